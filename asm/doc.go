@@ -1,0 +1,72 @@
+// Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and
+// asm/ref with their pure-Go twins. Programs call them through package halfspace/kernel, which detects the CPU,
+// checks every length and dispatches. This page is the contract that each of these packages keeps.
+//
+// # One result, whatever the CPU
+//
+// A kernel returns the same bits on every instruction set. That holds because the order of every floating-point
+// operation is fixed here, not left to the width of a register:
+//
+//   - Dot of n elements has L lanes, L = 32 for float32 and 16 for float64, which start at +0. Element i goes to lane
+//     i mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with zeros
+//     to a multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1,
+//     lane[j] += lane[j+h] for j < h. The result is lane[0].
+//   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order.
+//   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
+//   - MaxSquaredNorm has 16 float64 lanes for either element type, folded in the same way.
+//
+// fma rounds once. Any NaN equals any other NaN: payload and sign are not part of the contract.
+//
+// # Rows
+//
+// A panel of rows is row-major. Each row has stride elements: its columns, then zeros up to a multiple of 32 bytes. A
+// weight vector that meets rows has stride elements too, so that a kernel works on whole vectors without a mask; its
+// padding is +0 and an update keeps it so. Rows and vectors need no alignment beyond the element's own.
+//
+// # Calls
+//
+// Nothing is checked here. No byte past the end of a slice is read or written. The function does a bounded amount of
+// work, which is the caller's to bound (a panel of 64 to 256 KiB), since assembly can't be preempted. Stubs are
+// go:noescape: no kernel keeps a pointer. Destination and source don't overlap, unless the kernel says otherwise.
+//
+// # The kernels
+//
+// The names carry the element type: DotF32 and DotF64.
+//
+// Dot(x, y) is the dot product in the order above; len(x) == len(y). 0 elements give +0.
+//
+// Axpy(a, x, y) equals
+//
+//	for i := range x { y[i] = fma(a, x[i], y[i]) }
+//
+// Scores(x, w, out) scores len(out) rows of stride len(w):
+//
+//	for r := range out { out[r] = Dot(row(r), w) }
+//
+// Epoch(x, y, eta, w, log) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w).
+// y holds labels, whose sign is the class and whose size scales the step:
+//
+//	for r := range y {
+//		if sign(y[r]) * Dot(row(r), w) <= 0 {
+//			Axpy(eta*y[r], row(r), w)
+//			log = append(log, r)
+//			if log is full { return r+1, len(log) }
+//		}
+//	}
+//	return len(y), updates
+//
+// It returns how many rows it visited and how many numbers it wrote to log, which needs room for one at least. A
+// score of NaN updates nothing. No element of y is zero.
+//
+// EpochIndexed(x, y, idx, ahead, eta, w, log) is the same walk in the order of idx over rows that lie in chunks of 512:
+// row i is row i%512 of x[i/512], its label y[i/512][i%512]. log receives positions in idx. While it visits idx[i] it
+// prefetches row i of ahead (rows of the same stride, any number of them) to the second-level cache, which makes the
+// next window of a shuffled epoch arrive in storage order; ahead changes no result.
+//
+// Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
+// zeros for columns len(cols) to stride.
+//
+// MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
+//
+//	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }
+package asm

@@ -1,0 +1,149 @@
+// Package ref is the pure-Go twin of every kernel: the oracle of the tests and the fallback on any CPU.
+//
+// Each function has the name, the signature and, bit for bit, the results of the assembly of the packages beside it;
+// package asm states the contract. Nothing is checked here: package kernel checks lengths before it calls.
+package ref
+
+import (
+	"math"
+	"unsafe"
+)
+
+// float is the element type of vectors and rows.
+type float interface{ float32 | float64 }
+
+// Lanes of a dot product: 128 bytes of either type.
+const (
+	lanesF32 = 32
+	lanesF64 = 16
+)
+
+// ChunkRows is how many consecutive rows one slice of EpochIndexed holds.
+const ChunkRows = 512
+
+func is32[T float]() bool { return unsafe.Sizeof(T(0)) == 4 }
+
+// fma returns x*y + z rounded once.
+func fma[T float](x, y, z T) T {
+	if is32[T]() {
+		return T(fma32(float32(x), float32(y), float32(z)))
+	}
+	return T(math.FMA(float64(x), float64(y), float64(z)))
+}
+
+// dot follows the order of package asm: L lanes, then halves folded. It works on whole chunks of L elements and
+// pads the tail with zeros, so that a lane of -0 becomes +0 there as it does in the assembly.
+func dot[T float](x, y []T) T {
+	if is32[T]() {
+		var lane [lanesF32]T
+		accumulate(lane[:], x, y)
+		return fold(lane[:])
+	}
+	var lane [lanesF64]T
+	accumulate(lane[:], x, y)
+	return fold(lane[:])
+}
+
+func accumulate[T float](lane, x, y []T) {
+	for len(x) > 0 {
+		n := min(len(x), len(lane))
+		xs, ys := x[:n], y[:n]
+		for j := range xs {
+			lane[j] = fma(xs[j], ys[j], lane[j])
+		}
+		for j := n; j < len(lane); j++ {
+			lane[j] += 0
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
+func fold[T float](lane []T) T {
+	for h := len(lane) / 2; h > 0; h /= 2 {
+		for j := range h {
+			lane[j] += lane[j+h]
+		}
+	}
+	return lane[0]
+}
+
+func axpy[T float](a T, x, y []T) {
+	for i, v := range x {
+		y[i] = fma(a, v, y[i])
+	}
+}
+
+func scores[T float](x, w, out []T) {
+	stride := len(w)
+	for r := range out {
+		out[r] = dot(x[r*stride:(r+1)*stride], w)
+	}
+}
+
+// wrong tells whether a row of label y and score s calls for an update: y's sign times s is <= 0. A NaN never does.
+func wrong[T float](y, s T) bool {
+	if y < 0 {
+		return s >= 0
+	}
+	return s <= 0
+}
+
+func epoch[T float](x, y []T, eta T, w []T, log []uint32) (rows, updates int) {
+	stride := len(w)
+	for r, label := range y {
+		row := x[r*stride : (r+1)*stride]
+		if !wrong(label, dot(row, w)) {
+			continue
+		}
+		axpy(eta*label, row, w)
+		log[updates] = uint32(r)
+		updates++
+		if updates == len(log) {
+			return r + 1, updates
+		}
+	}
+	return len(y), updates
+}
+
+func epochIndexed[T float](x, y [][]T, idx []uint32, eta T, w []T, log []uint32) (visits, updates int) {
+	stride := len(w)
+	for i, id := range idx {
+		chunk, r := id/ChunkRows, int(id%ChunkRows)
+		row := x[chunk][r*stride : (r+1)*stride]
+		label := y[chunk][r]
+		if !wrong(label, dot(row, w)) {
+			continue
+		}
+		axpy(eta*label, row, w)
+		log[updates] = uint32(i)
+		updates++
+		if updates == len(log) {
+			return i + 1, updates
+		}
+	}
+	return len(idx), updates
+}
+
+func transpose[T float](dst []T, stride int, cols [][]T) {
+	clear(dst)
+	for c, col := range cols {
+		for r, v := range col {
+			dst[r*stride+c] = v
+		}
+	}
+}
+
+func maxSquaredNorm[T float](x []T, stride int) float64 {
+	largest := 0.0
+	for ; len(x) >= stride; x = x[stride:] {
+		var lane [lanesF64]float64
+		for i, v := range x[:stride] {
+			j := i % lanesF64
+			lane[j] = math.FMA(float64(v), float64(v), lane[j])
+		}
+		if n := fold(lane[:]); n > largest {
+			largest = n
+		}
+	}
+	return largest
+}

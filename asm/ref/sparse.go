@@ -1,0 +1,71 @@
+package ref
+
+import "math"
+
+// sparseDot is the dot product of w with the row that holds val[k] in column idx[k]: the lanes and the fold of dot.
+// Elements that aren't stored would add a zero to their lane, so the result equals the dense one, save that a result
+// of zero may differ in its sign.
+func sparseDot[T float](idx []uint32, val, w []T) T {
+	if is32[T]() {
+		var lane [lanesF32]T
+		for k, c := range idx {
+			lane[c%lanesF32] = fma(val[k], w[c], lane[c%lanesF32])
+		}
+		return fold(lane[:])
+	}
+	var lane [lanesF64]T
+	for k, c := range idx {
+		lane[c%lanesF64] = fma(val[k], w[c], lane[c%lanesF64])
+	}
+	return fold(lane[:])
+}
+
+// A SparseRows is rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
+type SparseRows[T float] struct {
+	Ptr []int64
+	Idx []uint32
+	Val []T
+}
+
+// Row returns the columns and values of row r.
+func (s SparseRows[T]) Row(r int) ([]uint32, []T) {
+	lo, hi := s.Ptr[r], s.Ptr[r+1]
+	return s.Idx[lo:hi], s.Val[lo:hi]
+}
+
+// Score returns the dot product of row r with w.
+func (s SparseRows[T]) Score(r int, w []T) T {
+	idx, val := s.Row(r)
+	return sparseDot(idx, val, w)
+}
+
+// Add adds a times row r to w.
+func (s SparseRows[T]) Add(a T, r int, w []T) {
+	idx, val := s.Row(r)
+	for k, c := range idx {
+		w[c] = fma(a, val[k], w[c])
+	}
+}
+
+// Visit is one step of the perceptron on row r with label y, as in Epoch; it tells whether it updated w.
+func (s SparseRows[T]) Visit(r int, y, eta T, w []T) bool {
+	if !wrong(y, s.Score(r, w)) {
+		return false
+	}
+	s.Add(eta*y, r, w)
+	return true
+}
+
+// MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the dense kernel.
+func (s SparseRows[T]) MaxSquaredNorm() float64 {
+	largest := 0.0
+	for r := range len(s.Ptr) - 1 {
+		idx, val := s.Row(r)
+		var lane [lanesF64]float64
+		for k, c := range idx {
+			lane[c%lanesF64] = math.FMA(float64(val[k]), float64(val[k]), lane[c%lanesF64])
+		}
+		largest = max(largest, fold(lane[:]))
+	}
+	return largest
+}

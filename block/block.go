@@ -1,0 +1,134 @@
+// Package block defines the unit that every algorithm runs on: blocks of rows with their labels, sources of blocks,
+// and the specification of what their columns mean.
+//
+// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows; a block is a whole
+// number of runs, at most about 8 MiB, and only the last is shorter. Blocks are cut by row number alone, never by files
+// or row groups, so that the same rows give the same blocks from any source.
+package block
+
+import (
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// RunRows is the number of rows in a run. Sums over rows are made within runs, then over runs in row order.
+const RunRows = 4096
+
+// maxBytes is about what a block holds: small enough for a bounded pool of them, large enough to hide its overheads.
+const maxBytes = 8 << 20
+
+// align is the alignment of a block's memory in bytes, a cache line.
+const align = 64
+
+// A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
+//
+// A dense block has X; row r is X[r*Stride : (r+1)*Stride], the Cols columns first, then zeros. A sparse block has
+// Sparse instead, columns ascending within a row. The bias, where there is one, is the last of the Cols columns and
+// holds ones, in both forms.
+//
+// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows.
+type Block[T kernel.Float] struct {
+	First  int64 // number of the block's first row
+	Cols   int   // columns, the bias included
+	Stride int   // kernel.Stride[T](Cols), the length of weight vectors
+
+	X      []T                   // dense rows
+	Sparse *kernel.SparseRows[T] // or sparse ones
+	Y      []T                   // labels: -1 and +1, or class numbers; nil where labels are unknown
+}
+
+// New returns a dense block of zeros with room for rows rows of cols columns, labels included.
+func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
+	stride := kernel.Stride[T](cols)
+	return &Block[T]{First: first, Cols: cols, Stride: stride, X: Alloc[T](rows * stride), Y: Alloc[T](rows)}
+}
+
+// Rows returns the number of rows in a block of the given number of columns, the last block of a data set excepted.
+func Rows[T kernel.Float](cols int) int {
+	run := RunRows * kernel.Stride[T](cols) * int(unsafe.Sizeof(T(0)))
+	return max(1, maxBytes/run) * RunRows
+}
+
+// Alloc returns n zeros at an address that is a multiple of 64 bytes.
+func Alloc[T kernel.Float](n int) []T {
+	size := int(unsafe.Sizeof(T(0)))
+	s := make([]T, n+align/size)
+	skip := 0
+	if off := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % align); off != 0 {
+		skip = (align - off) / size
+	}
+	return s[skip : skip+n : skip+n]
+}
+
+// Len returns the number of rows.
+func (b *Block[T]) Len() int {
+	if b.Sparse != nil {
+		return len(b.Sparse.Ptr) - 1
+	}
+	return len(b.X) / b.Stride
+}
+
+// Slice returns rows lo to hi as a block that shares memory with b.
+func (b *Block[T]) Slice(lo, hi int) *Block[T] {
+	s := &Block[T]{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride}
+	if b.Sparse != nil {
+		s.Sparse = &kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+	} else {
+		s.X = b.X[lo*b.Stride : hi*b.Stride]
+	}
+	if b.Y != nil {
+		s.Y = b.Y[lo:hi]
+	}
+	return s
+}
+
+// Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.
+func (b *Block[T]) Scores(w, out []T) {
+	if b.Sparse == nil {
+		kernel.Scores(b.X, w, out)
+		return
+	}
+	for r := range out {
+		out[r] = b.Sparse.Score(r, w)
+	}
+}
+
+// Add adds a times row r to w, of Stride elements.
+func (b *Block[T]) Add(a T, r int, w []T) {
+	if b.Sparse == nil {
+		kernel.Axpy(a, b.X[r*b.Stride:(r+1)*b.Stride], w)
+		return
+	}
+	b.Sparse.Add(a, r, w)
+}
+
+// Epoch runs the perceptron from row r until the rows are done, log is full or a panel's worth of rows is done. See
+// kernel.Epoch; what it writes to log are row numbers of the block.
+func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) {
+	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
+	if b.Sparse == nil {
+		rows, updates = kernel.Epoch(b.X[r*b.Stride:hi*b.Stride], b.Y[r:hi], eta, w, log)
+		for k := range log[:updates] {
+			log[k] += uint32(r)
+		}
+		return rows, updates
+	}
+	for i := r; i < hi && updates < len(log); i++ {
+		rows++
+		if b.Sparse.Visit(i, b.Y[i], eta, w) {
+			log[updates] = uint32(i)
+			updates++
+		}
+	}
+	return rows, updates
+}
+
+// MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
+// kernel.MaxSquaredNorm.
+func (b *Block[T]) MaxSquaredNorm() float64 {
+	if b.Sparse == nil {
+		return kernel.MaxSquaredNorm(b.X, b.Stride)
+	}
+	return b.Sparse.MaxSquaredNorm()
+}

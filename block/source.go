@@ -1,0 +1,95 @@
+package block
+
+import (
+	"context"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/kernel"
+)
+
+// A Source yields the blocks of a data set in row order, as often as it is asked: once for each pass. A block is valid
+// until the next one is asked for, unless the source is a *Data.
+type Source[T kernel.Float] interface {
+	Spec() *Spec
+	Rows() int64 // the number of rows, the same in every pass
+	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
+}
+
+// Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
+type Data[T kernel.Float] struct {
+	spec   *Spec
+	blocks []*Block[T]
+	rows   int64
+}
+
+// NewData returns the data set of those blocks, which follow each other from row 0.
+func NewData[T kernel.Float](spec *Spec, blocks []*Block[T]) *Data[T] {
+	d := &Data[T]{spec: spec, blocks: blocks}
+	for _, b := range blocks {
+		d.rows += int64(b.Len())
+	}
+	return d
+}
+
+// Spec says what the columns mean.
+func (d *Data[T]) Spec() *Spec { return d.spec }
+
+// Rows returns the number of rows.
+func (d *Data[T]) Rows() int64 { return d.rows }
+
+// Blocks yields the blocks in row order. It stops with the context's error once that is cancelled.
+func (d *Data[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
+	return func(yield func(*Block[T], error) bool) {
+		for _, b := range d.blocks {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Run is the rows of one run as a block, and its number.
+type Run[T kernel.Float] struct {
+	*Block[T]
+	Number int64
+}
+
+// ReduceRuns computes part on every run of src on up to workers goroutines, and hands the results to merge one at a
+// time in row order, whatever the number of workers.
+func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
+	part func(Run[T]) R, merge func(R)) error {
+	var results []R
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		runs := (b.Len() + RunRows - 1) / RunRows
+		results = append(results[:0], make([]R, runs)...)
+		g, gctx := errgroup.WithContext(ctx)
+		g.SetLimit(max(1, workers))
+		for i := range runs {
+			g.Go(func() error {
+				if err := gctx.Err(); err != nil {
+					return err
+				}
+				lo := i * RunRows
+				hi := min(b.Len(), lo+RunRows)
+				results[i] = part(Run[T]{b.Slice(lo, hi), b.First/RunRows + int64(i)})
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		for _, r := range results {
+			merge(r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package block
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Spec says what the columns of a block mean.
+type Spec struct {
+	Features []string // names, in column order
+	Bias     bool     // one more column, of ones, after the features
+	Label    string   // name of the label's column
+	Classes  []Class  // in sorted order
+	Positive int      // which of two classes is +1
+}
+
+// Cols returns the number of columns of a block, the bias included.
+func (s *Spec) Cols() int {
+	if s.Bias {
+		return len(s.Features) + 1
+	}
+	return len(s.Features)
+}
+
+// ClassKind is the type of a label: the values of one column share it.
+type ClassKind uint8
+
+const (
+	Number ClassKind = iota
+	Bool
+	String
+)
+
+func (k ClassKind) String() string { return [...]string{"number", "boolean", "string"}[k] }
+
+// A Class is a value of the label's column, in the form that it has in any file format: the integer 1 and the float 1.0
+// are the same class.
+type Class struct {
+	Kind ClassKind
+	Text string // shortest decimal that parses back, "true" or "false", or the string itself
+}
+
+// IntClass, UintClass, FloatClass, BoolClass and StringClass return the class of a value.
+
+func IntClass(v int64) Class     { return Class{Number, strconv.FormatInt(v, 10)} }
+func UintClass(v uint64) Class   { return Class{Number, strconv.FormatUint(v, 10)} }
+func BoolClass(v bool) Class     { return Class{Bool, strconv.FormatBool(v)} }
+func StringClass(v string) Class { return Class{String, v} }
+
+// FloatClass writes a whole number below 2^63 as an integer, so that it is the same class from an integer column.
+func FloatClass(v float64) Class {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+		return IntClass(int64(v))
+	}
+	return Class{Number, strconv.FormatFloat(v, 'g', -1, 64)}
+}
+
+func (c Class) String() string { return c.Text }
+
+// Compare orders classes: by kind, then numbers by value, false before true, strings by their bytes.
+func (c Class) Compare(d Class) int {
+	if c.Kind != d.Kind {
+		return int(c.Kind) - int(d.Kind)
+	}
+	if c.Kind == Number {
+		if o := compareNumbers(c.Text, d.Text); o != 0 {
+			return o
+		}
+	}
+	return strings.Compare(c.Text, d.Text)
+}
+
+func compareNumbers(a, b string) int {
+	if x, err := strconv.ParseInt(a, 10, 64); err == nil {
+		if y, err := strconv.ParseInt(b, 10, 64); err == nil {
+			return cmp.Compare(x, y)
+		}
+	}
+	if x, err := strconv.ParseUint(a, 10, 64); err == nil {
+		if y, err := strconv.ParseUint(b, 10, 64); err == nil {
+			return cmp.Compare(x, y)
+		}
+	}
+	x, _ := strconv.ParseFloat(a, 64)
+	y, _ := strconv.ParseFloat(b, 64)
+	return cmp.Compare(x, y)
+}
+
+// MarshalJSON writes the class as a JSON number, boolean or string.
+func (c Class) MarshalJSON() ([]byte, error) {
+	if c.Kind == String {
+		return json.Marshal(c.Text)
+	}
+	return []byte(c.Text), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (c *Class) UnmarshalJSON(data []byte) error {
+	var v any
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case json.Number:
+		*c = Class{Number, v.String()}
+	case bool:
+		*c = BoolClass(v)
+	case string:
+		*c = StringClass(v)
+	default:
+		return fmt.Errorf("a class is a number, a boolean or a string, not %s", data)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+import (
+	"github.com/klauspost/cpuid/v2"
+
+	"halfspace/asm/avx2"
+	"halfspace/asm/ref"
+)
+
+// detected returns the levels beyond Generic that the CPU and the operating system support, slowest first.
+func detected() []Level {
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		return []Level{AVX2}
+	}
+	return nil
+}
+
+func dotF32(x, y []float32) float32 {
+	if level == AVX2 {
+		return avx2.DotF32(x, y)
+	}
+	return ref.DotF32(x, y)
+}
+
+func dotF64(x, y []float64) float64 {
+	if level == AVX2 {
+		return avx2.DotF64(x, y)
+	}
+	return ref.DotF64(x, y)
+}
+
+func axpyF32(a float32, x, y []float32) {
+	if level == AVX2 {
+		avx2.AxpyF32(a, x, y)
+		return
+	}
+	ref.AxpyF32(a, x, y)
+}
+
+func axpyF64(a float64, x, y []float64) {
+	if level == AVX2 {
+		avx2.AxpyF64(a, x, y)
+		return
+	}
+	ref.AxpyF64(a, x, y)
+}
+
+func scoresF32(x, w, out []float32) {
+	if level == AVX2 {
+		avx2.ScoresF32(x, w, out)
+		return
+	}
+	ref.ScoresF32(x, w, out)
+}
+
+func scoresF64(x, w, out []float64) {
+	if level == AVX2 {
+		avx2.ScoresF64(x, w, out)
+		return
+	}
+	ref.ScoresF64(x, w, out)
+}
+
+func epochF32(x, y []float32, eta float32, w []float32, log []uint32) (int, int) {
+	if level == AVX2 {
+		return avx2.EpochF32(x, y, eta, w, log)
+	}
+	return ref.EpochF32(x, y, eta, w, log)
+}
+
+func epochF64(x, y []float64, eta float64, w []float64, log []uint32) (int, int) {
+	if level == AVX2 {
+		return avx2.EpochF64(x, y, eta, w, log)
+	}
+	return ref.EpochF64(x, y, eta, w, log)
+}
+
+func epochIndexedF32(x, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (int, int) {
+	if level == AVX2 {
+		return avx2.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
+	}
+	return ref.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
+}
+
+func epochIndexedF64(x, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (int, int) {
+	if level == AVX2 {
+		return avx2.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
+	}
+	return ref.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
+}
+
+func transposeF32(dst []float32, stride int, cols [][]float32) {
+	if level == AVX2 {
+		avx2.TransposeF32(dst, stride, cols)
+		return
+	}
+	ref.TransposeF32(dst, stride, cols)
+}
+
+func transposeF64(dst []float64, stride int, cols [][]float64) {
+	if level == AVX2 {
+		avx2.TransposeF64(dst, stride, cols)
+		return
+	}
+	ref.TransposeF64(dst, stride, cols)
+}
+
+func maxSquaredNormF32(x []float32, stride int) float64 {
+	if level == AVX2 {
+		return avx2.MaxSquaredNormF32(x, stride)
+	}
+	return ref.MaxSquaredNormF32(x, stride)
+}
+
+func maxSquaredNormF64(x []float64, stride int) float64 {
+	if level == AVX2 {
+		return avx2.MaxSquaredNormF64(x, stride)
+	}
+	return ref.MaxSquaredNormF64(x, stride)
+}

@@ -1,0 +1,64 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+import "halfspace/asm/ref"
+
+// detected returns the levels beyond Generic; this build has none.
+func detected() []Level { return nil }
+
+func dotF32(x, y []float32) float32 {
+	return ref.DotF32(x, y)
+}
+
+func dotF64(x, y []float64) float64 {
+	return ref.DotF64(x, y)
+}
+
+func axpyF32(a float32, x, y []float32) {
+	ref.AxpyF32(a, x, y)
+}
+
+func axpyF64(a float64, x, y []float64) {
+	ref.AxpyF64(a, x, y)
+}
+
+func scoresF32(x, w, out []float32) {
+	ref.ScoresF32(x, w, out)
+}
+
+func scoresF64(x, w, out []float64) {
+	ref.ScoresF64(x, w, out)
+}
+
+func epochF32(x, y []float32, eta float32, w []float32, log []uint32) (int, int) {
+	return ref.EpochF32(x, y, eta, w, log)
+}
+
+func epochF64(x, y []float64, eta float64, w []float64, log []uint32) (int, int) {
+	return ref.EpochF64(x, y, eta, w, log)
+}
+
+func epochIndexedF32(x, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (int, int) {
+	return ref.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
+}
+
+func epochIndexedF64(x, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (int, int) {
+	return ref.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
+}
+
+func transposeF32(dst []float32, stride int, cols [][]float32) {
+	ref.TransposeF32(dst, stride, cols)
+}
+
+func transposeF64(dst []float64, stride int, cols [][]float64) {
+	ref.TransposeF64(dst, stride, cols)
+}
+
+func maxSquaredNormF32(x []float32, stride int) float64 {
+	return ref.MaxSquaredNormF32(x, stride)
+}
+
+func maxSquaredNormF64(x []float64, stride int) float64 {
+	return ref.MaxSquaredNormF64(x, stride)
+}

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// A Level is an instruction set that the kernels are written for. Levels differ in speed and in nothing else: every
+// kernel returns the same bits on each of them.
+type Level uint8
+
+// Generic is pure Go. The others exist on the architecture that has them.
+const (
+	Generic Level = iota
+	AVX2          // amd64 with AVX2 and FMA3
+)
+
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2"}
+
+func (l Level) String() string { return levelNames[l] }
+
+// level is read once at start and changed by Use alone.
+var level = initialLevel(os.Getenv("HALFSPACE_ISA"))
+
+// initialLevel lowers the best level to the one that the environment names, if this machine has it.
+func initialLevel(name string) Level {
+	if l, err := ParseLevel(name); name != "" && err == nil {
+		return l
+	}
+	return Levels()[len(Levels())-1]
+}
+
+// Active returns the level that kernels run on.
+func Active() Level { return level }
+
+// Levels returns the levels that this machine and this build have, in ascending order of speed; Generic is the first.
+func Levels() []Level { return append([]Level{Generic}, detected()...) }
+
+// ParseLevel returns the level of that name. It is an error if the name is unknown or this machine lacks the level.
+func ParseLevel(name string) (Level, error) {
+	known := []string{}
+	for _, l := range Levels() {
+		if l.String() == name {
+			return l, nil
+		}
+		known = append(known, l.String())
+	}
+	for _, n := range levelNames {
+		if n == name {
+			return Generic, fmt.Errorf("this machine or build has no %s kernels (it has %s)", name, strings.Join(known, ", "))
+		}
+	}
+	return Generic, fmt.Errorf("unknown instruction set %q (this machine has %s)", name, strings.Join(known, ", "))
+}
+
+// Use makes kernels run on l, which must be one of Levels. Call it while no kernel runs.
+func Use(l Level) {
+	for _, have := range Levels() {
+		if have == l {
+			level = l
+			return
+		}
+	}
+	panic("kernel: level not available on this machine")
+}

@@ -1,0 +1,99 @@
+// Package train holds what all trainers share: options, progress and results.
+package train
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+)
+
+// Order is the order in which a perceptron visits the rows of an epoch.
+type Order string
+
+const (
+	Cyclic       Order = "cyclic"        // file order, the default
+	Shuffle      Order = "shuffle"       // a new permutation each epoch
+	FixedShuffle Order = "fixed-shuffle" // one permutation for the whole training
+	Random       Order = "random"        // draws with replacement, as many as there are rows
+)
+
+// Orders lists every order, the default first.
+var Orders = []Order{Cyclic, Shuffle, FixedShuffle, Random}
+
+// Options are what learners that work row by row share. The zero value of a field stands for its default.
+type Options struct {
+	Order      Order   // Cyclic
+	Epochs     int64   // most passes over the rows; 100
+	MaxUpdates int64   // most updates; no limit
+	Eta        float64 // learning rate, in (0, 1]; 1
+	Seed       uint64  // of every random choice; 0 is a seed like any other
+	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
+
+	// Progress, if not nil, is called from the training goroutine now and then, at least once for each epoch.
+	Progress func(Progress)
+}
+
+// Progress tells how far a training is.
+type Progress struct {
+	Epoch   int64 // epochs finished
+	Epochs  int64 // most epochs
+	Visits  int64
+	Rows    int64 // rows of the data set; an epoch has as many visits
+	Updates int64
+	Best    int64 // fewest errors of the pocket so far; -1 without one
+	Elapsed time.Duration
+}
+
+// WithDefaults returns the options with every zero value replaced by its default, or an error that says which value
+// can't be used.
+func (o Options) WithDefaults() (Options, error) {
+	if o.Order == "" {
+		o.Order = Cyclic
+	}
+	known := false
+	for _, order := range Orders {
+		known = known || order == o.Order
+	}
+	if !known {
+		return o, fmt.Errorf("unknown order %q: use one of %v", o.Order, Orders)
+	}
+	if o.Epochs == 0 {
+		o.Epochs = 100
+	}
+	if o.Epochs < 0 {
+		return o, fmt.Errorf("epochs is %d: use 1 or more", o.Epochs)
+	}
+	if o.MaxUpdates < 0 {
+		return o, fmt.Errorf("max-updates is %d: use 1 or more, or 0 for no limit", o.MaxUpdates)
+	}
+	if o.Eta == 0 {
+		o.Eta = 1
+	}
+	if !(o.Eta > 0 && o.Eta <= 1) || math.IsNaN(o.Eta) {
+		return o, fmt.Errorf("eta is %v: use a learning rate above 0 and up to 1", o.Eta)
+	}
+	if o.Workers < 0 {
+		return o, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", o.Workers)
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o, nil
+}
+
+// Result is what a training of a linear classifier of two classes learned and how it went.
+type Result[W any] struct {
+	Weights []W // one for each column of the data, the bias last where there is one
+
+	Epochs    int64   // epochs begun
+	Visits    int64   // rows visited
+	Updates   int64   // rows that changed the weights
+	Converged bool    // the stopping rule of the order was met: no row calls for an update any more
+	Errors    int64   // rows whose prediction by Weights isn't their label
+	Loss      float64 // the perceptron's: sum of -y(w.x+b) over the rows where y(w.x+b) <= 0
+	Radius    float64 // the largest Euclidean norm of a row, the bias included
+	Norm      float64 // Euclidean norm of Weights, the bias included
+	Kept      int64   // the update after which the pocket's weights stood; 0 for the initial zeros, or without a pocket
+	Seconds   float64 // time of the learning alone: no loading, no final evaluation
+}
