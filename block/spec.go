@@ -98,7 +98,7 @@ func (c Class) MarshalJSON() ([]byte, error) {
 	return []byte(c.Text), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote. It takes a number in any spelling: 1.0 and 1e0 are the class 1.
 func (c *Class) UnmarshalJSON(data []byte) error {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(data)))
@@ -108,13 +108,30 @@ func (c *Class) UnmarshalJSON(data []byte) error {
 	}
 	switch v := v.(type) {
 	case json.Number:
-		*c = Class{Number, v.String()}
+		return c.parseNumber(v.String())
 	case bool:
 		*c = BoolClass(v)
 	case string:
 		*c = StringClass(v)
 	default:
-		return fmt.Errorf("a class is a number, a boolean or a string, not %s", data)
+		return fmt.Errorf("a class is a number, a boolean or a string")
 	}
+	return nil
+}
+
+func (c *Class) parseNumber(text string) error {
+	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
+		*c = IntClass(v)
+		return nil
+	}
+	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
+		*c = UintClass(v)
+		return nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("a class is a number that float64 can't hold")
+	}
+	*c = FloatClass(v)
 	return nil
 }

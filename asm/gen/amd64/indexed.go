@@ -1,0 +1,119 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	sliceHeader   = 24 // bytes of a slice in a slice of slices
+	cacheLine     = 64
+	prefetchRow   = 16 // how many visits ahead a row is fetched to the first-level cache
+	prefetchLines = 8  // most lines of a row that are fetched ahead; the processor's own prefetcher follows
+)
+
+// epochIndexed: the loop of epoch, with the address of each row computed from its number.
+func (w *Writer) epochIndexed() {
+	w.begin("EpochIndexed", "func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int)",
+		"runs the perceptron over the rows numbered in idx.")
+	xs, ys := w.GP64(), w.GP64()
+	w.Load(w.Param("x").Base(), xs)
+	w.Load(w.Param("y").Base(), ys)
+	idx := w.GP64()
+	w.Load(w.Param("idx").Base(), idx)
+	n := w.address(w.Param("idx").Len())
+	ahead, end := w.slice("ahead")
+	w.LEAQ(operand.Mem{Base: ahead, Index: end, Scale: uint8(w.Size)}, end)
+	v := w.visitor()
+	i := w.GP64()
+	w.XORQ(i, i)
+	done := w.label("done")
+	w.CMPQ(n, imm(0))
+	w.JEQ(ref(done))
+	w.variants(done, func(ws weights) {
+		row, next, wrong, full, stop := w.label("row"), w.label("next"), w.label("wrong"), w.label("full"), w.label("stop")
+		near, far := w.label("near"), w.label("far")
+		w.Label(row)
+		w.prefetchAhead(ahead, end, ws, far)
+		w.Label(far)
+		w.prefetchVisit(xs, idx, i, n, ws, near)
+		w.Label(near)
+		x, label := w.locate(xs, ys, operand.Mem{Base: idx, Index: i, Scale: 4}, ws)
+		v.test(x, label, ws, wrong)
+		w.Label(next)
+		w.INCQ(i)
+		w.CMPQ(i, n)
+		w.JB(ref(row))
+		w.JMP(ref(stop))
+
+		w.Label(wrong)
+		v.update(x, label, ws, i, full)
+		w.JMP(ref(next))
+		w.Label(full)
+		w.INCQ(i)
+		w.Label(stop)
+		w.store(ws)
+	})
+	w.Label(done)
+	w.Store(i, w.Return("visits"))
+	w.Store(v.updates, w.Return("updates"))
+	w.end()
+}
+
+// locate returns the address of the row whose number is in memory, and its label.
+func (w *Writer) locate(xs, ys reg.GPVirtual, number operand.Mem, ws weights) (x reg.GPVirtual, label operand.Mem) {
+	chunk, r, y := w.GP64(), w.GP64(), w.GP64()
+	x = w.GP64()
+	w.MOVL(number, r.As32())
+	w.MOVQ(r, chunk)
+	w.SHRQ(imm(chunkShift), chunk)
+	w.ANDQ(imm(1<<chunkShift-1), r)
+	w.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
+	w.MOVQ(r, x)
+	w.IMULQ(ws.size, x)
+	w.ADDQ(operand.Mem{Base: xs, Index: chunk, Scale: 8}, x)
+	w.MOVQ(operand.Mem{Base: ys, Index: chunk, Scale: 8}, y)
+	return x, operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
+}
+
+// prefetchAhead fetches the next row of ahead to the second-level cache, if there is one.
+func (w *Writer) prefetchAhead(ahead, end reg.GPVirtual, ws weights, none string) {
+	w.CMPQ(ahead, end)
+	w.JAE(ref(none))
+	if ws.regs == nil {
+		off := w.GP64()
+		w.XORQ(off, off)
+		loop := w.label("fetch")
+		w.Label(loop)
+		w.PREFETCHT1(at(ahead, off, 0))
+		w.ADDQ(imm(cacheLine), off)
+		w.CMPQ(off, ws.size)
+		w.JB(ref(loop))
+	}
+	for off := 0; off < len(ws.regs)*vectorBytes; off += cacheLine {
+		w.PREFETCHT1(mem(ahead, off))
+	}
+	w.ADDQ(ws.size, ahead)
+}
+
+// prefetchVisit fetches the first lines of a row that is visited soon to the first-level cache.
+func (w *Writer) prefetchVisit(xs, idx, i reg.GPVirtual, n operand.Mem, ws weights, none string) {
+	soon, chunk, x := w.GP64(), w.GP64(), w.GP64()
+	w.LEAQ(mem(i, prefetchRow), soon)
+	w.CMPQ(soon, n)
+	w.JAE(ref(none))
+	w.MOVL(operand.Mem{Base: idx, Index: soon, Scale: 4}, x.As32())
+	w.MOVQ(x, chunk)
+	w.SHRQ(imm(chunkShift), chunk)
+	w.ANDQ(imm(1<<chunkShift-1), x)
+	w.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
+	w.IMULQ(ws.size, x)
+	w.ADDQ(operand.Mem{Base: xs, Index: chunk, Scale: 8}, x)
+	lines := prefetchLines
+	if ws.regs != nil {
+		lines = (len(ws.regs)*vectorBytes + cacheLine - 1) / cacheLine
+	}
+	for k := range lines {
+		w.PREFETCHT0(mem(x, k*cacheLine))
+	}
+}

@@ -1,0 +1,269 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A row kernel has one variant for each number of vectors of a row up to inRegisters, with w in registers, and one for
+// longer rows, with w in memory. The weights in either form:
+type weights struct {
+	regs []reg.VecVirtual // vectors of w, or none
+	base reg.GPVirtual    // its memory
+	size reg.GPVirtual    // its bytes, which are those of a row
+}
+
+// variants calls body once for each variant, in code of its own that the length of w selects; body falls out of its end.
+func (w *Writer) variants(done string, body func(weights)) {
+	base, n := w.slice("w")
+	size := w.GP64()
+	w.MOVQ(n, size)
+	w.SHLQ(imm(w.log2()), size)
+	for nv := 1; nv <= inRegisters; nv++ {
+		next := w.label("wider")
+		w.CMPQ(size, imm(nv*vectorBytes))
+		w.JNE(ref(next))
+		regs := w.ymms(nv)
+		for k, r := range regs {
+			w.movp(vec(base, k), r)
+		}
+		body(weights{regs, base, size})
+		w.JMP(ref(done))
+		w.Label(next)
+	}
+	body(weights{nil, base, size})
+}
+
+// store writes weights that are in registers back to memory.
+func (w *Writer) store(ws weights) {
+	for k, r := range ws.regs {
+		w.movp(r, vec(ws.base, k))
+	}
+}
+
+// score returns the dot product of the row at x with the weights in lane 0. Lanes that only ever meet padding stay +0;
+// they matter to the sign of a zero alone, so exact asks for them and a kernel that only compares does without.
+func (w *Writer) score(x reg.GPVirtual, ws weights, exact bool) reg.VecVirtual {
+	if ws.regs == nil {
+		return w.scoreMemory(x, ws)
+	}
+	acc := w.ymms(min(accs, len(ws.regs)))
+	for k, a := range acc {
+		if exact {
+			w.zero(a)
+			w.fmap(vec(x, k), ws.regs[k], a)
+		} else {
+			w.mulp(vec(x, k), ws.regs[k], a)
+		}
+	}
+	for k := accs; k < len(ws.regs); k++ {
+		w.fmap(vec(x, k), ws.regs[k], acc[k%accs])
+	}
+	if !exact {
+		return w.foldSome(acc)
+	}
+	if pad := len(ws.regs) % accs; len(acc) < accs || pad != 0 {
+		zero := w.YMM()
+		w.zero(zero)
+		for k := pad; k < len(acc) && len(ws.regs) > accs; k++ {
+			w.addp(zero, acc[k], acc[k])
+		}
+		for len(acc) < accs {
+			acc = append(acc, zero)
+		}
+	}
+	return w.foldPadded(acc)
+}
+
+// foldPadded is fold for accumulators of which some may be one shared vector of zeros, which it doesn't overwrite.
+func (w *Writer) foldPadded(a []reg.VecVirtual) reg.VecVirtual {
+	lo, hi := w.YMM(), w.YMM()
+	w.addp(a[2], a[0], lo)
+	w.addp(a[3], a[1], hi)
+	w.addp(hi, lo, lo)
+	return w.foldVector(lo)
+}
+
+// foldSome folds up to four accumulators; the missing ones are zeros.
+func (w *Writer) foldSome(a []reg.VecVirtual) reg.VecVirtual {
+	switch len(a) {
+	case 4:
+		w.addp(a[2], a[0], a[0])
+		w.addp(a[3], a[1], a[1])
+		w.addp(a[1], a[0], a[0])
+	case 3:
+		w.addp(a[2], a[0], a[0])
+		w.addp(a[1], a[0], a[0])
+	case 2:
+		w.addp(a[1], a[0], a[0])
+	}
+	return w.foldVector(a[0])
+}
+
+// scoreMemory is score for weights in memory: rounds of four vectors, then what is left of the row and zeros beyond.
+func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
+	acc := w.ymms(accs)
+	w.zero(acc...)
+	off, left := w.GP64(), w.GP64()
+	w.XORQ(off, off)
+	w.MOVQ(ws.size, left)
+	round, rest := w.label("round"), w.label("rest")
+	w.Label(round)
+	for k, a := range acc {
+		v := w.YMM()
+		w.movp(at(ws.base, off, k*vectorBytes), v)
+		w.fmap(at(x, off, k*vectorBytes), v, a)
+	}
+	w.ADDQ(imm(accs*vectorBytes), off)
+	w.SUBQ(imm(accs*vectorBytes), left)
+	w.CMPQ(left, imm(accs*vectorBytes))
+	w.JAE(ref(round))
+
+	w.TESTQ(left, left)
+	folded, padded := w.label("fold"), w.label("pad")
+	w.JZ(ref(folded))
+	zero := w.YMM()
+	for k := range accs - 1 {
+		v := w.YMM()
+		w.movp(at(ws.base, off, k*vectorBytes), v)
+		w.fmap(at(x, off, k*vectorBytes), v, acc[k])
+		if k == accs-2 {
+			break
+		}
+		more := w.label(rest)
+		w.CMPQ(left, imm((k+1)*vectorBytes))
+		w.JNE(ref(more))
+		w.zero(zero)
+		for _, a := range acc[k+1:] {
+			w.addp(zero, a, a)
+		}
+		w.JMP(ref(folded))
+		w.Label(more)
+	}
+	w.Label(padded)
+	w.zero(zero)
+	w.addp(zero, acc[accs-1], acc[accs-1])
+	w.Label(folded)
+	return w.fold(acc)
+}
+
+// scores: one row after the other.
+func (w *Writer) scores() {
+	w.begin("Scores", "func(x, w, out []T)", "scores len(out) rows of stride len(w).")
+	x := w.GP64()
+	w.Load(w.Param("x").Base(), x)
+	out, n := w.slice("out")
+	done := w.label("done")
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.variants(done, func(ws weights) {
+		row := w.label("row")
+		w.Label(row)
+		s := w.score(x, ws, true)
+		w.movs(s, mem(out, 0))
+		w.ADDQ(ws.size, x)
+		w.ADDQ(imm(w.Size), out)
+		w.DECQ(n)
+		w.JNZ(ref(row))
+	})
+	w.Label(done)
+	w.end()
+}
+
+// A visitor is what the two epochs share: the test of a row and the update of w.
+type visitor struct {
+	*Writer
+	eta, sign, zero reg.VecVirtual
+	log, updates    reg.GPVirtual
+	room            operand.Mem // length of log
+}
+
+func (w *Writer) visitor() visitor {
+	v := visitor{Writer: w, eta: w.XMM(), sign: w.signs(), zero: w.XMM(), updates: w.GP64()}
+	w.Load(w.Param("eta"), v.eta)
+	v.log = w.GP64()
+	w.Load(w.Param("log").Base(), v.log)
+	v.room = w.address(w.Param("log").Len())
+	w.zero(v.zero)
+	w.XORQ(v.updates, v.updates)
+	return v
+}
+
+// test jumps to wrong if the row at x, whose label is at y, calls for an update: the score with y's sign is <= 0. A
+// comparison with NaN sets the carry flag and falls through.
+func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) {
+	label := v.XMM()
+	v.movs(y, label)
+	v.and(v.sign, label, label)
+	s := v.score(x, ws, false)
+	v.xor(label, s, s)
+	v.compare(s, v.zero)
+	v.JAE(ref(wrong))
+}
+
+// update adds eta times the label at y times the row at x to w, logs the position, and jumps to full if the log is.
+func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, full string) {
+	a := v.YMM()
+	v.muls(y, v.eta, a.AsX())
+	v.broadcast(a.AsX(), a)
+	for k, r := range ws.regs {
+		v.fmap(vec(x, k), a, r)
+	}
+	if ws.regs == nil {
+		off := v.GP64()
+		v.XORQ(off, off)
+		loop := v.label("add")
+		v.Label(loop)
+		t := v.YMM()
+		v.movp(at(ws.base, off, 0), t)
+		v.fmap(at(x, off, 0), a, t)
+		v.movp(t, at(ws.base, off, 0))
+		v.ADDQ(imm(vectorBytes), off)
+		v.CMPQ(off, ws.size)
+		v.JB(ref(loop))
+	}
+	v.MOVL(position.As32(), operand.Mem{Base: v.log, Index: v.updates, Scale: 4})
+	v.INCQ(v.updates)
+	v.CMPQ(v.updates, v.room)
+	v.JE(ref(full))
+}
+
+// epoch: a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight; the
+// update stands out of the line.
+func (w *Writer) epoch() {
+	w.begin("Epoch", "func(x, y []T, eta T, w []T, log []uint32) (rows, updates int)",
+		"runs the perceptron over len(y) rows of stride len(w).")
+	x := w.GP64()
+	w.Load(w.Param("x").Base(), x)
+	y, n := w.slice("y")
+	v := w.visitor()
+	r := w.GP64()
+	w.XORQ(r, r)
+	done := w.label("done")
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.variants(done, func(ws weights) {
+		row, next, wrong, full, stop := w.label("row"), w.label("next"), w.label("wrong"), w.label("full"), w.label("stop")
+		label := operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
+		w.Label(row)
+		v.test(x, label, ws, wrong)
+		w.Label(next)
+		w.ADDQ(ws.size, x)
+		w.INCQ(r)
+		w.CMPQ(r, n)
+		w.JB(ref(row))
+		w.JMP(ref(stop))
+
+		w.Label(wrong)
+		v.update(x, label, ws, r, full)
+		w.JMP(ref(next))
+		w.Label(full)
+		w.INCQ(r)
+		w.Label(stop)
+		w.store(ws)
+	})
+	w.Label(done)
+	w.Store(r, w.Return("rows"))
+	w.Store(v.updates, w.Return("updates"))
+	w.end()
+}

@@ -1,0 +1,144 @@
+package amd64
+
+import "github.com/mmcloughlin/avo/operand"
+
+// dot: four vectors are the lanes; x is loaded, y is the memory operand of the fma.
+func (w *Writer) dot() {
+	masks := w.masks()
+	w.begin("Dot", "func(x, y []T) T", "returns the dot product of x and y, of the same length.")
+	x, n := w.slice("x")
+	y, _ := w.slice("y")
+	acc := w.ymms(accs)
+	w.zero(acc...)
+
+	loop, tail, fin := w.label("loop"), w.label("tail"), w.label("fold")
+	w.CMPQ(n, imm(accs*w.Per))
+	w.JB(ref(tail))
+	w.Label(loop)
+	for k, a := range acc {
+		v := w.YMM()
+		w.movp(vec(x, k), v)
+		w.fmap(vec(y, k), v, a)
+	}
+	w.ADDQ(imm(accs*vectorBytes), x)
+	w.ADDQ(imm(accs*vectorBytes), y)
+	w.SUBQ(imm(accs*w.Per), n)
+	w.CMPQ(n, imm(accs*w.Per))
+	w.JAE(ref(loop))
+
+	w.Label(tail)
+	w.TESTQ(n, n)
+	w.JZ(ref(fin))
+	w.dotTail(masks, x, y, n, acc)
+
+	w.Label(fin)
+	s := w.fold(acc)
+	w.Store(s, w.ReturnIndex(0))
+	w.end()
+}
+
+// axpy: whole vectors, then single elements; each element is one fma either way.
+func (w *Writer) axpy() {
+	w.begin("Axpy", "func(a T, x, y []T)", "adds a*x to y.")
+	x, n := w.slice("x")
+	y, _ := w.slice("y")
+	a := w.YMM()
+	w.broadcast(w.address(w.Param("a")), a)
+
+	const unroll = 4
+	for _, vectors := range []int{unroll, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.CMPQ(n, imm(vectors*w.Per))
+		w.JB(ref(next))
+		w.Label(loop)
+		for k := range vectors {
+			v := w.YMM()
+			w.movp(vec(y, k), v)
+			w.fmap(vec(x, k), a, v)
+			w.movp(v, vec(y, k))
+		}
+		w.ADDQ(imm(vectors*vectorBytes), x)
+		w.ADDQ(imm(vectors*vectorBytes), y)
+		w.SUBQ(imm(vectors*w.Per), n)
+		w.CMPQ(n, imm(vectors*w.Per))
+		w.JAE(ref(loop))
+		w.Label(next)
+	}
+
+	loop, done := w.label("loop"), w.label("done")
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.Label(loop)
+	v := w.XMM()
+	w.movs(mem(y, 0), v)
+	w.fmas(mem(x, 0), a.AsX(), v)
+	w.movs(v, mem(y, 0))
+	w.ADDQ(imm(w.Size), x)
+	w.ADDQ(imm(w.Size), y)
+	w.DECQ(n)
+	w.JNZ(ref(loop))
+	w.Label(done)
+	w.end()
+}
+
+// maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
+func (w *Writer) maxSquaredNorm() {
+	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.")
+	x, n := w.slice("x")
+	stride := w.GP64()
+	w.Load(w.Param("stride"), stride)
+	best := w.XMM()
+	w.zero(best)
+	f64 := &Writer{Context: w.Context, Type: Types[1], labels: w.labels}
+
+	row, rest, step, done := w.label("row"), w.label("rest"), w.label("step"), w.label("done")
+	w.Label(row)
+	w.CMPQ(n, stride)
+	w.JB(ref(done))
+	acc := w.ymms(accs)
+	w.zero(acc...)
+	left := w.GP64()
+	w.MOVQ(stride, left)
+
+	// All four accumulators, then what is left of the row: its vectors go to the first ones.
+	widened := accs * 4 // elements that fill the four
+	w.Label(step)
+	w.CMPQ(left, imm(widened))
+	w.JB(ref(rest))
+	for k, a := range acc {
+		w.square(mem(x, k*4*w.Size), a)
+	}
+	w.ADDQ(imm(widened*w.Size), x)
+	w.SUBQ(imm(widened), left)
+	w.JMP(ref(step))
+
+	w.Label(rest)
+	folded := w.label("fold")
+	for k := 0; k < accs-1; k++ {
+		w.TESTQ(left, left)
+		w.JZ(ref(folded))
+		w.square(mem(x, 0), acc[k])
+		w.ADDQ(imm(4*w.Size), x)
+		w.SUBQ(imm(4), left)
+	}
+	w.Label(folded)
+	s := f64.fold(acc)
+	w.VMAXSD(best, s, best)
+	w.SUBQ(stride, n)
+	w.JMP(ref(row))
+
+	w.Label(done)
+	w.Store(best, w.ReturnIndex(0))
+	w.end()
+}
+
+// square adds the squares of four elements to the lanes of acc.
+func (w *Writer) square(src operand.Mem, acc operand.Op) {
+	v := w.YMM()
+	if w.Size == 4 {
+		w.VCVTPS2PD(src, v)
+	} else {
+		w.VMOVUPD(src, v)
+	}
+	w.VFMADD231PD(v, v, acc)
+}

@@ -1,0 +1,230 @@
+// Package amd64 writes the kernels for AVX2 and FMA3. Package halfspace/asm states what each computes.
+package amd64
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A Kernel writes one function for an element type.
+type Kernel struct {
+	File  string // the operation, in snake case: the generated file's name
+	Write func(*Writer)
+}
+
+// Kernels lists every kernel.
+var Kernels = []Kernel{
+	{"dot", (*Writer).dot},
+	{"axpy", (*Writer).axpy},
+	{"scores", (*Writer).scores},
+	{"epoch", (*Writer).epoch},
+	{"epoch_indexed", (*Writer).epochIndexed},
+	{"transpose", (*Writer).transpose},
+	{"max_squared_norm", (*Writer).maxSquaredNorm},
+}
+
+// A Type is an element type.
+type Type struct {
+	Suffix string // of function names
+	Go     string
+	Size   int // bytes of an element
+	Per    int // elements of a vector of 32 bytes
+}
+
+// Types lists the element types.
+var Types = []Type{{"F32", "float32", 4, 8}, {"F64", "float64", 8, 4}}
+
+const (
+	vectorBytes = 32
+	accs        = 4 // vectors that hold the lanes of a dot product
+	inRegisters = 8 // most vectors of w that an epoch keeps in registers
+	chunkShift  = 9 // log2 of the rows in a chunk of EpochIndexed
+)
+
+// A Writer writes the instructions of kernels for one element type.
+type Writer struct {
+	*build.Context
+	Type
+	labels int
+}
+
+// begin opens the function of that name and signature, in which T stands for the element type.
+func (w *Writer) begin(name, signature, doc string) {
+	w.Function(name + w.Suffix)
+	w.Attributes(attr.NOSPLIT)
+	w.Pragma("noescape")
+	expr := ""
+	for i := 0; i < len(signature); i++ {
+		if signature[i] == 'T' {
+			expr += w.Go
+		} else {
+			expr += signature[i : i+1]
+		}
+	}
+	w.SignatureExpr(expr)
+	w.Doc(fmt.Sprintf("%s%s %s See package asm.", name, w.Suffix, doc))
+}
+
+// end closes a function that touched vectors.
+func (w *Writer) end() {
+	w.VZEROUPPER()
+	w.RET()
+}
+
+// log2 is the shift that turns a number of elements into bytes.
+func (w *Writer) log2() int { return bits.Len(uint(w.Size)) - 1 }
+
+// label returns a new label.
+func (w *Writer) label(name string) string {
+	w.labels++
+	return fmt.Sprintf("%s%d", name, w.labels)
+}
+
+// ref is a jump target.
+func ref(label string) operand.Op { return operand.LabelRef(label) }
+
+func mem(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
+
+func at(base, index reg.Register, disp int) operand.Mem {
+	return operand.Mem{Base: base, Index: index, Scale: 1, Disp: disp}
+}
+
+// vec is the memory of vector k.
+func vec(base reg.Register, k int) operand.Mem { return mem(base, k*vectorBytes) }
+
+func imm(n int) operand.Op {
+	if n < 0 || n > 127 {
+		return operand.U32(n)
+	}
+	return operand.U8(n)
+}
+
+// slice loads the base and the length of a slice parameter.
+func (w *Writer) slice(name string) (base, n reg.GPVirtual) {
+	base, n = w.GP64(), w.GP64()
+	w.Load(w.Param(name).Base(), base)
+	w.Load(w.Param(name).Len(), n)
+	return base, n
+}
+
+// address is where a parameter lies on the stack.
+func (w *Writer) address(c gotypes.Component) operand.Mem {
+	p, err := c.Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
+
+func (w *Writer) ymms(n int) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = w.YMM()
+	}
+	return v
+}
+
+func (w *Writer) zero(regs ...reg.VecVirtual) {
+	for _, r := range regs {
+		w.VXORPS(r, r, r)
+	}
+}
+
+// The methods below are instructions of the element type, packed (p) and scalar (s). Operands are in Go's order: the
+// destination last.
+
+func (w *Writer) pick(f32, f64 func(...operand.Op)) func(...operand.Op) {
+	if w.Size == 4 {
+		return f32
+	}
+	return f64
+}
+
+func (w *Writer) movp(src, dst operand.Op)      { w.pick(w.VMOVUPS, w.VMOVUPD)(src, dst) }
+func (w *Writer) movs(src, dst operand.Op)      { w.pick(w.VMOVSS, w.VMOVSD)(src, dst) }
+func (w *Writer) fmap(x, y, acc operand.Op)     { w.pick(w.VFMADD231PS, w.VFMADD231PD)(x, y, acc) }
+func (w *Writer) fmas(x, y, acc operand.Op)     { w.pick(w.VFMADD231SS, w.VFMADD231SD)(x, y, acc) }
+func (w *Writer) addp(x, y, dst operand.Op)     { w.pick(w.VADDPS, w.VADDPD)(x, y, dst) }
+func (w *Writer) adds(x, y, dst operand.Op)     { w.pick(w.VADDSS, w.VADDSD)(x, y, dst) }
+func (w *Writer) mulp(x, y, dst operand.Op)     { w.pick(w.VMULPS, w.VMULPD)(x, y, dst) }
+func (w *Writer) muls(x, y, dst operand.Op)     { w.pick(w.VMULSS, w.VMULSD)(x, y, dst) }
+func (w *Writer) and(x, y, dst operand.Op)      { w.pick(w.VANDPS, w.VANDPD)(x, y, dst) }
+func (w *Writer) xor(x, y, dst operand.Op)      { w.pick(w.VXORPS, w.VXORPD)(x, y, dst) }
+func (w *Writer) broadcast(src, dst operand.Op) { w.pick(w.VBROADCASTSS, w.VBROADCASTSD)(src, dst) }
+
+func (w *Writer) compare(x, y operand.Op) {
+	if w.Size == 4 {
+		w.VUCOMISS(x, y)
+	} else {
+		w.VUCOMISD(x, y)
+	}
+}
+
+// maskLoad loads the elements of src that mask selects, zeros elsewhere; it doesn't touch the others' memory.
+func (w *Writer) maskLoad(src, mask, dst operand.Op) {
+	if w.Size == 4 {
+		w.VMASKMOVPS(src, mask, dst)
+	} else {
+		w.VMASKMOVPD(src, mask, dst)
+	}
+}
+
+// fold adds halves of the lanes until one is left, which it returns. It overwrites a.
+func (w *Writer) fold(a []reg.VecVirtual) reg.VecVirtual {
+	w.addp(a[2], a[0], a[0])
+	w.addp(a[3], a[1], a[1])
+	w.addp(a[1], a[0], a[0])
+	return w.foldVector(a[0])
+}
+
+// foldVector folds the lanes of one vector.
+func (w *Writer) foldVector(a reg.VecVirtual) reg.VecVirtual {
+	s, t := w.XMM(), w.XMM()
+	w.VEXTRACTF128(imm(1), a, t)
+	w.addp(t, a.AsX(), s)
+	if w.Size == 4 {
+		w.VMOVHLPS(s, s, t)
+		w.addp(t, s, s)
+		w.VMOVSHDUP(s, t)
+	} else {
+		w.VUNPCKHPD(s, s, t)
+	}
+	w.adds(t, s, s)
+	return s
+}
+
+// masks returns a table in which the vector at element Per-n selects the first n lanes.
+func (w *Writer) masks() operand.Mem {
+	m := w.StaticGlobal("masks" + w.Suffix)
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 2 * w.Per {
+		ones := uint64(0)
+		if i < w.Per {
+			ones = ^ones
+		}
+		if w.Size == 4 {
+			w.AddDatum(4*i, operand.U32(ones))
+		} else {
+			w.AddDatum(8*i, operand.U64(ones))
+		}
+	}
+	return m
+}
+
+// signs returns the mask of an element's sign bit, in lane 0 of a vector.
+func (w *Writer) signs() reg.VecVirtual {
+	sign, m := w.GP64(), w.XMM()
+	if w.Size == 4 {
+		w.MOVQ(operand.U64(1<<31), sign)
+	} else {
+		w.MOVQ(operand.U64(1<<63), sign)
+	}
+	w.VMOVQ(sign, m)
+	return m
+}

@@ -1,0 +1,67 @@
+package block
+
+import (
+	"fmt"
+	"math"
+
+	"halfspace/kernel"
+)
+
+// Index reaches the rows of a data set in any order.
+type Index[T kernel.Float] struct {
+	dense  *kernel.Rows[T]
+	sparse []*Block[T]
+	per    int // rows in each block but the last
+}
+
+// Index returns an index over the rows. It is an error to have more rows than a 32-bit number counts.
+func (d *Data[T]) Index() (*Index[T], error) {
+	if d.rows > math.MaxUint32 {
+		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", d.rows, uint32(math.MaxUint32))
+	}
+	if len(d.blocks) == 0 {
+		return &Index[T]{}, nil
+	}
+	first := d.blocks[0]
+	if first.Sparse != nil {
+		return &Index[T]{sparse: d.blocks, per: first.Len()}, nil
+	}
+	var x, y [][]T
+	for _, b := range d.blocks {
+		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
+			hi := min(b.Len(), lo+kernel.ChunkRows)
+			x = append(x, b.X[lo*b.Stride:hi*b.Stride])
+			y = append(y, b.Y[lo:hi])
+		}
+	}
+	return &Index[T]{dense: kernel.NewRows(x, y, first.Stride)}, nil
+}
+
+// Ahead returns the features of rows lo to hi of a chunk of kernel.ChunkRows rows, as Epoch takes them for its
+// prefetches; nil where there is nothing to prefetch.
+func (x *Index[T]) Ahead(chunk, lo, hi, stride int) []T {
+	if x.dense == nil {
+		return nil
+	}
+	rows := x.dense.Chunk(chunk)
+	return rows[min(lo*stride, len(rows)):min(hi*stride, len(rows))]
+}
+
+// Epoch runs the perceptron in the order of idx, which holds row numbers; see kernel.EpochIndexed. What it writes to
+// log are positions in idx.
+func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int) {
+	if x.dense != nil {
+		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
+	}
+	for i, id := range idx {
+		b, r := x.sparse[int(id)/x.per], int(id)%x.per
+		if b.Sparse.Visit(r, b.Y[r], eta, w) {
+			log[updates] = uint32(i)
+			updates++
+			if updates == len(log) {
+				return i + 1, updates
+			}
+		}
+	}
+	return len(idx), updates
+}

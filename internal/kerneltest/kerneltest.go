@@ -1,0 +1,366 @@
+//go:build unix
+
+// Package kerneltest tests the kernels of one instruction set against their pure-Go twins, bit for bit.
+//
+// Every slice that a kernel gets lies against a page that can't be touched, before it or behind it, so that a read or a
+// write beyond it faults; between the slice and the far page lie canaries that must survive.
+package kerneltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"halfspace/asm/ref"
+	"halfspace/internal/guard"
+	"halfspace/kernel"
+)
+
+// A Set is the kernels for one element type.
+type Set[T kernel.Float] struct {
+	Dot            func(x, y []T) T
+	Axpy           func(a T, x, y []T)
+	Scores         func(x, w, out []T)
+	Epoch          func(x, y []T, eta T, w []T, log []uint32) (int, int)
+	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
+	Transpose      func(dst []T, stride int, cols [][]T)
+	MaxSquaredNorm func(x []T, stride int) float64
+}
+
+// F32 and F64 are the pure-Go twins.
+var (
+	F32 = Set[float32]{ref.DotF32, ref.AxpyF32, ref.ScoresF32, ref.EpochF32, ref.EpochIndexedF32, ref.TransposeF32,
+		ref.MaxSquaredNormF32}
+	F64 = Set[float64]{ref.DotF64, ref.AxpyF64, ref.ScoresF64, ref.EpochF64, ref.EpochIndexedF64, ref.TransposeF64,
+		ref.MaxSquaredNormF64}
+)
+
+// Need skips the test where the machine or the build lacks an instruction set, and fails it there if the environment
+// variable HALFSPACE_TEST_REQUIRE names that set: a run that was to exercise it must not pass without.
+func Need(t testing.TB, level string) {
+	if _, err := kernel.ParseLevel(level); err == nil {
+		return
+	}
+	for _, name := range strings.Split(os.Getenv("HALFSPACE_TEST_REQUIRE"), ",") {
+		if name == level {
+			t.Fatalf("HALFSPACE_TEST_REQUIRE asks for %s, which this machine or build lacks", level)
+		}
+	}
+	t.Skipf("no %s here", level)
+}
+
+// Run compares every kernel of got with its twin in want.
+func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
+	h := newHarness(t, got, want)
+	t.Run("Dot", h.dot)
+	t.Run("Axpy", h.axpy)
+	t.Run("Scores", h.scores)
+	t.Run("Epoch", h.epoch)
+	t.Run("EpochIndexed", h.epochIndexed)
+	t.Run("Transpose", h.transpose)
+	t.Run("MaxSquaredNorm", h.maxSquaredNorm)
+}
+
+type harness[T kernel.Float] struct {
+	got, want Set[T]
+	rng       *rand.Rand
+	buffers   [4]*guard.Buffer
+	per       int // elements of 32 bytes
+}
+
+// bufferBytes is enough for the largest panel below.
+const bufferBytes = 1 << 18
+
+func newHarness[T kernel.Float](t *testing.T, got, want Set[T]) *harness[T] {
+	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), per: kernel.Stride[T](1)}
+	for i := range h.buffers {
+		h.buffers[i] = guard.New(t, bufferBytes)
+	}
+	return h
+}
+
+// places are both edges, and every alignment of an element within a vector.
+func (h *harness[T]) places() []guard.Place {
+	p := []guard.Place{{}, {Back: true}}
+	for shift := 1; shift < h.per; shift++ {
+		p = append(p, guard.Place{Back: true, Shift: shift}, guard.Place{Shift: shift})
+	}
+	return p
+}
+
+// A flavour makes an element.
+type flavour struct {
+	name string
+	make func(*rand.Rand) float64
+}
+
+// flavours are ordinary numbers, numbers whose sums are exact, and all that rounding and comparing can trip over.
+var flavours = []flavour{
+	{"normal", func(r *rand.Rand) float64 { return r.NormFloat64() }},
+	{"integer", func(r *rand.Rand) float64 { return float64(r.IntN(21) - 10) }},
+	{"mixed", func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), r.IntN(80)-40) }},
+	{"tiny", func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), -70-r.IntN(80)) }},
+	{"tiny64", func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), -520-r.IntN(560)) }},
+	{"zeros", func(r *rand.Rand) float64 { return []float64{0, math.Copysign(0, -1), 1, -1}[r.IntN(4)] }},
+	{"special", func(r *rand.Rand) float64 {
+		special := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat32, -math.MaxFloat32, 1e-45, -1e-45, 0}
+		if i := r.IntN(40); i < len(special) {
+			return special[i]
+		}
+		return r.NormFloat64()
+	}},
+}
+
+func (h *harness[T]) numbers(n int, f flavour) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(f.make(h.rng))
+	}
+	return x
+}
+
+// rows returns n rows of a stride, their last columns padding. w gets zeros where the padding is.
+func (h *harness[T]) rows(n, stride int, f flavour, w []T) []T {
+	x := h.numbers(n*stride, f)
+	pad := h.rng.IntN(min(h.per, stride))
+	for r := range n {
+		clear(x[(r+1)*stride-pad : (r+1)*stride])
+	}
+	clear(w[stride-pad:])
+	return x
+}
+
+func (h *harness[T]) labels(n int) []T {
+	y := make([]T, n)
+	for i := range y {
+		y[i] = []T{-1, 1, -0.75, 2.5}[h.rng.IntN(4)]
+	}
+	return y
+}
+
+// same tells whether a and b have the same bits, any NaN being equal to any other.
+func same[T kernel.Float](a, b T) bool {
+	if a != a || b != b {
+		return a != a && b != b
+	}
+	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+}
+
+func (h *harness[T]) equal(t *testing.T, what string, got, want []T) {
+	t.Helper()
+	for i := range want {
+		if !same(got[i], want[i]) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func (h *harness[T]) intact(t *testing.T, what string) {
+	t.Helper()
+	for i, b := range h.buffers {
+		if !b.Intact() {
+			t.Fatalf("%s: wrote outside of slice %d", what, i)
+		}
+	}
+}
+
+func (h *harness[T]) dot(t *testing.T) {
+	for _, f := range flavours {
+		for n := 0; n <= 200; n++ {
+			x, y := h.numbers(n, f), h.numbers(n, f)
+			want := h.want.Dot(x, y)
+			for _, p := range h.places() {
+				got := h.got.Dot(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y))
+				if what := fmt.Sprintf("%s n=%d %+v", f.name, n, p); !same(got, want) {
+					t.Fatalf("%s: %v, want %v", what, got, want)
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) axpy(t *testing.T) {
+	for _, f := range flavours {
+		for n := 0; n <= 100; n++ {
+			a, x, y := T(f.make(h.rng)), h.numbers(n, f), h.numbers(n, f)
+			want := append([]T(nil), y...)
+			h.want.Axpy(a, x, want)
+			for _, p := range h.places() {
+				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
+				got := guard.Put(h.buffers[1], p, y)
+				h.got.Axpy(a, guard.Put(h.buffers[0], p, x), got)
+				h.equal(t, what, got, want)
+				h.intact(t, what)
+			}
+		}
+	}
+}
+
+// strides are every number of vectors up to well beyond those that have code of their own, and a few long ones.
+func (h *harness[T]) strides() []int {
+	s := []int{}
+	for v := 1; v <= 21; v++ {
+		s = append(s, v*h.per)
+	}
+	return append(s, 98*h.per, 99*h.per)
+}
+
+func (h *harness[T]) scores(t *testing.T) {
+	for _, f := range flavours {
+		for _, stride := range h.strides() {
+			for _, n := range []int{0, 1, 2, 5} {
+				w := h.numbers(stride, f)
+				x := h.rows(n, stride, f, w)
+				want := make([]T, n)
+				h.want.Scores(x, w, want)
+				for _, p := range h.places() {
+					what := fmt.Sprintf("%s stride=%d n=%d %+v", f.name, stride, n, p)
+					got := guard.Put(h.buffers[2], p, make([]T, n))
+					h.got.Scores(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), got)
+					h.equal(t, what, got, want)
+					h.intact(t, what)
+				}
+			}
+		}
+	}
+}
+
+// A walk is what an epoch did.
+type walk[T kernel.Float] struct {
+	visits, updates int
+	w               []T
+	log             []uint32
+}
+
+func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) {
+	t.Helper()
+	if got.visits != want.visits || got.updates != want.updates {
+		t.Fatalf("%s: %d visits and %d updates, want %d and %d", what, got.visits, got.updates, want.visits, want.updates)
+	}
+	h.equal(t, what+" w", got.w, want.w)
+	for i := range want.log {
+		if got.log[i] != want.log[i] {
+			t.Fatalf("%s: log[%d] is %d, want %d", what, i, got.log[i], want.log[i])
+		}
+	}
+	h.intact(t, what)
+}
+
+// logs returns logs to try on n rows: one that fills at once, one that fills on the way, and one that never does.
+func logs(n int) [][]uint32 {
+	return [][]uint32{make([]uint32, 1), make([]uint32, 3), make([]uint32, n+1)}
+}
+
+func (h *harness[T]) epoch(t *testing.T) {
+	for _, f := range flavours {
+		for _, stride := range h.strides() {
+			for _, n := range []int{0, 1, 2, 3, 13} {
+				w := h.numbers(stride, f)
+				x, y, eta := h.rows(n, stride, f, w), h.labels(n), []T{1, 0.1}[h.rng.IntN(2)]
+				for _, log := range logs(n) {
+					want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
+					want.visits, want.updates = h.want.Epoch(x, y, eta, want.w, want.log)
+					for _, p := range h.places()[:4] {
+						got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
+						got.visits, got.updates = h.got.Epoch(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y),
+							eta, got.w, got.log)
+						h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) epochIndexed(t *testing.T) {
+	for _, f := range flavours {
+		for _, stride := range h.strides() {
+			for _, n := range []int{1, 13, 2*ref.ChunkRows + 7} {
+				if n*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
+					continue
+				}
+				h.indexedWalks(t, f, stride, n)
+			}
+		}
+	}
+}
+
+func (h *harness[T]) indexedWalks(t *testing.T, f flavour, stride, n int) {
+	w := h.numbers(stride, f)
+	x, y, eta := h.rows(n, stride, f, w), h.labels(n), []T{1, 0.1}[h.rng.IntN(2)]
+	idx := make([]uint32, h.rng.IntN(60))
+	for i := range idx {
+		idx[i] = uint32(h.rng.IntN(n))
+	}
+	for _, log := range logs(len(idx)) {
+		want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
+		want.visits, want.updates = h.want.EpochIndexed(chunks(x, stride), chunks(y, 1), idx, nil, eta, want.w, want.log)
+		for _, p := range h.places()[:4] {
+			// Labels and numbers share a page with nothing: the kernel's loads of them must not stray either.
+			got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
+			xs, ys := chunks(guard.Put(h.buffers[0], p, x), stride), chunks(guard.Put(h.buffers[1], p, y), 1)
+			ahead := xs[h.rng.IntN(len(xs))]
+			got.visits, got.updates = h.got.EpochIndexed(xs, ys, idx, ahead, eta, got.w, got.log)
+			h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
+		}
+	}
+}
+
+// chunks cuts rows of a stride into chunks.
+func chunks[T any](x []T, stride int) (c [][]T) {
+	for size := ref.ChunkRows * stride; len(x) > 0; {
+		n := min(size, len(x))
+		c = append(c, x[:n:n])
+		x = x[n:]
+	}
+	return c
+}
+
+func (h *harness[T]) transpose(t *testing.T) {
+	for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 28, 31} {
+		for n := 0; n <= 3*h.per+1; n++ {
+			for _, extra := range []int{0, h.per} {
+				h.transposeOne(t, cols, n, kernel.Stride[T](cols)+extra)
+			}
+		}
+	}
+}
+
+func (h *harness[T]) transposeOne(t *testing.T, cols, n, stride int) {
+	all := h.numbers(cols*n, flavours[0])
+	split := func(all []T) (c [][]T) {
+		for k := range cols {
+			c = append(c, all[k*n:(k+1)*n:(k+1)*n])
+		}
+		return c
+	}
+	want := h.numbers(n*stride, flavours[0])
+	h.want.Transpose(want, stride, split(all))
+	for _, p := range h.places() {
+		what := fmt.Sprintf("cols=%d n=%d stride=%d %+v", cols, n, stride, p)
+		got := guard.Put(h.buffers[1], p, make([]T, n*stride))
+		h.got.Transpose(got, stride, split(guard.Put(h.buffers[0], p, all)))
+		h.equal(t, what, got, want)
+		h.intact(t, what)
+	}
+}
+
+func (h *harness[T]) maxSquaredNorm(t *testing.T) {
+	for _, f := range flavours {
+		for _, stride := range h.strides() {
+			for _, n := range []int{0, 1, 4} {
+				x := h.rows(n, stride, f, make([]T, stride))
+				want := h.want.MaxSquaredNorm(x, stride)
+				for _, p := range h.places() {
+					if got := h.got.MaxSquaredNorm(guard.Put(h.buffers[0], p, x), stride); !same(got, want) {
+						t.Fatalf("%s stride=%d n=%d %+v: %v, want %v", f.name, stride, n, p, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package perceptron
+
+import (
+	"context"
+	"math/bits"
+	"math/rand/v2"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/kernel"
+)
+
+// windowChunks is how many chunks of kernel.ChunkRows rows are permuted together, row by row.
+const windowChunks = 8
+
+// A permutation is one random order of n rows, made a window at a time.
+//
+// The rows are cut into chunks of 512. The chunks are permuted, then the rows of each 8 chunks in turn: a window of up
+// to 4,096 rows. With up to 4,096 rows there is one window, its chunks stay in order and the whole is a plain
+// Fisher-Yates permutation. Random numbers come from a PCG generator with the seed as its first word and the number of
+// the epoch, from 0, as its second; both kinds of permutation draw from it in that order.
+type permutation struct {
+	n      int
+	rng    *rand.PCG
+	chunks []uint32 // permuted
+}
+
+func newPermutation(n int, seed uint64, epoch int64) *permutation {
+	p := &permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
+	p.chunks = make([]uint32, (n+kernel.ChunkRows-1)/kernel.ChunkRows)
+	for i := range p.chunks {
+		p.chunks[i] = uint32(i)
+	}
+	if len(p.chunks) > windowChunks {
+		shuffle(p.chunks, p.rng)
+	}
+	return p
+}
+
+// windows returns the number of windows.
+func (p *permutation) windows() int { return (len(p.chunks) + windowChunks - 1) / windowChunks }
+
+// window returns the chunks of window k, none past the last window.
+func (p *permutation) window(k int) []uint32 {
+	lo := min(len(p.chunks), k*windowChunks)
+	return p.chunks[lo:min(len(p.chunks), lo+windowChunks)]
+}
+
+// rows appends the row numbers of window k to dst in their permuted order. Windows must be asked for in order.
+func (p *permutation) rows(dst []uint32, k int) []uint32 {
+	start := len(dst)
+	for _, c := range p.window(k) {
+		lo := int(c) * kernel.ChunkRows
+		for r := lo; r < min(p.n, lo+kernel.ChunkRows); r++ {
+			dst = append(dst, uint32(r))
+		}
+	}
+	shuffle(dst[start:], p.rng)
+	return dst
+}
+
+// shuffle permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
+// from 0 to i.
+func shuffle(s []uint32, rng *rand.PCG) {
+	for i := len(s) - 1; i > 0; i-- {
+		j := draw(rng, uint64(i)+1)
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// draw returns a number below n: the high word of the product of n and one output of the generator. It favours no
+// number by more than n in 2^64.
+func draw(rng *rand.PCG, n uint64) uint64 {
+	hi, _ := bits.Mul64(rng.Uint64(), n)
+	return hi
+}
+
+// part is the row numbers of some windows of a permutation, from window first.
+type part struct {
+	first   int
+	windows [][]uint32
+}
+
+// partWindows is how many windows are handed over at a time: enough that the handover costs nothing.
+const partWindows = 8
+
+// each calls visit for every window in order. With ahead, another goroutine makes the next windows meanwhile.
+func (p *permutation) each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
+	if !ahead || p.windows() <= partWindows {
+		var buf []uint32
+		for k := range p.windows() {
+			buf = p.rows(buf[:0], k)
+			if err := visit(k, buf); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	ready, used := make(chan part, 2), make(chan part, 2)
+	used <- part{}
+	used <- part{}
+	g.Go(func() error {
+		defer close(ready)
+		return p.produce(ctx, ready, used)
+	})
+	g.Go(func() error {
+		for next := range ready {
+			for i, rows := range next.windows {
+				if err := visit(next.first+i, rows); err != nil {
+					return err
+				}
+			}
+			used <- next
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+func (p *permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
+	for k := 0; k < p.windows(); k += partWindows {
+		var next part
+		select {
+		case next = <-used:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if next.windows == nil {
+			next.windows = make([][]uint32, partWindows)
+		}
+		next.first = k
+		next.windows = next.windows[:min(partWindows, p.windows()-k)]
+		for i := range next.windows {
+			next.windows[i] = p.rows(next.windows[i][:0], k+i)
+		}
+		ready <- next
+	}
+	return nil
+}

@@ -1,0 +1,393 @@
+// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket form.
+package perceptron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// Options are the options of Train.
+type Options struct {
+	train.Options
+	Pocket bool // keep the weights that make the fewest errors on all rows, instead of the last ones
+}
+
+// Train runs the perceptron learning algorithm on rows with labels -1 and +1.
+//
+// Objective: weights w, the bias among them, with y (w.x) > 0 for every row. From w = 0, each row in turn for which
+// y (w.x) <= 0 changes them: w = w + eta y x (Rosenblatt 1958). If some unit vector u has y (u.x) >= rho > 0 for all
+// rows, there are at most R^2/rho^2 updates, R being the largest norm of a row (Novikoff 1962); if not, it never stops
+// by itself. It stops when nothing is wrong any more: after as many visits without an update as there are rows (cyclic,
+// fixed-shuffle), after an epoch without one (shuffle), or after as many draws without one and a verifying pass over all
+// rows (random); or when opt.Epochs or opt.MaxUpdates are reached.
+//
+// With opt.Pocket, the weights after every update are compared on all rows and the first with the fewest errors are kept
+// (Gallant 1990), the initial zeros being the first; training also stops once an error-free candidate is found.
+//
+// Every order but cyclic needs src to be a *block.Data. The result doesn't depend on opt.Workers. Errors: options out
+// of range, no rows, weights that overflow the element type, whatever src fails with, and ctx's error.
+func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	if src.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	l, err := newLearner(ctx, src, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.run(ctx); err != nil && err != errStop {
+		return nil, err
+	}
+	if err := l.judge(ctx); err != nil {
+		return nil, err
+	}
+	return l.result(ctx)
+}
+
+// errStop ends the epochs: the training is finished.
+var errStop = errors.New("finished")
+
+// A learner is the state of a training: the weights and how the walk over the rows went so far.
+type learner[T kernel.Float] struct {
+	src    block.Source[T]
+	opt    Options
+	eta    T
+	rows   int64
+	w      []T
+	pocket *pocket.Pocket[T] // nil without one
+	log    []uint32
+
+	visits    int64
+	updates   int64
+	quiet     int64 // visits since the last update
+	converged bool
+	start     time.Time
+}
+
+func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*learner[T], error) {
+	stride := kernel.Stride[T](src.Spec().Cols())
+	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), rows: src.Rows(), w: block.Alloc[T](stride), start: time.Now()}
+	l.log = make([]uint32, kernel.PanelRows[T](stride))
+	if opt.Pocket {
+		l.log = l.log[:1] // come back after every update
+		var err error
+		if l.pocket, err = pocket.New(ctx, src, stride, opt.Workers); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func (l *learner[T]) run(ctx context.Context) error {
+	epoch := l.cyclic
+	if l.opt.Order != train.Cyclic {
+		data, ok := l.src.(*block.Data[T])
+		if !ok {
+			return fmt.Errorf("the order %s needs the rows in memory or in a cache file", l.opt.Order)
+		}
+		index, err := data.Index()
+		if err != nil {
+			return err
+		}
+		walk := &indexed[T]{learner: l, index: index}
+		epoch = map[train.Order]func(context.Context, int64) error{
+			train.Shuffle: walk.shuffle, train.FixedShuffle: walk.fixedShuffle, train.Random: walk.random,
+		}[l.opt.Order]
+	}
+	for e := range l.opt.Epochs {
+		if err := epoch(ctx, e); err != nil {
+			return err
+		}
+		if !finite(l.w) {
+			return fmt.Errorf("the weights overflowed %T in epoch %d: scale the features down, or use float64", T(0), e+1)
+		}
+		l.report(e + 1)
+	}
+	return nil
+}
+
+// cyclic is an epoch in file order.
+func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
+	for b, err := range l.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for r := 0; r < b.Len(); {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rows, updates := b.Epoch(r, l.eta, l.w, l.room())
+			if err := l.account(ctx, rows, updates, r); err != nil {
+				return err
+			}
+			r += rows
+			if l.quiet >= l.rows {
+				return l.settle()
+			}
+		}
+	}
+	return nil
+}
+
+// room returns the log for the next kernel call, cut to the updates that are still allowed.
+func (l *learner[T]) room() []uint32 {
+	if left := l.opt.MaxUpdates - l.updates; l.opt.MaxUpdates > 0 && left < int64(len(l.log)) {
+		return l.log[:left]
+	}
+	return l.log
+}
+
+// account takes in what a kernel call did: the visits it made from position first of its walk, and the positions of its
+// updates in the log.
+func (l *learner[T]) account(ctx context.Context, visits, updates, first int) error {
+	l.visits += int64(visits)
+	l.updates += int64(updates)
+	l.quiet += int64(visits)
+	if updates == 0 {
+		return ctx.Err()
+	}
+	l.quiet = int64(first+visits) - int64(l.log[updates-1]) - 1
+	if l.pocket != nil {
+		if err := l.pocket.Offer(ctx, l.w, l.updates, l.visits); err != nil {
+			return err
+		}
+		if l.pocket.Best().Errors == 0 {
+			return errStop
+		}
+	}
+	if l.updates == l.opt.MaxUpdates {
+		return errStop
+	}
+	return nil
+}
+
+// settle ends the training: as many visits in a row as there are rows changed nothing. Visits beyond those are not
+// counted, so that the figure doesn't depend on how many rows a kernel call takes.
+func (l *learner[T]) settle() error {
+	l.visits -= l.quiet - l.rows
+	l.quiet = l.rows
+	l.converged = true
+	return errStop
+}
+
+// judge has the pocket judge its last candidates, and takes over what it kept.
+func (l *learner[T]) judge(ctx context.Context) error {
+	if l.pocket == nil {
+		return nil
+	}
+	if err := l.pocket.Judge(ctx); err != nil {
+		return err
+	}
+	if best := l.pocket.Best(); best.Errors == 0 {
+		l.converged = true
+		l.updates, l.visits = best.Update, best.Visits
+	}
+	return nil
+}
+
+func (l *learner[T]) report(epoch int64) {
+	if l.opt.Progress == nil {
+		return
+	}
+	p := train.Progress{Epoch: epoch, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
+		Best: -1, Elapsed: time.Since(l.start)}
+	if l.pocket != nil {
+		p.Best = l.pocket.Best().Errors
+	}
+	l.opt.Progress(p)
+}
+
+func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+	seconds := time.Since(l.start).Seconds()
+	kept := int64(0)
+	if l.pocket != nil {
+		l.w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
+	}
+	if !finite(l.w) {
+		return nil, fmt.Errorf("the weights overflowed %T: scale the features down, or use float64", T(0))
+	}
+	r := &train.Result[T]{Weights: l.w[:l.src.Spec().Cols()], Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
+		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
+	for _, v := range r.Weights {
+		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
+	}
+	r.Norm = math.Sqrt(r.Norm)
+	return r, evaluate(ctx, l.src, l.w, l.opt.Workers, r)
+}
+
+// evaluate fills in the errors, the loss and the radius of a result.
+func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int, r *train.Result[T]) error {
+	type sums struct {
+		errors       int64
+		loss, square float64
+	}
+	part := func(run block.Run[T]) (s sums) {
+		var buf [block.RunRows]T
+		scores := buf[:run.Len()]
+		run.Scores(w, scores)
+		for i, score := range scores {
+			if (score > 0) != (run.Y[i] > 0) {
+				s.errors++
+			}
+			if m := float64(run.Y[i]) * float64(score); m < 0 {
+				s.loss -= m
+			}
+		}
+		s.square = run.MaxSquaredNorm()
+		return s
+	}
+	square := 0.0
+	err := block.ReduceRuns(ctx, src, workers, part, func(s sums) {
+		r.Errors += s.errors
+		r.Loss += s.loss
+		square = max(square, s.square)
+	})
+	r.Radius = math.Sqrt(square)
+	return err
+}
+
+func finite[T kernel.Float](w []T) bool {
+	for _, v := range w {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// An indexed is a learner that visits rows by number.
+type indexed[T kernel.Float] struct {
+	*learner[T]
+	index *block.Index[T]
+	fixed []uint32     // the one permutation of fixed-shuffle
+	order *permutation // and its chunks
+	draws []uint32
+}
+
+// panels visits the rows numbered in idx, a panel at a time, and prefetches the given chunks beside them: row i of
+// them, in storage order, during visit i. after runs between panels.
+func (x *indexed[T]) panels(ctx context.Context, idx, chunks []uint32, after func() error) error {
+	stride := len(x.w)
+	panel := min(kernel.ChunkRows, kernel.PanelRows[T](stride))
+	for i := 0; i < len(idx); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
+		hi := min(kernel.ChunkRows, lo+panel)
+		var ahead []T
+		if c < len(chunks) {
+			ahead = x.index.Ahead(int(chunks[c]), lo, hi, stride)
+		}
+		visits, updates := x.index.Epoch(idx[i:min(len(idx), i+hi-lo)], ahead, x.eta, x.w, x.room())
+		if err := x.account(ctx, visits, updates, 0); err != nil {
+			return err
+		}
+		i += visits
+		if err := after(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shuffle is an epoch through a permutation of its own.
+func (x *indexed[T]) shuffle(ctx context.Context, epoch int64) error {
+	p := newPermutation(int(x.rows), x.opt.Seed, epoch)
+	before := x.updates
+	err := p.each(ctx, x.opt.Workers > 1, func(k int, rows []uint32) error {
+		return x.panels(ctx, rows, x.wide(p.window(k+1)), func() error { return nil })
+	})
+	if err == nil && x.updates == before {
+		x.converged = true
+		return errStop
+	}
+	return err
+}
+
+// fixedShuffle is an epoch through the permutation of the first.
+func (x *indexed[T]) fixedShuffle(ctx context.Context, _ int64) error {
+	if x.fixed == nil {
+		x.order = newPermutation(int(x.rows), x.opt.Seed, 0)
+		x.fixed = make([]uint32, 0, x.rows)
+		for k := range x.order.windows() {
+			x.fixed = x.order.rows(x.fixed, k)
+		}
+	}
+	rest := x.fixed
+	for k := range x.order.windows() {
+		n := 0
+		for _, c := range x.order.window(k) {
+			n += min(kernel.ChunkRows, int(x.rows)-int(c)*kernel.ChunkRows)
+		}
+		next := x.order.window((k + 1) % x.order.windows())
+		if err := x.panels(ctx, rest[:n], x.wide(next), x.quietEnough); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+func (x *indexed[T]) quietEnough() error {
+	if x.quiet >= x.rows {
+		return x.settle()
+	}
+	return nil
+}
+
+// wide returns the chunks to prefetch: none if the window is too large for two of them to share a second-level cache.
+func (x *indexed[T]) wide(chunks []uint32) []uint32 {
+	return chunks
+}
+
+// random is an epoch of as many draws with replacement as there are rows, from a generator with the seed as its first
+// word and the number of the epoch as its second.
+func (x *indexed[T]) random(ctx context.Context, epoch int64) error {
+	rng := rand.NewPCG(x.opt.Seed, uint64(epoch))
+	for left := x.rows; left > 0; left -= int64(len(x.draws)) {
+		x.draws = x.draws[:0]
+		for range min(left, int64(windowChunks*kernel.ChunkRows)) {
+			x.draws = append(x.draws, uint32(draw(rng, uint64(x.rows))))
+		}
+		if err := x.panels(ctx, x.draws, nil, func() error { return x.verify(ctx) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify looks at all rows once as many draws as there are rows changed nothing; it ends the training if none of them
+// calls for an update.
+func (x *indexed[T]) verify(ctx context.Context) error {
+	if x.quiet < x.rows {
+		return nil
+	}
+	w := append([]T(nil), x.w...)
+	for b, err := range x.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for r := 0; r < b.Len(); {
+			rows, updates := b.Epoch(r, x.eta, w, x.log[:1])
+			if updates > 0 {
+				x.quiet = 0
+				return nil
+			}
+			r += rows
+		}
+	}
+	return x.settle()
+}
