@@ -74,7 +74,7 @@ func newProblem[T kernel.Float](rows, cols int) *problem[T] {
 		}
 		row[cols] = 1
 		p.y[r] = T(math.Copysign(1, float64(s)))
-		if rng.Float64() < 0.08 {
+		if rng.Float64() < 0.03 {
 			p.y[r] = -p.y[r]
 		}
 	}

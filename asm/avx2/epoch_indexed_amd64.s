@@ -31,14 +31,15 @@ TEXT ·EpochIndexedF32(SB), NOSPLIT, $8-168
 
 row3:
 	CMPQ       BX, SI
-	JAE        far9
+	JAE        near8
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
+	JMP        fetched9
 
-far9:
+near8:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near8
+	JAE        fetched9
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -48,7 +49,7 @@ far9:
 	ADDQ       (AX)(R12*8), R13
 	PREFETCHT0 (R13)
 
-near8:
+fetched9:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -102,14 +103,15 @@ wider2:
 
 row11:
 	CMPQ       BX, SI
-	JAE        far17
+	JAE        near16
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
+	JMP        fetched17
 
-far17:
+near16:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near16
+	JAE        fetched17
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -119,7 +121,7 @@ far17:
 	ADDQ       (AX)(R12*8), R13
 	PREFETCHT0 (R13)
 
-near16:
+fetched17:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -178,15 +180,16 @@ wider10:
 
 row19:
 	CMPQ       BX, SI
-	JAE        far25
+	JAE        near24
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
+	JMP        fetched25
 
-far25:
+near24:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near24
+	JAE        fetched25
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -197,7 +200,7 @@ far25:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 
-near24:
+fetched25:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -261,15 +264,16 @@ wider18:
 
 row27:
 	CMPQ       BX, SI
-	JAE        far33
+	JAE        near32
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
+	JMP        fetched33
 
-far33:
+near32:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near32
+	JAE        fetched33
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -280,7 +284,7 @@ far33:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 
-near32:
+fetched33:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -349,16 +353,17 @@ wider26:
 
 row35:
 	CMPQ       BX, SI
-	JAE        far41
+	JAE        near40
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
+	JMP        fetched41
 
-far41:
+near40:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near40
+	JAE        fetched41
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -370,7 +375,7 @@ far41:
 	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R13)
 
-near40:
+fetched41:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -443,16 +448,17 @@ wider34:
 
 row43:
 	CMPQ       BX, SI
-	JAE        far49
+	JAE        near48
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
+	JMP        fetched49
 
-far49:
+near48:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near48
+	JAE        fetched49
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -464,7 +470,7 @@ far49:
 	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R13)
 
-near48:
+fetched49:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -541,17 +547,18 @@ wider42:
 
 row51:
 	CMPQ       BX, SI
-	JAE        far57
+	JAE        near56
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
+	JMP        fetched57
 
-far57:
+near56:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near56
+	JAE        fetched57
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -564,7 +571,7 @@ far57:
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
 
-near56:
+fetched57:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -645,17 +652,18 @@ wider50:
 
 row59:
 	CMPQ       BX, SI
-	JAE        far65
+	JAE        near64
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
+	JMP        fetched65
 
-far65:
+near64:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near64
+	JAE        fetched65
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -668,7 +676,7 @@ far65:
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
 
-near64:
+fetched65:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -741,7 +749,7 @@ stop63:
 wider58:
 row66:
 	CMPQ BX, SI
-	JAE  far72
+	JAE  near71
 	XORQ R12, R12
 
 fetch73:
@@ -750,11 +758,12 @@ fetch73:
 	CMPQ       R12, R11
 	JB         fetch73
 	ADDQ       R11, BX
+	JMP        fetched72
 
-far72:
+near71:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near71
+	JAE        fetched72
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -771,7 +780,7 @@ far72:
 	PREFETCHT0 384(R13)
 	PREFETCHT0 448(R13)
 
-near71:
+fetched72:
 	MOVL   (DX)(R9*4), R13
 	MOVQ   R13, R12
 	SHRQ   $0x09, R12
@@ -906,14 +915,15 @@ TEXT ·EpochIndexedF64(SB), NOSPLIT, $8-168
 
 row3:
 	CMPQ       BX, SI
-	JAE        far9
+	JAE        near8
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
+	JMP        fetched9
 
-far9:
+near8:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near8
+	JAE        fetched9
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -923,7 +933,7 @@ far9:
 	ADDQ       (AX)(R12*8), R13
 	PREFETCHT0 (R13)
 
-near8:
+fetched9:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -975,14 +985,15 @@ wider2:
 
 row11:
 	CMPQ       BX, SI
-	JAE        far17
+	JAE        near16
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
+	JMP        fetched17
 
-far17:
+near16:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near16
+	JAE        fetched17
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -992,7 +1003,7 @@ far17:
 	ADDQ       (AX)(R12*8), R13
 	PREFETCHT0 (R13)
 
-near16:
+fetched17:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1049,15 +1060,16 @@ wider10:
 
 row19:
 	CMPQ       BX, SI
-	JAE        far25
+	JAE        near24
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
+	JMP        fetched25
 
-far25:
+near24:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near24
+	JAE        fetched25
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1068,7 +1080,7 @@ far25:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 
-near24:
+fetched25:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1130,15 +1142,16 @@ wider18:
 
 row27:
 	CMPQ       BX, SI
-	JAE        far33
+	JAE        near32
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
+	JMP        fetched33
 
-far33:
+near32:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near32
+	JAE        fetched33
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1149,7 +1162,7 @@ far33:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 
-near32:
+fetched33:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1216,16 +1229,17 @@ wider26:
 
 row35:
 	CMPQ       BX, SI
-	JAE        far41
+	JAE        near40
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
+	JMP        fetched41
 
-far41:
+near40:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near40
+	JAE        fetched41
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1237,7 +1251,7 @@ far41:
 	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R13)
 
-near40:
+fetched41:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1308,16 +1322,17 @@ wider34:
 
 row43:
 	CMPQ       BX, SI
-	JAE        far49
+	JAE        near48
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
+	JMP        fetched49
 
-far49:
+near48:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near48
+	JAE        fetched49
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1329,7 +1344,7 @@ far49:
 	PREFETCHT0 64(R13)
 	PREFETCHT0 128(R13)
 
-near48:
+fetched49:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1404,17 +1419,18 @@ wider42:
 
 row51:
 	CMPQ       BX, SI
-	JAE        far57
+	JAE        near56
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
+	JMP        fetched57
 
-far57:
+near56:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near56
+	JAE        fetched57
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1427,7 +1443,7 @@ far57:
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
 
-near56:
+fetched57:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1506,17 +1522,18 @@ wider50:
 
 row59:
 	CMPQ       BX, SI
-	JAE        far65
+	JAE        near64
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
+	JMP        fetched65
 
-far65:
+near64:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near64
+	JAE        fetched65
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1529,7 +1546,7 @@ far65:
 	PREFETCHT0 128(R13)
 	PREFETCHT0 192(R13)
 
-near64:
+fetched65:
 	MOVL         (DX)(R9*4), R13
 	MOVQ         R13, R12
 	SHRQ         $0x09, R12
@@ -1600,7 +1617,7 @@ stop63:
 wider58:
 row66:
 	CMPQ BX, SI
-	JAE  far72
+	JAE  near71
 	XORQ R12, R12
 
 fetch73:
@@ -1609,11 +1626,12 @@ fetch73:
 	CMPQ       R12, R11
 	JB         fetch73
 	ADDQ       R11, BX
+	JMP        fetched72
 
-far72:
+near71:
 	LEAQ       16(R9), R12
 	CMPQ       R12, idx_len+56(FP)
-	JAE        near71
+	JAE        fetched72
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
 	SHRQ       $0x09, R12
@@ -1630,7 +1648,7 @@ far72:
 	PREFETCHT0 384(R13)
 	PREFETCHT0 448(R13)
 
-near71:
+fetched72:
 	MOVL   (DX)(R9*4), R13
 	MOVQ   R13, R12
 	SHRQ   $0x09, R12

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+	"unsafe"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -109,9 +110,6 @@ func (l *learner[T]) run(ctx context.Context) error {
 	for e := range l.opt.Epochs {
 		if err := epoch(ctx, e); err != nil {
 			return err
-		}
-		if !finite(l.w) {
-			return fmt.Errorf("the weights overflowed %T in epoch %d: scale the features down, or use float64", T(0), e+1)
 		}
 		l.report(e + 1)
 	}
@@ -215,19 +213,20 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if l.pocket != nil {
 		l.w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
 	}
-	if !finite(l.w) {
-		return nil, fmt.Errorf("the weights overflowed %T: scale the features down, or use float64", T(0))
-	}
 	r := &train.Result[T]{Weights: l.w[:l.src.Spec().Cols()], Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
 	}
 	r.Norm = math.Sqrt(r.Norm)
-	return r, evaluate(ctx, l.src, l.w, l.opt.Workers, r)
+	if err := evaluate(ctx, l.src, l.w, l.opt.Workers, r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
-// evaluate fills in the errors, the loss and the radius of a result.
+// evaluate fills in the errors, the loss and the radius of a result. It is an error if the arithmetic overflowed, since
+// then nothing that was learned can be trusted: a score of inf - inf updates nothing.
 func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int, r *train.Result[T]) error {
 	type sums struct {
 		errors       int64
@@ -241,7 +240,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			if (score > 0) != (run.Y[i] > 0) {
 				s.errors++
 			}
-			if m := float64(run.Y[i]) * float64(score); m < 0 {
+			if m := float64(run.Y[i]) * float64(score); !(m >= 0) {
 				s.loss -= m
 			}
 		}
@@ -255,16 +254,11 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 		square = max(square, s.square)
 	})
 	r.Radius = math.Sqrt(square)
-	return err
-}
-
-func finite[T kernel.Float](w []T) bool {
-	for _, v := range w {
-		if v-v != 0 {
-			return false
-		}
+	if sum := r.Norm + r.Radius + r.Loss; err == nil && sum-sum != 0 {
+		err = fmt.Errorf("the features are too large for %T arithmetic (the largest row has norm %.3g): scale them down%s",
+			T(0), r.Radius, map[bool]string{true: ", or use float64"}[square < math.MaxFloat64])
 	}
-	return true
+	return err
 }
 
 // An indexed is a learner that visits rows by number.
@@ -308,7 +302,7 @@ func (x *indexed[T]) shuffle(ctx context.Context, epoch int64) error {
 	p := newPermutation(int(x.rows), x.opt.Seed, epoch)
 	before := x.updates
 	err := p.each(ctx, x.opt.Workers > 1, func(k int, rows []uint32) error {
-		return x.panels(ctx, rows, x.wide(p.window(k+1)), func() error { return nil })
+		return x.panels(ctx, rows, x.fetched(p.window(k+1)), func() error { return nil })
 	})
 	if err == nil && x.updates == before {
 		x.converged = true
@@ -333,7 +327,7 @@ func (x *indexed[T]) fixedShuffle(ctx context.Context, _ int64) error {
 			n += min(kernel.ChunkRows, int(x.rows)-int(c)*kernel.ChunkRows)
 		}
 		next := x.order.window((k + 1) % x.order.windows())
-		if err := x.panels(ctx, rest[:n], x.wide(next), x.quietEnough); err != nil {
+		if err := x.panels(ctx, rest[:n], x.fetched(next), x.quietEnough); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -348,8 +342,15 @@ func (x *indexed[T]) quietEnough() error {
 	return nil
 }
 
-// wide returns the chunks to prefetch: none if the window is too large for two of them to share a second-level cache.
-func (x *indexed[T]) wide(chunks []uint32) []uint32 {
+// aheadBytes is the largest window that is fetched ahead: two of them share a second-level cache of 1 MiB. Beyond that
+// the next window drives out the one in use: at d = 300, an epoch without it takes 11 ms instead of 17.
+const aheadBytes = 512 << 10
+
+// fetched returns the chunks of a window if they are to be fetched ahead.
+func (x *indexed[T]) fetched(chunks []uint32) []uint32 {
+	if windowChunks*kernel.ChunkRows*len(x.w)*int(unsafe.Sizeof(T(0))) > aheadBytes {
+		return nil
+	}
 	return chunks
 }
 

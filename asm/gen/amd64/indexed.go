@@ -32,12 +32,14 @@ func (w *Writer) epochIndexed() {
 	w.JEQ(ref(done))
 	w.variants(done, func(ws weights) {
 		row, next, wrong, full, stop := w.label("row"), w.label("next"), w.label("wrong"), w.label("full"), w.label("stop")
-		near, far := w.label("near"), w.label("far")
+		near, fetched := w.label("near"), w.label("fetched")
 		w.Label(row)
-		w.prefetchAhead(ahead, end, ws, far)
-		w.Label(far)
-		w.prefetchVisit(xs, idx, i, n, ws, near)
+		// One prefetch for each visit: rows of a window that was fetched ahead are near enough already.
+		w.prefetchAhead(ahead, end, ws, near)
+		w.JMP(ref(fetched))
 		w.Label(near)
+		w.prefetchVisit(xs, idx, i, n, ws, fetched)
+		w.Label(fetched)
 		x, label := w.locate(xs, ys, operand.Mem{Base: idx, Index: i, Scale: 4}, ws)
 		v.test(x, label, ws, wrong)
 		w.Label(next)

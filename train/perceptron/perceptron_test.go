@@ -1,0 +1,478 @@
+package perceptron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// dense returns rows of features and labels as a data set, with a bias column.
+func dense[T kernel.Float](x [][]float64, y []float64) *block.Data[T] {
+	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	for c := range x[0] {
+		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
+	}
+	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
+	var blocks []*block.Block[T]
+	for first := 0; first < len(x); first += per {
+		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		for r := range b.Len() {
+			row := b.X[r*b.Stride:]
+			for c, v := range x[first+r] {
+				row[c] = T(v)
+			}
+			row[cols-1] = 1
+			b.Y[r] = T(y[first+r])
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+// sparse returns the same rows in CSR form.
+func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+	}
+	return block.NewData(d.Spec(), blocks)
+}
+
+// A stream yields the blocks of a data set in memory that it overwrites, as a source that reads a file would.
+type stream[T kernel.Float] struct{ *block.Data[T] }
+
+func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Data.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := *b
+			c.X, c.Y = slices.Clone(b.X), slices.Clone(b.Y)
+			goOn := yield(&c, nil)
+			for i := range c.X {
+				c.X[i] = T(math.NaN())
+			}
+			clear(c.Y)
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// noisy returns n rows of d features whose labels follow a random plane except for a share of flips. Values are
+// integers, so that every sum is exact, if whole is set.
+func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	truth := make([]float64, d)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	for range n {
+		row, s := make([]float64, d), 0.3
+		for i := range row {
+			row[i] = rng.NormFloat64()
+			if whole {
+				row[i] = math.Round(3 * row[i])
+			}
+			s += row[i] * truth[i]
+		}
+		label := math.Copysign(1, s)
+		if rng.Float64() < flips {
+			label = -label
+		}
+		x, y = append(x, row), append(y, label)
+	}
+	return x, y
+}
+
+func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *train.Result[T] {
+	t.Helper()
+	r, err := Train(context.Background(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestTextbook is the example of the text books: three points in the plane, seven updates (Li Hang, "Statistical
+// Learning Methods", 2012, example 2.1).
+func TestTextbook(t *testing.T) {
+	d := dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1})
+	r := mustTrain(t, d, Options{})
+	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
+		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
+	}
+	if r.Radius != math.Sqrt(26) || r.Norm != math.Sqrt(11) {
+		t.Errorf("radius %v and norm %v, want the roots of 26 and 11", r.Radius, r.Norm)
+	}
+}
+
+// literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges every update
+// on all rows.
+type literal[T kernel.Float] struct {
+	x           [][]T
+	y           []T
+	w, best     []T
+	fewest      int64
+	updates     int64
+	visits      int64
+	kept, quiet int64
+}
+
+func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
+	l := &literal[T]{}
+	for b := range d.Blocks(context.Background()) {
+		for r := range b.Len() {
+			l.x = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride])
+		}
+		l.y = append(l.y, b.Y...)
+	}
+	l.w = make([]T, len(l.x[0]))
+	l.best, l.fewest = slices.Clone(l.w), l.errors()
+	return l
+}
+
+func (l *literal[T]) errors() (n int64) {
+	for i, x := range l.x {
+		if (kernel.Dot(x, l.w) > 0) != (l.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// visit tells whether the training goes on.
+func (l *literal[T]) visit(i int, eta T, maxUpdates int64, judge bool) bool {
+	l.visits++
+	l.quiet++
+	if l.y[i]*kernel.Dot(l.x[i], l.w) <= 0 {
+		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
+		l.updates++
+		l.quiet = 0
+		if judge {
+			if n := l.errors(); n < l.fewest {
+				l.best, l.fewest, l.kept = slices.Clone(l.w), n, l.updates
+			}
+		}
+	}
+	return l.updates != maxUpdates && !(judge && l.fewest == 0)
+}
+
+// documented makes the permutation of an epoch as its documentation says, all at once.
+func documented(n int, seed, epoch uint64) []uint32 {
+	rng := rand.NewPCG(seed, epoch)
+	fisherYates := func(s []uint32) {
+		for i := len(s) - 1; i > 0; i-- {
+			j := draw(rng, uint64(i)+1)
+			s[i], s[j] = s[j], s[i]
+		}
+	}
+	var chunks []uint32
+	for c := range (n + 511) / 512 {
+		chunks = append(chunks, uint32(c))
+	}
+	if len(chunks) > 8 {
+		fisherYates(chunks)
+	}
+	var order []uint32
+	for window := range slices.Chunk(chunks, 8) {
+		start := len(order)
+		for _, c := range window {
+			for r := 512 * c; r < min(uint32(n), 512*c+512); r++ {
+				order = append(order, r)
+			}
+		}
+		fisherYates(order[start:])
+	}
+	return order
+}
+
+// run follows an order for some epochs, with its stopping rule.
+func (l *literal[T]) run(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64, judge bool) (converged bool) {
+	n := len(l.x)
+	for e := range epochs {
+		rows := documented(n, seed, uint64(e))
+		switch order {
+		case train.Cyclic:
+			for i := range rows {
+				rows[i] = uint32(i)
+			}
+		case train.FixedShuffle:
+			rows = documented(n, seed, 0)
+		case train.Random:
+			rng := rand.NewPCG(seed, uint64(e))
+			for i := range rows {
+				rows[i] = uint32(draw(rng, uint64(n)))
+			}
+		}
+		before := l.updates
+		for _, i := range rows {
+			if !l.visit(int(i), eta, maxUpdates, judge) {
+				return judge && l.fewest == 0
+			}
+			if order == train.Shuffle || l.quiet < int64(n) {
+				continue
+			}
+			if order == train.Random && !l.verified() {
+				l.quiet = 0
+				continue
+			}
+			return true
+		}
+		if order == train.Shuffle && l.updates == before {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *literal[T]) verified() bool {
+	for i, x := range l.x {
+		if l.y[i]*kernel.Dot(x, l.w) <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TestLiteral holds every order, with and without the pocket, against the literal algorithm, on data in memory, sparse
+// and streamed, for several numbers of workers and every instruction set.
+func TestLiteral(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, level := range kernel.Levels() {
+		kernel.Use(level)
+		testLiteral[float32](t)
+		testLiteral[float64](t)
+	}
+}
+
+func testLiteral[T kernel.Float](t *testing.T) {
+	for i, c := range []struct {
+		rows, d    int
+		flips      float64
+		whole      bool
+		epochs     int
+		eta        float64
+		maxUpdates int64
+		pocket     bool
+	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1},
+		{rows: 60, d: 3, epochs: 40, eta: 1, pocket: true},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.3},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 1, pocket: true},
+		{rows: 300, d: 40, flips: 0.05, epochs: 3, eta: 1, maxUpdates: 97, pocket: true},
+		{rows: 5000, d: 12, flips: 0.02, epochs: 3, eta: 1},
+		{rows: 9000, d: 2, whole: true, epochs: 4, eta: 1, maxUpdates: 777},
+		{rows: 1, d: 1, epochs: 3, eta: 1},
+		{rows: 4097, d: 70, whole: true, epochs: 20, eta: 1},
+	} {
+		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
+		data := dense[T](x, y)
+		for _, order := range train.Orders {
+			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, c.pocket}
+			want := newLiteral(data)
+			converged := want.run(order, 5, c.epochs, T(c.eta), c.maxUpdates, c.pocket)
+			if !c.pocket {
+				want.best, want.fewest = want.w, want.errors()
+			}
+			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data)}
+			if order == train.Cyclic {
+				sources["stream"] = stream[T]{data}
+			}
+			for name, src := range sources {
+				for _, opt.Workers = range []int{1, 2, 3, 8} {
+					got := mustTrain(t, src, opt)
+					if !slices.Equal(got.Weights, want.best[:c.d+1]) || got.Updates != want.updates || got.Errors != want.fewest ||
+						got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
+						t.Fatalf("%s problem %d, order %s, %s, %d workers: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
+							kernel.Active(), i, order, name, opt.Workers, got, want.best, want.updates, want.visits, want.fewest, converged, want.kept)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPermutation holds the permutation made a window at a time, on this goroutine or on another, against the documented
+// one; every row appears once.
+func TestPermutation(t *testing.T) {
+	for _, n := range []int{1, 2, 511, 512, 4095, 4096, 4097, 5000, 40960, 100001, 8*4096*9 + 3} {
+		want := documented(n, 3, 2)
+		for _, ahead := range []bool{false, true} {
+			var got []uint32
+			err := newPermutation(n, 3, 2).each(context.Background(), ahead, func(k int, rows []uint32) error {
+				got = append(got, rows...)
+				return nil
+			})
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("n=%d ahead=%v: not the documented permutation (error %v)", n, ahead, err)
+			}
+		}
+		slices.Sort(want)
+		for i, r := range want {
+			if int(r) != i {
+				t.Fatalf("n=%d: row %d is missing or repeated", n, i)
+			}
+		}
+	}
+}
+
+// TestUpdateBound checks Novikoff's theorem (1962) on data of known margin: at most R^2/rho^2 updates, whatever the
+// order and the seed.
+func TestUpdateBound(t *testing.T) {
+	for seed := range uint64(20) {
+		x, y := noisy(2000, 6, 0, false, seed)
+		d := dense[float64](x, y)
+		rho := margin(d, seed)
+		for _, order := range train.Orders {
+			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
+			if bound := r.Radius * r.Radius / (rho * rho); !r.Converged || float64(r.Updates) > bound {
+				t.Errorf("seed %d, order %s: %d updates, converged %v, bound %v", seed, order, r.Updates, r.Converged, bound)
+			}
+		}
+	}
+}
+
+// margin returns the margin of the data about the plane that noisy drew for the seed.
+func margin(d *block.Data[float64], seed uint64) float64 {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	u := make([]float64, d.Spec().Cols())
+	norm := 0.3 * 0.3
+	for i := range u[:len(u)-1] {
+		u[i] = rng.NormFloat64()
+		norm += u[i] * u[i]
+	}
+	u[len(u)-1] = 0.3
+	rho := math.Inf(1)
+	for b := range d.Blocks(context.Background()) {
+		for r := range b.Len() {
+			s := 0.0
+			for i, v := range u {
+				s += v * b.X[r*b.Stride+i]
+			}
+			rho = min(rho, b.Y[r]*s/math.Sqrt(norm))
+		}
+	}
+	return rho
+}
+
+// TestConjunctions learns conjunctions of k literals over d variables of -1 and +1. The weights 1 for each literal and
+// the bias -(k-1) separate them with margin 1, their norm is k^2-k+1 and R^2 is d+1, so that there are at most
+// (d+1)(k^2-k+1) updates.
+func TestConjunctions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, d := range []int{4, 10, 50} {
+		for k := 1; k <= 4; k++ {
+			var x [][]float64
+			var y []float64
+			for range 3000 {
+				row, label := make([]float64, d), 1.0
+				for i := range row {
+					row[i] = float64(2*rng.IntN(2) - 1)
+					if i < k && rng.IntN(2) == 0 {
+						row[i] = 1
+					}
+				}
+				for _, v := range row[:k] {
+					label = min(label, v)
+				}
+				x, y = append(x, row), append(y, label)
+			}
+			for _, order := range train.Orders {
+				r := mustTrain(t, dense[float32](x, y), Options{Options: train.Options{Order: order, Epochs: 10000}})
+				if bound := int64((d + 1) * (k*k - k + 1)); !r.Converged || r.Updates > bound || r.Updates == 0 {
+					t.Errorf("d=%d k=%d order %s: %d updates, converged %v, bound %d", d, k, order, r.Updates, r.Converged, bound)
+				}
+			}
+		}
+	}
+}
+
+func TestPocketNeverWorse(t *testing.T) {
+	x, y := noisy(400, 5, 0.15, false, 1)
+	d := dense[float32](x, y)
+	last := int64(len(y))
+	for n := int64(1); n < 200; n += 7 {
+		r := mustTrain(t, d, Options{train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, true})
+		if r.Errors > last {
+			t.Errorf("after %d updates the pocket makes %d errors, after fewer updates it made %d", n, r.Errors, last)
+		}
+		last = r.Errors
+	}
+	if plain := mustTrain(t, d, Options{Options: train.Options{Epochs: 1}}); last >= plain.Errors {
+		t.Errorf("the pocket makes %d errors, the last weights of an epoch %d", last, plain.Errors)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	x, y := noisy(500, 4, 0.1, false, 1)
+	var seen []train.Progress
+	opt := Options{train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, true}
+	r := mustTrain(t, dense[float32](x, y), opt)
+	if len(seen) != 3 || seen[2].Epoch != 3 || seen[2].Visits != r.Visits || seen[2].Updates != r.Updates || seen[2].Best < r.Errors {
+		t.Errorf("progress %+v, result %+v", seen, r)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, y := noisy(10000, 4, 0.1, false, 1)
+	d := dense[float32](x, y)
+	huge := dense[float32]([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}) // the second row scores inf - inf
+	for want, run := range map[string]func() error{
+		"use one of": func() error {
+			_, err := Train(context.Background(), d, Options{Options: train.Options{Order: "up"}})
+			return err
+		},
+		"above 0": func() error {
+			_, err := Train(context.Background(), d, Options{Options: train.Options{Eta: 1.5}})
+			return err
+		},
+		"no rows": func() error {
+			_, err := Train(context.Background(), block.NewData[float32](d.Spec(), nil), Options{})
+			return err
+		},
+		"too large": func() error { _, err := Train(context.Background(), huge, Options{}); return err },
+		"in memory or": func() error {
+			_, err := Train(context.Background(), stream[float32]{d}, Options{Options: train.Options{Order: train.Shuffle}})
+			return err
+		},
+	} {
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	x, y := noisy(10000, 4, 0.1, false, 1)
+	for _, order := range train.Orders {
+		ctx, cancel := context.WithCancel(context.Background())
+		opt := Options{train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}, false}
+		if _, err := Train(ctx, dense[float32](x, y), opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("order %s: error %v after the context was cancelled", order, err)
+		}
+	}
+}
