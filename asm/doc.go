@@ -25,9 +25,10 @@
 //
 // # Calls
 //
-// Nothing is checked here. No byte past the end of a slice is read or written. The function does a bounded amount of
-// work, which is the caller's to bound (a panel of 64 to 256 KiB), since assembly can't be preempted. Stubs are
-// go:noescape: no kernel keeps a pointer. Destination and source don't overlap, unless the kernel says otherwise.
+// Nothing is checked here. No byte past the end of a slice is read or written. A kernel does a bounded amount of work,
+// which is the caller's to bound (a panel of 64 to 256 KiB), since assembly can't be preempted. No kernel keeps a
+// pointer, and every stub says so to the compiler (noescape). Destination and source don't overlap, unless the kernel
+// says otherwise.
 //
 // # The kernels
 //

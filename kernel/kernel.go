@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"halfspace/asm/ref"
+	"halfspace/internal/race"
 )
 
 // Float is the element type of vectors and rows.
@@ -48,6 +49,8 @@ func Dot[T Float](x, y []T) T {
 	if len(y) > len(x) {
 		panic("kernel: short x")
 	}
+	race.Read(x)
+	race.Read(y)
 	if is32[T]() {
 		return T(dotF32(f32(x), f32(y)))
 	}
@@ -60,6 +63,8 @@ func Axpy[T Float](a T, x, y []T) {
 		panic("kernel: short y")
 	}
 	y = y[:len(x)]
+	race.Read(x)
+	race.Write(y)
 	if is32[T]() {
 		axpyF32(float32(a), f32(x), f32(y))
 		return
@@ -74,6 +79,9 @@ func Scores[T Float](x, w, out []T) {
 	if len(out) == 0 {
 		return
 	}
+	race.Read(x)
+	race.Read(w)
+	race.Write(out)
 	if is32[T]() {
 		scoresF32(f32(x), f32(w), f32(out))
 		return
@@ -93,6 +101,10 @@ func Epoch[T Float](x, y []T, eta T, w []T, log []uint32) (rows, updates int) {
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
+	race.Read(x)
+	race.Read(y)
+	race.Write(w)
+	race.Write(log)
 	if is32[T]() {
 		return epochF32(f32(x), f32(y), float32(eta), f32(w), log)
 	}
@@ -152,6 +164,14 @@ func EpochIndexed[T Float](rows *Rows[T], idx []uint32, ahead []T, eta T, w []T,
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
+	if race.Enabled {
+		for _, i := range idx {
+			x, _ := rows.Row(int(i))
+			race.Read(x)
+		}
+	}
+	race.Write(w)
+	race.Write(log)
 	if is32[T]() {
 		return epochIndexedF32(f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta), f32(w), log)
 	}
@@ -191,6 +211,12 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 	if n == 0 {
 		return
 	}
+	if race.Enabled {
+		for _, col := range cols {
+			race.Read(col)
+		}
+	}
+	race.Write(dst)
 	if is32[T]() {
 		transposeF32(f32(dst), stride, f32s(cols))
 		return
@@ -207,6 +233,7 @@ func MaxSquaredNorm[T Float](x []T, stride int) float64 {
 	if len(x) == 0 {
 		return 0
 	}
+	race.Read(x)
 	if is32[T]() {
 		return maxSquaredNormF32(f32(x), stride)
 	}

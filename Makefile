@@ -1,0 +1,78 @@
+# The entry points. `make demo` and `make test` need Git, Go, make and a C compiler; what else a test needs is installed
+# where that can be done, or named in a line that says SKIPPED.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+
+BIN := bin/halfspace
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Other architectures that must build; arm64 also runs, under qemu.
+ARCHES := amd64 arm64 386 riscv64
+# What runs under emulation and without assembly: all that computes.
+NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./metrics
+
+.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers fuzz clean
+
+build: ## one static binary
+	CGO_ENABLED=0 go build -trimpath -o $(BIN) ./cmd/halfspace
+
+test: lint asm-check cross unit noasm race arm64 demo ## everything
+	@echo "make test: all passed"
+
+# A run on a CPU with AVX2 fails if the AVX2 kernels were not exercised.
+unit:
+	if grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo; then export HALFSPACE_TEST_REQUIRE=avx2; fi; \
+	go test ./...
+
+noasm:
+	go test -tags noasm $(NUMERIC)
+
+race:
+	go test -race -short ./...
+
+arm64:
+	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
+	CGO_ENABLED=0 GOARCH=arm64 go test -short -exec qemu-aarch64-static $(NUMERIC)
+
+cross:
+	for arch in $(ARCHES); do \
+		CGO_ENABLED=0 GOARCH=$$arch go build ./... && CGO_ENABLED=0 GOARCH=$$arch go build -tags noasm ./kernel; done
+	for os in darwin windows; do CGO_ENABLED=0 GOOS=$$os go build ./...; done
+
+# go vet checks assembly against its Go declarations only for the architecture it runs for.
+lint:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	for arch in amd64 arm64; do GOARCH=$$arch go vet ./...; done
+	go -C asm/gen vet ./...
+	go run $(STATICCHECK) ./...
+
+asm: ## regenerate the assembly
+	go -C asm/gen run . ..
+
+asm-check:
+	tmp=$$(mktemp -d) && trap "rm -rf $$tmp" EXIT && mkdir $$tmp/avx2 && go -C asm/gen run . $$tmp && \
+	for f in $$tmp/avx2/*; do cmp $$f asm/avx2/$${f##*/} || { echo "run make asm and commit what it writes"; exit 1; }; done && \
+	test $$(ls $$tmp/avx2 | wc -l) = $$(git ls-files asm/avx2 | grep -c '_amd64\.') || { echo "asm/avx2 holds files that the generator doesn't write"; exit 1; }
+
+demo: build ## trains on an example, evaluates, prints what was learned
+	tmp=$$(mktemp -d) && trap "rm -rf $$tmp" EXIT && set -x && \
+	$(BIN) train examples/breast-cancer.parquet --label diagnosis --algo pocket --out $$tmp/model.json && \
+	$(BIN) eval --model $$tmp/model.json examples/breast-cancer.parquet && \
+	$(BIN) inspect $$tmp/model.json
+
+bench: ## kernels and learners
+	go test -run '^$$' -bench . ./kernel ./train/... ./dataset
+
+bench-peers: ## against scikit-learn, in the same run
+	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || { test $$? = 3; exit; }; \
+	go test -run '^$$' -bench Peer -benchtime 1x -timeout 30m ./bench
+
+FUZZTIME := 30s
+fuzz: ## every fuzz target for FUZZTIME each
+	go test -run '^$$' -fuzz FuzzFMA32 -fuzztime $(FUZZTIME) ./asm/avx2
+	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) ./dataset
+	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model
+
+clean:
+	rm -rf bin

@@ -1,0 +1,134 @@
+package block
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// random returns a data set of normal features without a bias.
+func random[T kernel.Float](rows, cols int) *Data[T] {
+	rng := rand.New(rand.NewPCG(1, 1))
+	spec := &Spec{Features: make([]string, cols)}
+	var blocks []*Block[T]
+	for first, per := 0, Rows[T](cols); first < rows; first += per {
+		b := New[T](int64(first), min(per, rows-first), cols)
+		for r := range b.Len() {
+			for c := range cols {
+				b.X[r*b.Stride+c] = T(rng.NormFloat64())
+			}
+			b.Y[r] = T(2*rng.IntN(2) - 1)
+		}
+		blocks = append(blocks, b)
+	}
+	return NewData(spec, blocks)
+}
+
+func TestBlockSize(t *testing.T) {
+	for _, cols := range []int{1, 8, 29, 100, 511, 513, 5000} {
+		rows := Rows[float32](cols)
+		bytes := rows * kernel.Stride[float32](cols) * 4
+		if rows%RunRows != 0 || rows < RunRows || bytes > maxBytes && rows > RunRows {
+			t.Errorf("blocks of %d columns have %d rows, %d bytes", cols, rows, bytes)
+		}
+	}
+}
+
+func TestAlloc(t *testing.T) {
+	for n := range 100 {
+		s := Alloc[float64](n)
+		if addr := uintptr(unsafe.Pointer(unsafe.SliceData(s))); addr%align != 0 || len(s) != n || cap(s) != n {
+			t.Fatalf("Alloc(%d): address %#x, length %d, capacity %d", n, addr, len(s), cap(s))
+		}
+	}
+}
+
+// TestReduceRuns: results arrive in row order, cover every row once, and don't depend on the workers.
+func TestReduceRuns(t *testing.T) {
+	d := random[float32](3*Rows[float32](29)+5000, 29)
+	for _, workers := range []int{1, 2, 3, 8} {
+		next, rows := int64(0), int64(0)
+		err := ReduceRuns(context.Background(), d, workers, func(r Run[float32]) Run[float32] { return r }, func(r Run[float32]) {
+			if r.Number != next || r.First != next*RunRows {
+				t.Fatalf("run %d begins at row %d, want run %d", r.Number, r.First, next)
+			}
+			next++
+			rows += int64(r.Len())
+		})
+		if err != nil || rows != d.Rows() {
+			t.Errorf("%d workers: %d rows of %d, error %v", workers, rows, d.Rows(), err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	nothing := func(Run[float32]) int { return 0 }
+	if err := ReduceRuns(ctx, d, 2, nothing, func(int) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after the context was cancelled", err)
+	}
+}
+
+// TestFingerprint: any change of a value, a label or the order of rows shows, however the rows are worked on.
+func TestFingerprint(t *testing.T) {
+	print := func(d *Data[float32], workers int) string {
+		f, err := Fingerprint(context.Background(), d, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	want := print(random[float32](9000, 5), 1)
+	if got := print(random[float32](9000, 5), 3); got != want {
+		t.Errorf("3 workers: %s, 1 worker: %s", got, want)
+	}
+	changes := map[string]func(*Data[float32]){
+		"value":  func(d *Data[float32]) { d.blocks[0].X[8] += 1 },
+		"label":  func(d *Data[float32]) { d.blocks[0].Y[8999] *= -1 },
+		"zero":   func(d *Data[float32]) { d.blocks[0].X[8*8999+4] = 0 },
+		"labels": func(d *Data[float32]) { slices.Reverse(d.blocks[0].Y) },
+		"row": func(d *Data[float32]) {
+			for c := range 8 {
+				x := d.blocks[0].X
+				x[c], x[8+c] = x[8+c], x[c]
+			}
+		},
+	}
+	for what, change := range changes {
+		d := random[float32](9000, 5)
+		change(d)
+		if print(d, 2) == want {
+			t.Errorf("the fingerprint doesn't show a changed %s", what)
+		}
+	}
+}
+
+func TestClasses(t *testing.T) {
+	sorted := []Class{FloatClass(-1e300), FloatClass(-2.5), IntClass(-2), IntClass(3), FloatClass(3.25), IntClass(10),
+		IntClass(1<<62 + 1), IntClass(1<<62 + 2), UintClass(1 << 63), FloatClass(1e300), BoolClass(false), BoolClass(true),
+		StringClass(""), StringClass("10"), StringClass("9"), StringClass("a")}
+	shuffled := slices.Clone(sorted)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	slices.SortFunc(shuffled, Class.Compare)
+	if !slices.Equal(shuffled, sorted) {
+		t.Errorf("sorted: %v, want %v", shuffled, sorted)
+	}
+	for _, c := range sorted {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Class
+		if err := json.Unmarshal(data, &back); err != nil || back != c {
+			t.Errorf("%#v comes back from %s as %#v, error %v", c, data, back, err)
+		}
+	}
+	if FloatClass(1) != IntClass(1) || UintClass(7) != IntClass(7) || FloatClass(math.Copysign(0, -1)) != IntClass(0) {
+		t.Error("the same number is a different class in another type")
+	}
+}

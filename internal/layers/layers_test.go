@@ -1,0 +1,143 @@
+// Package layers tests who imports whom.
+package layers
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "halfspace/"
+
+// layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
+// ends in a slash stands for every package below that folder.
+var layers = [][]string{
+	{"asm", "asm/ref", "asm/avx2", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
+	{"kernel"},
+	{"block", "internal/kerneltest"},
+	{"model"},
+	{"pocket", "dataset", "predict", "metrics"},
+	{"train", "internal/synth"},
+	{"train/"},
+	{"internal/cli"},
+	{"cmd/", "bench", "examples/", "internal/layers"},
+}
+
+// only says which packages may import a dependency directly; a test may import anything.
+var only = map[string][]string{
+	"github.com/klauspost/cpuid":     {"kernel"},
+	"github.com/apache/arrow":        {"dataset", "internal/synth", "internal/cli", "bench", "examples/"},
+	"github.com/spf13/cobra":         {"internal/cli"},
+	"github.com/schollz/progressbar": {"internal/cli"},
+	"github.com/google/renameio":     {"internal/atomicfile"},
+}
+
+// lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
+var lean = []string{"kernel", "block", "pocket", "model", "train", "train/"}
+
+type pkg struct {
+	ImportPath, Dir string
+	Imports, Deps   []string
+	GoFiles         []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,Deps,GoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal("go list:", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found %d packages only", len(all))
+	}
+	return all
+}
+
+func matches(path string, patterns []string) bool {
+	for _, p := range patterns {
+		if path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func layerOf(path string) int {
+	for i, names := range layers {
+		if matches(path, names) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestLayers(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		own := layerOf(name)
+		if own < 0 {
+			t.Errorf("package %s stands in no layer", name)
+		}
+		for _, imported := range p.Imports {
+			if below, ok := strings.CutPrefix(imported, module); ok && layerOf(below) >= own {
+				t.Errorf("%s imports %s, which doesn't stand below it", name, below)
+			}
+			for dep, users := range only {
+				if strings.HasPrefix(imported, dep) && !matches(name, users) {
+					t.Errorf("%s imports %s, which is for %v alone", name, imported, users)
+				}
+			}
+			if strings.HasPrefix(name, "asm/") && name != "asm/ref" && imported != "unsafe" {
+				t.Errorf("%s imports %s: a package of kernels imports nothing", name, imported)
+			}
+		}
+		for _, dep := range p.Deps {
+			if matches(name, lean) && (strings.Contains(dep, "apache/arrow") || strings.Contains(dep, "spf13/")) {
+				t.Errorf("%s links %s", name, dep)
+			}
+		}
+	}
+}
+
+// TestNoBareGo: goroutines start through errgroup, so that their errors and their end reach the caller.
+func TestNoBareGo(t *testing.T) {
+	for _, p := range packages(t) {
+		if strings.HasPrefix(p.ImportPath, module+"internal/cli") || strings.HasPrefix(p.ImportPath, module+"cmd/") {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok {
+					t.Errorf("%s: a bare go statement", fset.Position(g.Pos()))
+				}
+				return true
+			})
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/kernel"
+)
+
+// TestPanics calls every kernel with lengths that don't fit: it must panic with a constant, before it writes anything.
+func TestPanics(t *testing.T) {
+	testPanics[float32](t)
+	testPanics[float64](t)
+}
+
+func testPanics[T kernel.Float](t *testing.T) {
+	const stride = 16
+	x := make([]T, 4*stride)
+	for i := range x {
+		x[i] = 1
+	}
+	y := []T{1, 1, 1, 1}
+	log := make([]uint32, 4)
+	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
+	for _, c := range []struct {
+		want string
+		call func(dst []T)
+	}{
+		{"kernel: short y", func(dst []T) { kernel.Dot(x, x[1:]) }},
+		{"kernel: short x", func(dst []T) { kernel.Dot(x[1:], x) }},
+		{"kernel: short y", func(dst []T) { kernel.Axpy(1, x, dst[:len(x)-1]) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(x, x[:stride-1], dst[:4]) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(x, nil, dst[:4]) }},
+		{"kernel: short x", func(dst []T) { kernel.Scores(x[1:], x[:stride], dst[:4]) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Epoch(x, y, 1, dst[:3], log) }},
+		{"kernel: short x", func(dst []T) { kernel.Epoch(x[1:], y, 1, dst[:stride], log) }},
+		{"kernel: empty log", func(dst []T) { kernel.Epoch(x, y, 1, dst[:stride], nil) }},
+		{"kernel: length of w is not the stride", func(dst []T) { kernel.EpochIndexed(rows, []uint32{0}, nil, 1, dst, log) }},
+		{"kernel: row number out of range", func(dst []T) { kernel.EpochIndexed(rows, []uint32{0, 4}, nil, 1, dst[:stride], log) }},
+		{"kernel: row number out of range", func(dst []T) { kernel.EpochIndexed(rows, []uint32{0, 1, 2, 1 << 31, 0}, nil, 1, dst[:stride], log) }},
+		{"kernel: empty log", func(dst []T) { kernel.EpochIndexed(rows, []uint32{0}, nil, 1, dst[:stride], nil) }},
+		{"kernel: number of columns is not in 1..stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{}) }},
+		{"kernel: number of columns is not in 1..stride", func(dst []T) { kernel.Transpose(dst, 32, make([][]T, 33)) }},
+		{"kernel: columns differ in length", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:1], x[:2]}) }},
+		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:2], x[:2]}) }},
+		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
+		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
+		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
+		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
+	} {
+		dst := make([]T, len(x))
+		for i := range dst {
+			dst[i] = -7
+		}
+		before := slices.Clone(dst)
+		if got := panicOf(func() { c.call(dst) }); got != c.want {
+			t.Errorf("panic %q, want %q", got, c.want)
+		}
+		if !slices.Equal(dst, before) {
+			t.Errorf("%s: the destination was written before the panic", c.want)
+		}
+	}
+}
+
+func panicOf(f func()) (message string) {
+	defer func() { message = fmt.Sprint(recover()) }()
+	f()
+	return ""
+}
+
+// TestDotAccuracy holds Dot against exact arithmetic: the error of L lanes summed and folded stays below
+// (n/L + log2 L + 1) u sum|x y|, u being half a unit in the last place (Higham, "Accuracy and stability of numerical
+// algorithms", 2002, section 3.1, to first order).
+func TestDotAccuracy(t *testing.T) {
+	testDotAccuracy[float32](t, 32, 0x1p-24)
+	testDotAccuracy[float64](t, 16, 0x1p-53)
+}
+
+func testDotAccuracy[T kernel.Float](t *testing.T, lanes int, u float64) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for n := 1; n < 3000; n = n*5/4 + 1 {
+		x, y := make([]T, n), make([]T, n)
+		exact, size := new(big.Float).SetPrec(2000), 0.0
+		for i := range x {
+			x[i], y[i] = T(math.Ldexp(rng.NormFloat64(), rng.IntN(20))), T(rng.NormFloat64())
+			p := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x[i])), big.NewFloat(float64(y[i])))
+			exact.Add(exact, p)
+			size += math.Abs(float64(x[i]) * float64(y[i]))
+		}
+		diff, _ := exact.Sub(exact, big.NewFloat(float64(kernel.Dot(x, y)))).Float64()
+		bound := (float64(n)/float64(lanes) + math.Log2(float64(lanes)) + 1) * u * size * 1.01
+		if math.Abs(diff) > bound {
+			t.Errorf("n=%d: error %g is above the bound %g", n, diff, bound)
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	levels := kernel.Levels()
+	if levels[0] != kernel.Generic {
+		t.Errorf("the first level is %s, not generic", levels[0])
+	}
+	for _, l := range levels {
+		got, err := kernel.ParseLevel(l.String())
+		if err != nil || got != l {
+			t.Errorf("ParseLevel(%q) is %v, %v", l.String(), got, err)
+		}
+		kernel.Use(l)
+		if kernel.Active() != l {
+			t.Errorf("the active level is %s after Use(%s)", kernel.Active(), l)
+		}
+	}
+	if _, err := kernel.ParseLevel("mmx"); err == nil || !strings.Contains(err.Error(), `unknown instruction set "mmx"`) {
+		t.Errorf("ParseLevel of an unknown name gives error %v", err)
+	}
+	if got := panicOf(func() { kernel.Use(kernel.Level(200)) }); got != "kernel: level not available on this machine" {
+		t.Errorf("Use of a level that doesn't exist panics with %q", got)
+	}
+}
+
+func TestStride(t *testing.T) {
+	for _, c := range [][3]int{{1, 8, 4}, {8, 8, 8}, {9, 16, 12}, {29, 32, 32}} {
+		if f32, f64 := kernel.Stride[float32](c[0]), kernel.Stride[float64](c[0]); f32 != c[1] || f64 != c[2] {
+			t.Errorf("strides of %d columns are %d and %d, want %d and %d", c[0], f32, f64, c[1], c[2])
+		}
+	}
+	for _, stride := range []int{8, 32, 1000, 100000} {
+		if n := kernel.PanelRows[float32](stride); n < 1 || n > 4096 || n > 1 && n*stride*4 > 256<<10 {
+			t.Errorf("a panel of stride %d has %d rows", stride, n)
+		}
+	}
+}
