@@ -67,6 +67,17 @@
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.
 //
+// Errors(x, y, w, stride, counts) adds to counts[c] the rows whose prediction by candidate c, row c of w, isn't their
+// label. x has len(y) rows and w len(counts), all of that stride:
+//
+//	for r := range y { for c := range counts { if (Dot(row(r), w(c)) > 0) != (y[r] > 0) { counts[c]++ } } }
+//
+// Tile(a, b, c, ldc) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR rows
+// and NR columns (MRF32, NRF32, MRF64, NRF64). a holds MR elements for each k, b NR:
+//
+//	acc = zeros; for k := range len(a)/MR { acc[i][j] = fma(a[k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
+//	c[i*ldc+j] += acc[i][j] for each i, j
+//
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //
 //	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }

@@ -120,3 +120,49 @@ func maxSquaredNormF64(x []float64, stride int) float64 {
 	}
 	return ref.MaxSquaredNormF64(x, stride)
 }
+
+func errorsF32(x, y, w []float32, stride int, counts []int64) {
+	if level == AVX2 {
+		avx2.ErrorsF32(x, y, w, stride, counts)
+		return
+	}
+	ref.ErrorsF32(x, y, w, stride, counts)
+}
+
+func errorsF64(x, y, w []float64, stride int, counts []int64) {
+	if level == AVX2 {
+		avx2.ErrorsF64(x, y, w, stride, counts)
+		return
+	}
+	ref.ErrorsF64(x, y, w, stride, counts)
+}
+
+func tileF32(a, b, c []float32, ldc int) {
+	if level == AVX2 {
+		avx2.TileF32(a, b, c, ldc)
+		return
+	}
+	ref.TileF32(a, b, c, ldc)
+}
+
+func tileF64(a, b, c []float64, ldc int) {
+	if level == AVX2 {
+		avx2.TileF64(a, b, c, ldc)
+		return
+	}
+	ref.TileF64(a, b, c, ldc)
+}
+
+func tileShapeF32() (mr, nr int) {
+	if level == AVX2 {
+		return avx2.MRF32, avx2.NRF32
+	}
+	return ref.MRF32, ref.NRF32
+}
+
+func tileShapeF64() (mr, nr int) {
+	if level == AVX2 {
+		return avx2.MRF64, avx2.NRF64
+	}
+	return ref.MRF64, ref.NRF64
+}

@@ -62,3 +62,27 @@ func maxSquaredNormF32(x []float32, stride int) float64 {
 func maxSquaredNormF64(x []float64, stride int) float64 {
 	return ref.MaxSquaredNormF64(x, stride)
 }
+
+func errorsF32(x, y, w []float32, stride int, counts []int64) {
+	ref.ErrorsF32(x, y, w, stride, counts)
+}
+
+func errorsF64(x, y, w []float64, stride int, counts []int64) {
+	ref.ErrorsF64(x, y, w, stride, counts)
+}
+
+func tileF32(a, b, c []float32, ldc int) {
+	ref.TileF32(a, b, c, ldc)
+}
+
+func tileF64(a, b, c []float64, ldc int) {
+	ref.TileF64(a, b, c, ldc)
+}
+
+func tileShapeF32() (mr, nr int) {
+	return ref.MRF32, ref.NRF32
+}
+
+func tileShapeF64() (mr, nr int) {
+	return ref.MRF64, ref.NRF64
+}

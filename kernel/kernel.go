@@ -224,6 +224,57 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 	transposeF64(f64(dst), stride, f64s(cols))
 }
 
+// Errors adds to counts[c], for each candidate c, the rows whose prediction (+1 where the score is > 0, else -1) isn't
+// their label. x has len(y) rows and w len(counts) candidates, one after the other, all of that stride.
+func Errors[T Float](x, y, w []T, stride int, counts []int64) {
+	checkStride[T](stride)
+	x = exact(x, len(y), stride)
+	if len(w)/stride < len(counts) {
+		panic("kernel: short w")
+	}
+	w = w[:len(counts)*stride]
+	if len(y) == 0 || len(counts) == 0 {
+		return
+	}
+	race.Read(x)
+	race.Read(y)
+	race.Read(w)
+	race.Write(counts)
+	if is32[T]() {
+		errorsF32(f32(x), f32(y), f32(w), stride, counts)
+		return
+	}
+	errorsF64(f64(x), f64(y), f64(w), stride, counts)
+}
+
+// TileShape returns the rows and columns of the tile that Tile computes at the active level.
+func TileShape[T Float]() (mr, nr int) {
+	if is32[T]() {
+		return tileShapeF32()
+	}
+	return tileShapeF64()
+}
+
+// Tile adds to c, of mr rows that begin ldc elements apart and nr columns, the product of two packed panels: a holds mr
+// elements for each k, b holds nr. The sum over k starts at zero and is added to c as a whole.
+func Tile[T Float](a, b, c []T, ldc int) {
+	mr, nr := TileShape[T]()
+	if len(a)%mr != 0 || len(b) != len(a)/mr*nr {
+		panic("kernel: panels don't have mr and nr elements for each k")
+	}
+	if ldc < nr || (len(c)-nr)/ldc < mr-1 || len(c) < nr {
+		panic("kernel: short c")
+	}
+	race.Read(a)
+	race.Read(b)
+	race.Write(c)
+	if is32[T]() {
+		tileF32(f32(a), f32(b), f32(c), ldc)
+		return
+	}
+	tileF64(f64(a), f64(b), f64(c), ldc)
+}
+
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows of x, summed in float64; 0 without rows.
 func MaxSquaredNorm[T Float](x []T, stride int) float64 {
 	checkStride[T](stride)

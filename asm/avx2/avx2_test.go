@@ -13,10 +13,30 @@ import (
 )
 
 var (
-	f32 = kerneltest.Set[float32]{avx2.DotF32, avx2.AxpyF32, avx2.ScoresF32, avx2.EpochF32, avx2.EpochIndexedF32,
-		avx2.TransposeF32, avx2.MaxSquaredNormF32}
-	f64 = kerneltest.Set[float64]{avx2.DotF64, avx2.AxpyF64, avx2.ScoresF64, avx2.EpochF64, avx2.EpochIndexedF64,
-		avx2.TransposeF64, avx2.MaxSquaredNormF64}
+	f32 = kerneltest.Set[float32]{
+		Dot:            avx2.DotF32,
+		Axpy:           avx2.AxpyF32,
+		Scores:         avx2.ScoresF32,
+		Epoch:          avx2.EpochF32,
+		EpochIndexed:   avx2.EpochIndexedF32,
+		Transpose:      avx2.TransposeF32,
+		MaxSquaredNorm: avx2.MaxSquaredNormF32,
+		Errors:         avx2.ErrorsF32,
+		Tile:           avx2.TileF32,
+		MR:             avx2.MRF32, NR: avx2.NRF32,
+	}
+	f64 = kerneltest.Set[float64]{
+		Dot:            avx2.DotF64,
+		Axpy:           avx2.AxpyF64,
+		Scores:         avx2.ScoresF64,
+		Epoch:          avx2.EpochF64,
+		EpochIndexed:   avx2.EpochIndexedF64,
+		Transpose:      avx2.TransposeF64,
+		MaxSquaredNorm: avx2.MaxSquaredNormF64,
+		Errors:         avx2.ErrorsF64,
+		Tile:           avx2.TileF64,
+		MR:             avx2.MRF64, NR: avx2.NRF64,
+	}
 )
 
 func TestF32(t *testing.T) {

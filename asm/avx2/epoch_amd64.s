@@ -505,6 +505,8 @@ row50:
 	VXORPS Y7, Y7, Y7
 	XORQ   R10, R10
 	MOVQ   R9, R11
+	CMPQ   R11, $0x00000080
+	JB     rest56
 
 round55:
 	VMOVUPS     (R8)(R10*1), Y8
@@ -519,29 +521,31 @@ round55:
 	SUBQ        $0x00000080, R11
 	CMPQ        R11, $0x00000080
 	JAE         round55
+
+rest56:
 	TESTQ       R11, R11
 	JZ          fold57
 	VMOVUPS     (R8)(R10*1), Y8
 	VFMADD231PS (AX)(R10*1), Y8, Y4
 	CMPQ        R11, $0x20
-	JNE         rest5659
+	JNE         more59
 	VXORPS      Y8, Y8, Y8
 	VADDPS      Y8, Y5, Y5
 	VADDPS      Y8, Y6, Y6
 	VADDPS      Y8, Y7, Y7
 	JMP         fold57
 
-rest5659:
+more59:
 	VMOVUPS     32(R8)(R10*1), Y8
 	VFMADD231PS 32(AX)(R10*1), Y8, Y5
 	CMPQ        R11, $0x40
-	JNE         rest5660
+	JNE         more60
 	VXORPS      Y8, Y8, Y8
 	VADDPS      Y8, Y6, Y6
 	VADDPS      Y8, Y7, Y7
 	JMP         fold57
 
-rest5660:
+more60:
 	VMOVUPS     64(R8)(R10*1), Y8
 	VFMADD231PS 64(AX)(R10*1), Y8, Y6
 	VXORPS      Y8, Y8, Y8
@@ -1081,6 +1085,8 @@ row50:
 	VXORPS Y7, Y7, Y7
 	XORQ   R10, R10
 	MOVQ   R9, R11
+	CMPQ   R11, $0x00000080
+	JB     rest56
 
 round55:
 	VMOVUPD     (R8)(R10*1), Y8
@@ -1095,29 +1101,31 @@ round55:
 	SUBQ        $0x00000080, R11
 	CMPQ        R11, $0x00000080
 	JAE         round55
+
+rest56:
 	TESTQ       R11, R11
 	JZ          fold57
 	VMOVUPD     (R8)(R10*1), Y8
 	VFMADD231PD (AX)(R10*1), Y8, Y4
 	CMPQ        R11, $0x20
-	JNE         rest5659
+	JNE         more59
 	VXORPS      Y8, Y8, Y8
 	VADDPD      Y8, Y5, Y5
 	VADDPD      Y8, Y6, Y6
 	VADDPD      Y8, Y7, Y7
 	JMP         fold57
 
-rest5659:
+more59:
 	VMOVUPD     32(R8)(R10*1), Y8
 	VFMADD231PD 32(AX)(R10*1), Y8, Y5
 	CMPQ        R11, $0x40
-	JNE         rest5660
+	JNE         more60
 	VXORPS      Y8, Y8, Y8
 	VADDPD      Y8, Y6, Y6
 	VADDPD      Y8, Y7, Y7
 	JMP         fold57
 
-rest5660:
+more60:
 	VMOVUPD     64(R8)(R10*1), Y8
 	VFMADD231PD 64(AX)(R10*1), Y8, Y6
 	VXORPS      Y8, Y8, Y8

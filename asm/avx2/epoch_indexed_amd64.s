@@ -798,6 +798,8 @@ fetched72:
 	VXORPS Y7, Y7, Y7
 	XORQ   R15, R15
 	MOVQ   R11, BP
+	CMPQ   BP, $0x00000080
+	JB     rest75
 
 round74:
 	VMOVUPS     (R10)(R15*1), Y8
@@ -812,29 +814,31 @@ round74:
 	SUBQ        $0x00000080, BP
 	CMPQ        BP, $0x00000080
 	JAE         round74
+
+rest75:
 	TESTQ       BP, BP
 	JZ          fold76
 	VMOVUPS     (R10)(R15*1), Y8
 	VFMADD231PS (R14)(R15*1), Y8, Y4
 	CMPQ        BP, $0x20
-	JNE         rest7578
+	JNE         more78
 	VXORPS      Y8, Y8, Y8
 	VADDPS      Y8, Y5, Y5
 	VADDPS      Y8, Y6, Y6
 	VADDPS      Y8, Y7, Y7
 	JMP         fold76
 
-rest7578:
+more78:
 	VMOVUPS     32(R10)(R15*1), Y8
 	VFMADD231PS 32(R14)(R15*1), Y8, Y5
 	CMPQ        BP, $0x40
-	JNE         rest7579
+	JNE         more79
 	VXORPS      Y8, Y8, Y8
 	VADDPS      Y8, Y6, Y6
 	VADDPS      Y8, Y7, Y7
 	JMP         fold76
 
-rest7579:
+more79:
 	VMOVUPS     64(R10)(R15*1), Y8
 	VFMADD231PS 64(R14)(R15*1), Y8, Y6
 	VXORPS      Y8, Y8, Y8
@@ -1666,6 +1670,8 @@ fetched72:
 	VXORPS Y7, Y7, Y7
 	XORQ   R15, R15
 	MOVQ   R11, BP
+	CMPQ   BP, $0x00000080
+	JB     rest75
 
 round74:
 	VMOVUPD     (R10)(R15*1), Y8
@@ -1680,29 +1686,31 @@ round74:
 	SUBQ        $0x00000080, BP
 	CMPQ        BP, $0x00000080
 	JAE         round74
+
+rest75:
 	TESTQ       BP, BP
 	JZ          fold76
 	VMOVUPD     (R10)(R15*1), Y8
 	VFMADD231PD (R14)(R15*1), Y8, Y4
 	CMPQ        BP, $0x20
-	JNE         rest7578
+	JNE         more78
 	VXORPS      Y8, Y8, Y8
 	VADDPD      Y8, Y5, Y5
 	VADDPD      Y8, Y6, Y6
 	VADDPD      Y8, Y7, Y7
 	JMP         fold76
 
-rest7578:
+more78:
 	VMOVUPD     32(R10)(R15*1), Y8
 	VFMADD231PD 32(R14)(R15*1), Y8, Y5
 	CMPQ        BP, $0x40
-	JNE         rest7579
+	JNE         more79
 	VXORPS      Y8, Y8, Y8
 	VADDPD      Y8, Y6, Y6
 	VADDPD      Y8, Y7, Y7
 	JMP         fold76
 
-rest7579:
+more79:
 	VMOVUPD     64(R10)(R15*1), Y8
 	VFMADD231PD 64(R14)(R15*1), Y8, Y6
 	VXORPS      Y8, Y8, Y8

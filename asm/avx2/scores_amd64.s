@@ -300,6 +300,8 @@ row18:
 	VXORPS Y3, Y3, Y3
 	XORQ   DI, DI
 	MOVQ   SI, R8
+	CMPQ   R8, $0x00000080
+	JB     rest20
 
 round19:
 	VMOVUPS     (BX)(DI*1), Y4
@@ -314,29 +316,31 @@ round19:
 	SUBQ        $0x00000080, R8
 	CMPQ        R8, $0x00000080
 	JAE         round19
+
+rest20:
 	TESTQ       R8, R8
 	JZ          fold21
 	VMOVUPS     (BX)(DI*1), Y4
 	VFMADD231PS (AX)(DI*1), Y4, Y0
 	CMPQ        R8, $0x20
-	JNE         rest2023
+	JNE         more23
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y1, Y1
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
 	JMP         fold21
 
-rest2023:
+more23:
 	VMOVUPS     32(BX)(DI*1), Y4
 	VFMADD231PS 32(AX)(DI*1), Y4, Y1
 	CMPQ        R8, $0x40
-	JNE         rest2024
+	JNE         more24
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
 	JMP         fold21
 
-rest2024:
+more24:
 	VMOVUPS     64(BX)(DI*1), Y4
 	VFMADD231PS 64(AX)(DI*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
@@ -642,6 +646,8 @@ row18:
 	VXORPS Y3, Y3, Y3
 	XORQ   DI, DI
 	MOVQ   SI, R8
+	CMPQ   R8, $0x00000080
+	JB     rest20
 
 round19:
 	VMOVUPD     (BX)(DI*1), Y4
@@ -656,29 +662,31 @@ round19:
 	SUBQ        $0x00000080, R8
 	CMPQ        R8, $0x00000080
 	JAE         round19
+
+rest20:
 	TESTQ       R8, R8
 	JZ          fold21
 	VMOVUPD     (BX)(DI*1), Y4
 	VFMADD231PD (AX)(DI*1), Y4, Y0
 	CMPQ        R8, $0x20
-	JNE         rest2023
+	JNE         more23
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
 	JMP         fold21
 
-rest2023:
+more23:
 	VMOVUPD     32(BX)(DI*1), Y4
 	VFMADD231PD 32(AX)(DI*1), Y4, Y1
 	CMPQ        R8, $0x40
-	JNE         rest2024
+	JNE         more24
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
 	JMP         fold21
 
-rest2024:
+more24:
 	VMOVUPD     64(BX)(DI*1), Y4
 	VFMADD231PD 64(AX)(DI*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4

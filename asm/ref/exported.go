@@ -57,3 +57,15 @@ func MaxSquaredNormF32(x []float32, stride int) float64 {
 func MaxSquaredNormF64(x []float64, stride int) float64 {
 	return maxSquaredNorm(x, stride)
 }
+
+func ErrorsF32(x, y, w []float32, stride int, counts []int64) {
+	errorCounts(x, y, w, stride, counts)
+}
+
+func ErrorsF64(x, y, w []float64, stride int, counts []int64) {
+	errorCounts(x, y, w, stride, counts)
+}
+
+func TileF32(a, b, c []float32, ldc int) { tile(a, b, c, ldc) }
+
+func TileF64(a, b, c []float64, ldc int) { tile(a, b, c, ldc) }

@@ -147,3 +147,38 @@ func maxSquaredNorm[T float](x []T, stride int) float64 {
 	}
 	return largest
 }
+
+func errorCounts[T float](x, y, w []T, stride int, counts []int64) {
+	for r, label := range y {
+		row := x[r*stride : (r+1)*stride]
+		for c := range counts {
+			if (dot(row, w[c*stride:(c+1)*stride]) > 0) != (label > 0) {
+				counts[c]++
+			}
+		}
+	}
+}
+
+// The rows and columns of the tile that Tile computes.
+const (
+	MRF32, NRF32 = mr, nr
+	MRF64, NRF64 = mr, nr
+
+	mr, nr = 4, 4
+)
+
+func tile[T float](a, b, c []T, ldc int) {
+	var acc [mr * nr]T
+	for ; len(a) >= mr && len(b) >= nr; a, b = a[mr:], b[nr:] {
+		for i := range mr {
+			for j := range nr {
+				acc[i*nr+j] = fma(a[i], b[j], acc[i*nr+j])
+			}
+		}
+	}
+	for i := range mr {
+		for j := range nr {
+			c[i*ldc+j] += acc[i*nr+j]
+		}
+	}
+}

@@ -29,14 +29,37 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
+	Errors         func(x, y, w []T, stride int, counts []int64)
+	Tile           func(a, b, c []T, ldc int)
+	MR, NR         int
 }
 
 // F32 and F64 are the pure-Go twins.
 var (
-	F32 = Set[float32]{ref.DotF32, ref.AxpyF32, ref.ScoresF32, ref.EpochF32, ref.EpochIndexedF32, ref.TransposeF32,
-		ref.MaxSquaredNormF32}
-	F64 = Set[float64]{ref.DotF64, ref.AxpyF64, ref.ScoresF64, ref.EpochF64, ref.EpochIndexedF64, ref.TransposeF64,
-		ref.MaxSquaredNormF64}
+	F32 = Set[float32]{
+		Dot:            ref.DotF32,
+		Axpy:           ref.AxpyF32,
+		Scores:         ref.ScoresF32,
+		Epoch:          ref.EpochF32,
+		EpochIndexed:   ref.EpochIndexedF32,
+		Transpose:      ref.TransposeF32,
+		MaxSquaredNorm: ref.MaxSquaredNormF32,
+		Errors:         ref.ErrorsF32,
+		Tile:           ref.TileF32,
+		MR:             ref.MRF32, NR: ref.NRF32,
+	}
+	F64 = Set[float64]{
+		Dot:            ref.DotF64,
+		Axpy:           ref.AxpyF64,
+		Scores:         ref.ScoresF64,
+		Epoch:          ref.EpochF64,
+		EpochIndexed:   ref.EpochIndexedF64,
+		Transpose:      ref.TransposeF64,
+		MaxSquaredNorm: ref.MaxSquaredNormF64,
+		Errors:         ref.ErrorsF64,
+		Tile:           ref.TileF64,
+		MR:             ref.MRF64, NR: ref.NRF64,
+	}
 )
 
 // Need skips the test where the machine or the build lacks an instruction set, and fails it there if the environment
@@ -63,6 +86,8 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 	t.Run("EpochIndexed", h.epochIndexed)
 	t.Run("Transpose", h.transpose)
 	t.Run("MaxSquaredNorm", h.maxSquaredNorm)
+	t.Run("Errors", h.errors)
+	t.Run("Tile", h.tile)
 }
 
 type harness[T kernel.Float] struct {
@@ -359,6 +384,74 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 					if got := h.got.MaxSquaredNorm(guard.Put(h.buffers[0], p, x), stride); !same(got, want) {
 						t.Fatalf("%s stride=%d n=%d %+v: %v, want %v", f.name, stride, n, p, got, want)
 					}
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) errors(t *testing.T) {
+	for _, f := range flavours {
+		for _, stride := range h.strides() {
+			for _, n := range []int{0, 1, 3, 7, 8, 17, 33} {
+				for _, k := range []int{1, 2, 3, 5} {
+					h.errorsOne(t, f, stride, n, k)
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) errorsOne(t *testing.T, f flavour, stride, n, k int) {
+	if max(n, k)*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
+		return
+	}
+	w := h.numbers(k*stride, f)
+	x, y := h.rows(n, stride, f, make([]T, stride)), h.labels(n)
+	start := make([]int64, k)
+	for c := range start {
+		start[c] = int64(1000 * c)
+	}
+	want := append([]int64(nil), start...)
+	h.want.Errors(x, y, w, stride, want)
+	for _, p := range h.places()[:4] {
+		what := fmt.Sprintf("%s stride=%d n=%d k=%d %+v", f.name, stride, n, k, p)
+		got := guard.Put(h.buffers[3], p, start)
+		h.got.Errors(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), guard.Put(h.buffers[2], p, w), stride, got)
+		for c := range want {
+			if got[c] != want[c] {
+				t.Fatalf("%s: count %d is %d, want %d", what, c, got[c], want[c])
+			}
+		}
+		h.intact(t, what)
+	}
+}
+
+// tile holds a tile of any shape against the definition, element by element, each the dot product of one column of both
+// panels by the twin of Axpy, whose every step is one fma.
+func (h *harness[T]) tile(t *testing.T) {
+	mr, nr := h.got.MR, h.got.NR
+	for _, f := range flavours {
+		for _, kc := range []int{0, 1, 2, 3, 4, 7, 33} {
+			a, b := h.numbers(kc*mr, f), h.numbers(kc*nr, f)
+			for _, ldc := range []int{nr, nr + 3} {
+				c := h.numbers((mr-1)*ldc+nr, f)
+				want := append([]T(nil), c...)
+				for i := range mr {
+					for j := range nr {
+						acc := []T{0}
+						for k := range kc {
+							h.want.Axpy(a[k*mr+i], b[k*nr+j:k*nr+j+1], acc)
+						}
+						want[i*ldc+j] += acc[0]
+					}
+				}
+				for _, p := range h.places() {
+					what := fmt.Sprintf("%s kc=%d ldc=%d %+v", f.name, kc, ldc, p)
+					got := guard.Put(h.buffers[2], p, c)
+					h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc)
+					h.equal(t, what, got, want)
+					h.intact(t, what)
 				}
 			}
 		}

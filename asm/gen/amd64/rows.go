@@ -31,8 +31,11 @@ func (w *Writer) variants(done string, body func(weights)) {
 		w.JMP(ref(done))
 		w.Label(next)
 	}
-	body(weights{nil, base, size})
+	body(inMemory(base, size))
 }
+
+// inMemory returns the weights at base, of size bytes.
+func inMemory(base, size reg.GPVirtual) weights { return weights{nil, base, size} }
 
 // store writes weights that are in registers back to memory.
 func (w *Writer) store(ws weights) {
@@ -108,6 +111,8 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	w.XORQ(off, off)
 	w.MOVQ(ws.size, left)
 	round, rest := w.label("round"), w.label("rest")
+	w.CMPQ(left, imm(accs*vectorBytes))
+	w.JB(ref(rest))
 	w.Label(round)
 	for k, a := range acc {
 		v := w.YMM()
@@ -119,6 +124,7 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	w.CMPQ(left, imm(accs*vectorBytes))
 	w.JAE(ref(round))
 
+	w.Label(rest)
 	w.TESTQ(left, left)
 	folded, padded := w.label("fold"), w.label("pad")
 	w.JZ(ref(folded))
@@ -130,7 +136,7 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 		if k == accs-2 {
 			break
 		}
-		more := w.label(rest)
+		more := w.label("more")
 		w.CMPQ(left, imm((k+1)*vectorBytes))
 		w.JNE(ref(more))
 		w.zero(zero)

@@ -82,7 +82,7 @@ func (w *Writer) band(b band) {
 		w.column(b, header, k, r)
 	}
 	w.Label(ready)
-	w.storeRows(b, cell, w.square8or4(v))
+	w.storeRows(b, cell, w.square(v))
 	w.ADDQ(imm(w.Per*sliceHeader), header)
 	w.SUBQ(imm(w.Per), left)
 	w.ADDQ(imm(vectorBytes), cell)
@@ -118,8 +118,8 @@ func (w *Writer) storeRows(b band, cell reg.GPVirtual, v []reg.VecVirtual) {
 	w.Label(stored)
 }
 
-// square8or4 transposes the square whose columns are in v and returns its rows.
-func (w *Writer) square8or4(v []reg.VecVirtual) []reg.VecVirtual {
+// square transposes the square whose columns are in v and returns its rows.
+func (w *Writer) square(v []reg.VecVirtual) []reg.VecVirtual {
 	if w.Size == 8 {
 		return w.square4(v)
 	}

@@ -106,7 +106,7 @@ func (w *Writer) maxSquaredNorm() {
 	w.CMPQ(left, imm(widened))
 	w.JB(ref(rest))
 	for k, a := range acc {
-		w.square(mem(x, k*4*w.Size), a)
+		w.addSquares(mem(x, k*4*w.Size), a)
 	}
 	w.ADDQ(imm(widened*w.Size), x)
 	w.SUBQ(imm(widened), left)
@@ -117,7 +117,7 @@ func (w *Writer) maxSquaredNorm() {
 	for k := 0; k < accs-1; k++ {
 		w.TESTQ(left, left)
 		w.JZ(ref(folded))
-		w.square(mem(x, 0), acc[k])
+		w.addSquares(mem(x, 0), acc[k])
 		w.ADDQ(imm(4*w.Size), x)
 		w.SUBQ(imm(4), left)
 	}
@@ -132,8 +132,8 @@ func (w *Writer) maxSquaredNorm() {
 	w.end()
 }
 
-// square adds the squares of four elements to the lanes of acc.
-func (w *Writer) square(src operand.Mem, acc operand.Op) {
+// addSquares adds the squares of four elements to the lanes of acc.
+func (w *Writer) addSquares(src operand.Mem, acc operand.Op) {
 	v := w.YMM()
 	if w.Size == 4 {
 		w.VCVTPS2PD(src, v)

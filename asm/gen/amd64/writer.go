@@ -27,6 +27,8 @@ var Kernels = []Kernel{
 	{"epoch_indexed", (*Writer).epochIndexed},
 	{"transpose", (*Writer).transpose},
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
+	{"errors", (*Writer).errors},
+	{"tile", (*Writer).tile},
 }
 
 // A Type is an element type.
