@@ -94,6 +94,23 @@ func (b *Block[T]) Scores(w, out []T) {
 	}
 }
 
+// Errors adds to counts[c] the rows whose prediction by candidate c (+1 where the score is > 0, else -1) isn't their
+// label. w holds len(counts) candidates of Stride elements, one after the other.
+func (b *Block[T]) Errors(w []T, counts []int64) {
+	if b.Sparse == nil {
+		kernel.Errors(b.X, b.Y, w, b.Stride, counts)
+		return
+	}
+	for c := range counts {
+		candidate := w[c*b.Stride : (c+1)*b.Stride]
+		for r, y := range b.Y {
+			if (b.Sparse.Score(r, candidate) > 0) != (y > 0) {
+				counts[c]++
+			}
+		}
+	}
+}
+
 // Add adds a times row r to w, of Stride elements.
 func (b *Block[T]) Add(a T, r int, w []T) {
 	if b.Sparse == nil {

@@ -13,16 +13,16 @@ import (
 )
 
 // Errors counts, for each candidate, the rows whose prediction (+1 where the score is > 0, else -1) isn't their label.
-// Candidates have the length of a block's Stride. The counts don't depend on the number of workers.
-func Errors[T kernel.Float](ctx context.Context, src block.Source[T], candidates [][]T, workers int) ([]int64, error) {
-	totals := make([]int64, len(candidates))
+// w holds the candidates, each of a block's stride, one after the other. The counts don't depend on the number of
+// workers.
+func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
+	stride := kernel.Stride[T](src.Spec().Cols())
+	totals := make([]int64, len(w)/stride)
+	panel := min(panelRows, kernel.PanelRows[T](stride))
 	count := func(r block.Run[T]) []int64 {
-		var buf [block.RunRows]T
-		scores := buf[:r.Len()]
-		counts := make([]int64, len(candidates))
-		for i, w := range candidates {
-			r.Scores(w, scores)
-			counts[i] = disagreements(scores, r.Y)
+		counts := make([]int64, len(totals))
+		for lo := 0; lo < r.Len(); lo += panel {
+			r.Slice(lo, min(r.Len(), lo+panel)).Errors(w, counts)
 		}
 		return counts
 	}
@@ -34,15 +34,8 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], candidates
 	return totals, err
 }
 
-func disagreements[T kernel.Float](scores, y []T) int64 {
-	n := int64(0)
-	for i, s := range scores {
-		if (s > 0) != (y[i] > 0) {
-			n++
-		}
-	}
-	return n
-}
+// panelRows bounds the work of one kernel call: so many short rows against a batch take tens of microseconds.
+const panelRows = 256
 
 // batch is how many candidates one pass over the rows judges.
 const batch = 32
@@ -51,8 +44,10 @@ const batch = 32
 type Pocket[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
-	waiting []Candidate[T]
+	stride  int
 	best    Candidate[T]
+	waiting []Candidate[T] // without their weights, which stand in w
+	w       []T
 }
 
 // A Candidate is the weights after an update.
@@ -63,14 +58,16 @@ type Candidate[T kernel.Float] struct {
 	Errors  int64
 }
 
-// New returns a pocket that holds the zero vector of length stride.
-func New[T kernel.Float](ctx context.Context, src block.Source[T], stride, workers int) (*Pocket[T], error) {
-	zero := make([]T, stride)
-	counts, err := Errors(ctx, src, [][]T{zero}, workers)
+// New returns a pocket that holds the zero vector.
+func New[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (*Pocket[T], error) {
+	p := &Pocket[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
+	zero := make([]T, p.stride)
+	counts, err := Errors(ctx, src, zero, workers)
 	if err != nil {
 		return nil, err
 	}
-	return &Pocket[T]{src: src, workers: workers, best: Candidate[T]{Weights: zero, Errors: counts[0]}}, nil
+	p.best = Candidate[T]{Weights: zero, Errors: counts[0]}
+	return p, nil
 }
 
 // Best returns the best candidate of those judged so far.
@@ -78,7 +75,8 @@ func (p *Pocket[T]) Best() Candidate[T] { return p.best }
 
 // Offer adds a copy of w as a candidate, and judges those that wait once they make a batch.
 func (p *Pocket[T]) Offer(ctx context.Context, w []T, update, visits int64) error {
-	p.waiting = append(p.waiting, Candidate[T]{Weights: append([]T(nil), w...), Update: update, Visits: visits})
+	p.waiting = append(p.waiting, Candidate[T]{Update: update, Visits: visits})
+	p.w = append(p.w, w...)
 	if len(p.waiting) < batch {
 		return nil
 	}
@@ -90,11 +88,7 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 	if len(p.waiting) == 0 {
 		return nil
 	}
-	weights := make([][]T, len(p.waiting))
-	for i, c := range p.waiting {
-		weights[i] = c.Weights
-	}
-	counts, err := Errors(ctx, p.src, weights, p.workers)
+	counts, err := Errors(ctx, p.src, p.w, p.workers)
 	if err != nil {
 		return err
 	}
@@ -102,8 +96,9 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 		if n < p.best.Errors {
 			p.best = p.waiting[i]
 			p.best.Errors = n
+			p.best.Weights = append([]T(nil), p.w[i*p.stride:(i+1)*p.stride]...)
 		}
 	}
-	p.waiting = p.waiting[:0]
+	p.waiting, p.w = p.waiting[:0], p.w[:0]
 	return nil
 }

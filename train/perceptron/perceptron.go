@@ -84,7 +84,7 @@ func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 	if opt.Pocket {
 		l.log = l.log[:1] // come back after every update
 		var err error
-		if l.pocket, err = pocket.New(ctx, src, stride, opt.Workers); err != nil {
+		if l.pocket, err = pocket.New(ctx, src, opt.Workers); err != nil {
 			return nil, err
 		}
 	}

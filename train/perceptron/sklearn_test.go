@@ -1,0 +1,77 @@
+package perceptron
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// TestScikitLearn: on integer-valued features, whose sums are exact, ten epochs in file order give the weights of
+// scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None). testdata/sklearn_perceptron.py made the fixture.
+func TestScikitLearn(t *testing.T) {
+	data, err := os.ReadFile("testdata/sklearn_perceptron.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture struct {
+		Sklearn string
+		MaxIter int64 `json:"max_iter"`
+		Cases   []struct {
+			Name         string
+			Eta          float64
+			FitIntercept bool `json:"fit_intercept"`
+			Updates      int64
+			Coef         []float64
+			Intercept    float64
+			X            [][]float64
+			Y            []float64
+		}
+	}
+	if err := json.Unmarshal(data, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	if len(fixture.Cases) == 0 || fixture.MaxIter != 10 {
+		t.Fatalf("the fixture has %d cases of %d epochs", len(fixture.Cases), fixture.MaxIter)
+	}
+	for _, c := range fixture.Cases {
+		opt := Options{Options: train.Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
+		want := c.Coef
+		if c.FitIntercept {
+			want = append(slices.Clone(want), c.Intercept)
+		}
+		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
+		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
+	}
+}
+
+// fixtureData returns the rows as a data set, without the bias column that dense adds unless bias is set.
+func fixtureData[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+	if bias {
+		return dense[T](x, y)
+	}
+	b := block.New[T](0, len(x), len(x[0]))
+	for r, row := range x {
+		for c, v := range row {
+			b.X[r*b.Stride+c] = T(v)
+		}
+		b.Y[r] = T(y[r])
+	}
+	return block.NewData(&block.Spec{Features: make([]string, len(x[0]))}, []*block.Block[T]{b})
+}
+
+func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result[T], want []float64, updates int64) {
+	t.Helper()
+	for i, v := range want {
+		if len(got.Weights) != len(want) || float64(got.Weights[i]) != v {
+			t.Fatalf("%s: weights %v, scikit-learn has %v", name, got.Weights, want)
+		}
+	}
+	if got.Updates != updates {
+		t.Errorf("%s: %d updates, scikit-learn makes %d", name, got.Updates, updates)
+	}
+}

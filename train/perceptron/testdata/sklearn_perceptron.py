@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Trains scikit-learn's Perceptron on small integer data sets and writes data and results to sklearn_perceptron.json.
+
+With integer features and a learning rate that is a power of two, every sum is exact in float32 and float64 in whatever
+order it is added up, so another implementation of the same algorithm has to find the very same weights.
+
+Perceptron(shuffle=False, tol=None) runs max_iter epochs in file order, whether or not it has converged, and updates
+where y * (w.x + b) <= 0 (its loss is Hinge(0.0), whose derivative is -y where z <= threshold), the intercept by the
+same step as the weights. The function perceptron below says so literally in Python's integers, and the script fails
+where the two differ.
+
+Run it in this directory: /usr/bin/python3 sklearn_perceptron.py
+"""
+
+import json
+import random
+from fractions import Fraction
+
+import numpy
+import sklearn
+from sklearn.linear_model import Perceptron
+
+MAX_ITER = 10
+
+
+def perceptron(x, y, eta, fit_intercept):
+    """Returns weights, intercept and the number of updates of the textbook's perceptron."""
+    w, b, updates = [Fraction(0)] * len(x[0]), Fraction(0), 0
+    for _ in range(MAX_ITER):
+        for row, label in zip(x, y):
+            if label * (sum(wi * xi for wi, xi in zip(w, row)) + b) <= 0:
+                w = [wi + eta * label * xi for wi, xi in zip(w, row)]
+                if fit_intercept:
+                    b += eta * label
+                updates += 1
+    return w, b, updates
+
+
+def data(seed, rows, features, offset, flips):
+    """Draws integers from -10 to 10, labelled by the side of a hyperplane, of which some are flipped."""
+    rng = random.Random(seed)
+    w = [rng.randint(-5, 5) for _ in range(features)]
+    x, y = [], []
+    while len(x) < rows:
+        row = [rng.randint(-10, 10) for _ in range(features)]
+        score = sum(wi * xi for wi, xi in zip(w, row)) + offset
+        if score != 0:
+            x.append(row)
+            y.append(1 if score > 0 else -1)
+    for i in rng.sample(range(rows), flips):
+        y[i] = -y[i]
+    return x, y
+
+
+def case(name, rows, features, offset=0, flips=0, eta=1.0, fit_intercept=True):
+    x, y = data(name, rows, features, offset, flips)
+    model = Perceptron(shuffle=False, max_iter=MAX_ITER, tol=None, eta0=eta, fit_intercept=fit_intercept)
+    model.fit(numpy.array(x, dtype=float), numpy.array(y))
+    assert list(model.classes_) == [-1, 1]
+    w, b, updates = perceptron(x, y, Fraction(eta), fit_intercept)
+    assert model.coef_[0].tolist() == [float(wi) for wi in w], name
+    assert model.intercept_.tolist() == [float(b)], name
+    return {
+        "name": name, "eta": eta, "fit_intercept": fit_intercept, "updates": updates,
+        "coef": model.coef_[0].tolist(), "intercept": model.intercept_[0], "y": y, "x": x,
+    }
+
+
+CASES = [
+    case("separable 40 x 5", 40, 5, offset=7),
+    case("flipped 40 x 5", 40, 5, offset=7, flips=6),
+    case("separable 200 x 8", 200, 8, offset=-12),
+    case("flipped 200 x 8", 200, 8, offset=-12, flips=30),
+    case("flipped 200 x 8, eta 0.25", 200, 8, offset=-12, flips=30, eta=0.25),
+    case("separable 200 x 8, no intercept", 200, 8, fit_intercept=False),
+    case("flipped 1000 x 20, no intercept", 1000, 20, flips=130, fit_intercept=False),
+]
+
+with open("sklearn_perceptron.json", "w") as out:
+    out.write('{"sklearn":%s,"max_iter":%d,"cases":[\n' % (json.dumps(sklearn.__version__), MAX_ITER))
+    out.write(",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES))
+    out.write("\n]}\n")
+for c in CASES:
+    print("%-34s %6d updates, intercept %g" % (c["name"], c["updates"], c["intercept"]))
