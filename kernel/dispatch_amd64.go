@@ -6,33 +6,37 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"halfspace/asm/avx2"
+	"halfspace/asm/avx512"
 	"halfspace/asm/ref"
 )
 
 // detected returns the levels beyond Generic that the CPU and the operating system support, slowest first.
 func detected() []Level {
-	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		return nil
+	}
+	if !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
 		return []Level{AVX2}
 	}
-	return nil
+	return []Level{AVX2, AVX512}
 }
 
 func dotF32(x, y []float32) float32 {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.DotF32(x, y)
 	}
 	return ref.DotF32(x, y)
 }
 
 func dotF64(x, y []float64) float64 {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.DotF64(x, y)
 	}
 	return ref.DotF64(x, y)
 }
 
 func axpyF32(a float32, x, y []float32) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.AxpyF32(a, x, y)
 		return
 	}
@@ -40,7 +44,7 @@ func axpyF32(a float32, x, y []float32) {
 }
 
 func axpyF64(a float64, x, y []float64) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.AxpyF64(a, x, y)
 		return
 	}
@@ -48,7 +52,7 @@ func axpyF64(a float64, x, y []float64) {
 }
 
 func scoresF32(x, w, out []float32) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.ScoresF32(x, w, out)
 		return
 	}
@@ -56,7 +60,7 @@ func scoresF32(x, w, out []float32) {
 }
 
 func scoresF64(x, w, out []float64) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.ScoresF64(x, w, out)
 		return
 	}
@@ -64,35 +68,35 @@ func scoresF64(x, w, out []float64) {
 }
 
 func epochF32(x, y []float32, eta float32, w []float32, log []uint32) (int, int) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.EpochF32(x, y, eta, w, log)
 	}
 	return ref.EpochF32(x, y, eta, w, log)
 }
 
 func epochF64(x, y []float64, eta float64, w []float64, log []uint32) (int, int) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.EpochF64(x, y, eta, w, log)
 	}
 	return ref.EpochF64(x, y, eta, w, log)
 }
 
 func epochIndexedF32(x, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (int, int) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
 	}
 	return ref.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
 }
 
 func epochIndexedF64(x, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (int, int) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
 	}
 	return ref.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
 }
 
 func transposeF32(dst []float32, stride int, cols [][]float32) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.TransposeF32(dst, stride, cols)
 		return
 	}
@@ -100,7 +104,7 @@ func transposeF32(dst []float32, stride int, cols [][]float32) {
 }
 
 func transposeF64(dst []float64, stride int, cols [][]float64) {
-	if level == AVX2 {
+	if level >= AVX2 {
 		avx2.TransposeF64(dst, stride, cols)
 		return
 	}
@@ -108,21 +112,25 @@ func transposeF64(dst []float64, stride int, cols [][]float64) {
 }
 
 func maxSquaredNormF32(x []float32, stride int) float64 {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.MaxSquaredNormF32(x, stride)
 	}
 	return ref.MaxSquaredNormF32(x, stride)
 }
 
 func maxSquaredNormF64(x []float64, stride int) float64 {
-	if level == AVX2 {
+	if level >= AVX2 {
 		return avx2.MaxSquaredNormF64(x, stride)
 	}
 	return ref.MaxSquaredNormF64(x, stride)
 }
 
 func errorsF32(x, y, w []float32, stride int, counts []int64) {
-	if level == AVX2 {
+	if level == AVX512 {
+		avx512.ErrorsF32(x, y, w, stride, counts)
+		return
+	}
+	if level >= AVX2 {
 		avx2.ErrorsF32(x, y, w, stride, counts)
 		return
 	}
@@ -130,7 +138,11 @@ func errorsF32(x, y, w []float32, stride int, counts []int64) {
 }
 
 func errorsF64(x, y, w []float64, stride int, counts []int64) {
-	if level == AVX2 {
+	if level == AVX512 {
+		avx512.ErrorsF64(x, y, w, stride, counts)
+		return
+	}
+	if level >= AVX2 {
 		avx2.ErrorsF64(x, y, w, stride, counts)
 		return
 	}
@@ -138,7 +150,11 @@ func errorsF64(x, y, w []float64, stride int, counts []int64) {
 }
 
 func tileF32(a, b, c []float32, ldc int) {
-	if level == AVX2 {
+	if level == AVX512 {
+		avx512.TileF32(a, b, c, ldc)
+		return
+	}
+	if level >= AVX2 {
 		avx2.TileF32(a, b, c, ldc)
 		return
 	}
@@ -146,7 +162,11 @@ func tileF32(a, b, c []float32, ldc int) {
 }
 
 func tileF64(a, b, c []float64, ldc int) {
-	if level == AVX2 {
+	if level == AVX512 {
+		avx512.TileF64(a, b, c, ldc)
+		return
+	}
+	if level >= AVX2 {
 		avx2.TileF64(a, b, c, ldc)
 		return
 	}
@@ -154,14 +174,20 @@ func tileF64(a, b, c []float64, ldc int) {
 }
 
 func tileShapeF32() (mr, nr int) {
-	if level == AVX2 {
+	if level == AVX512 {
+		return avx512.MRF32, avx512.NRF32
+	}
+	if level >= AVX2 {
 		return avx2.MRF32, avx2.NRF32
 	}
 	return ref.MRF32, ref.NRF32
 }
 
 func tileShapeF64() (mr, nr int) {
-	if level == AVX2 {
+	if level == AVX512 {
+		return avx512.MRF64, avx512.NRF64
+	}
+	if level >= AVX2 {
 		return avx2.MRF64, avx2.NRF64
 	}
 	return ref.MRF64, ref.NRF64

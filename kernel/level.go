@@ -14,9 +14,10 @@ type Level uint8
 const (
 	Generic Level = iota
 	AVX2          // amd64 with AVX2 and FMA3
+	AVX512        // amd64 with AVX-512 F, DQ, BW and VL, and what AVX2 needs
 )
 
-var levelNames = [...]string{Generic: "generic", AVX2: "avx2"}
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
 
 func (l Level) String() string { return levelNames[l] }
 

@@ -7,30 +7,30 @@
 TEXT ·ErrorsF32(SB), $4096-104
 	MOVQ x_base+0(FP), AX
 	MOVQ y_base+24(FP), CX
-	MOVQ y_len+32(FP), DX
-	MOVQ stride+72(FP), BX
-	SHLQ $0x02, BX
-	CMPQ BX, $0x20
+	MOVQ y_len+32(FP), BX
+	MOVQ stride+72(FP), DX
+	SHLQ $0x02, DX
+	CMPQ DX, $0x20
 	JNE  wider3
 
 block4:
-	CMPQ       DX, $0x10
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -64,29 +64,29 @@ block4:
 	VMOVUPS    Y1, 320(SP)
 	VMOVUPS    Y5, 384(SP)
 	VMOVUPS    Y0, 448(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -120,58 +120,61 @@ block4:
 	VMOVUPS    Y1, 352(SP)
 	VMOVUPS    Y5, 416(SP)
 	VMOVUPS    Y0, 480(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate5:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
+one6:
+	TESTQ        R10, R10
+	JZ           counted7
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
@@ -183,43 +186,45 @@ candidate5:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x20, R8
 	DECQ         R10
-	JNZ          candidate5
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block4
+	JMP          one6
+
+counted7:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block4
 
 wider3:
-	CMPQ BX, $0x40
-	JNE  wider6
+	CMPQ DX, $0x40
+	JNE  wider8
 
-block7:
-	CMPQ       DX, $0x10
+block9:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -255,19 +260,19 @@ block7:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -301,29 +306,29 @@ block7:
 	VMOVUPS    Y1, 832(SP)
 	VMOVUPS    Y5, 896(SP)
 	VMOVUPS    Y0, 960(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -359,19 +364,19 @@ block7:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -405,96 +410,99 @@ block7:
 	VMOVUPS    Y1, 864(SP)
 	VMOVUPS    Y5, 928(SP)
 	VMOVUPS    Y0, 992(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate8:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
+one11:
+	TESTQ        R10, R10
+	JZ           counted12
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -508,43 +516,45 @@ candidate8:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x40, R8
 	DECQ         R10
-	JNZ          candidate8
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block7
+	JMP          one11
 
-wider6:
-	CMPQ BX, $0x60
-	JNE  wider9
+counted12:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block9
 
-block10:
-	CMPQ       DX, $0x10
+wider8:
+	CMPQ DX, $0x60
+	JNE  wider13
+
+block14:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -580,19 +590,19 @@ block10:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -628,19 +638,19 @@ block10:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -674,29 +684,29 @@ block10:
 	VMOVUPS    Y1, 1344(SP)
 	VMOVUPS    Y5, 1408(SP)
 	VMOVUPS    Y0, 1472(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -732,19 +742,19 @@ block10:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -780,19 +790,19 @@ block10:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -826,136 +836,139 @@ block10:
 	VMOVUPS    Y1, 1376(SP)
 	VMOVUPS    Y5, 1440(SP)
 	VMOVUPS    Y0, 1504(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate11:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
+one16:
+	TESTQ        R10, R10
+	JZ           counted17
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y5, Y3, Y3
-	VADDPS       Y2, Y0, Y0
-	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VADDPS       Y4, Y2, Y2
-	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
+	VADDPS       Y4, Y2, Y2
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
+	VADDPS       Y6, Y4, Y4
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VADDPS       Y6, Y4, Y4
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -969,43 +982,45 @@ candidate11:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x60, R8
 	DECQ         R10
-	JNZ          candidate11
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block10
+	JMP          one16
 
-wider9:
-	CMPQ BX, $0x00000080
-	JNE  wider12
+counted17:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block14
 
-block13:
-	CMPQ       DX, $0x10
+wider13:
+	CMPQ DX, $0x00000080
+	JNE  wider18
+
+block19:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1041,19 +1056,19 @@ block13:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1089,19 +1104,19 @@ block13:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1137,19 +1152,19 @@ block13:
 	VMOVUPS    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1183,29 +1198,29 @@ block13:
 	VMOVUPS    Y1, 1856(SP)
 	VMOVUPS    Y5, 1920(SP)
 	VMOVUPS    Y0, 1984(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1241,19 +1256,19 @@ block13:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1289,19 +1304,19 @@ block13:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1337,19 +1352,19 @@ block13:
 	VMOVUPS    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1383,96 +1398,99 @@ block13:
 	VMOVUPS    Y1, 1888(SP)
 	VMOVUPS    Y5, 1952(SP)
 	VMOVUPS    Y0, 2016(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate14:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
+one21:
+	TESTQ        R10, R10
+	JZ           counted22
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
-	VBROADCASTSS 96(R8), Y5
-	VMULPS       1536(SP), Y5, Y4
-	VMULPS       1568(SP), Y5, Y5
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
+	VBROADCASTSS 96(R8), Y12
+	VMULPS       1536(SP), Y12, Y4
+	VMULPS       1568(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VBROADCASTSS 112(R8), Y7
-	VMULPS       1792(SP), Y7, Y6
-	VMULPS       1824(SP), Y7, Y7
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
+	VBROADCASTSS 112(R8), Y12
+	VMULPS       1792(SP), Y12, Y6
+	VMULPS       1824(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VBROADCASTSS 104(R8), Y7
-	VMULPS       1664(SP), Y7, Y6
-	VMULPS       1696(SP), Y7, Y7
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
+	VBROADCASTSS 104(R8), Y12
+	VMULPS       1664(SP), Y12, Y6
+	VMULPS       1696(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VBROADCASTSS 120(R8), Y9
-	VMULPS       1920(SP), Y9, Y8
-	VMULPS       1952(SP), Y9, Y9
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
+	VBROADCASTSS 120(R8), Y12
+	VMULPS       1920(SP), Y12, Y8
+	VMULPS       1952(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -1481,76 +1499,76 @@ candidate14:
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
-	VBROADCASTSS 100(R8), Y7
-	VMULPS       1600(SP), Y7, Y6
-	VMULPS       1632(SP), Y7, Y7
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VBROADCASTSS 100(R8), Y12
+	VMULPS       1600(SP), Y12, Y6
+	VMULPS       1632(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
-	VBROADCASTSS 116(R8), Y9
-	VMULPS       1856(SP), Y9, Y8
-	VMULPS       1888(SP), Y9, Y9
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
+	VBROADCASTSS 116(R8), Y12
+	VMULPS       1856(SP), Y12, Y8
+	VMULPS       1888(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
-	VBROADCASTSS 108(R8), Y9
-	VMULPS       1728(SP), Y9, Y8
-	VMULPS       1760(SP), Y9, Y9
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VBROADCASTSS 108(R8), Y12
+	VMULPS       1728(SP), Y12, Y8
+	VMULPS       1760(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
-	VBROADCASTSS 124(R8), Y11
-	VMULPS       1984(SP), Y11, Y10
-	VMULPS       2016(SP), Y11, Y11
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
+	VBROADCASTSS 124(R8), Y12
+	VMULPS       1984(SP), Y12, Y10
+	VMULPS       2016(SP), Y12, Y11
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y11, Y9, Y9
 	VADDPS       Y8, Y6, Y6
@@ -1566,43 +1584,45 @@ candidate14:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x00000080, R8
 	DECQ         R10
-	JNZ          candidate14
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block13
+	JMP          one21
 
-wider12:
-	CMPQ BX, $0x000000a0
-	JNE  wider15
+counted22:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block19
 
-block16:
-	CMPQ       DX, $0x10
+wider18:
+	CMPQ DX, $0x000000a0
+	JNE  wider23
+
+block24:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1638,19 +1658,19 @@ block16:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1686,19 +1706,19 @@ block16:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1734,19 +1754,19 @@ block16:
 	VMOVUPS    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1782,19 +1802,19 @@ block16:
 	VMOVUPS    Y0, 1984(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1828,29 +1848,29 @@ block16:
 	VMOVUPS    Y1, 2368(SP)
 	VMOVUPS    Y5, 2432(SP)
 	VMOVUPS    Y0, 2496(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1886,19 +1906,19 @@ block16:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1934,19 +1954,19 @@ block16:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -1982,19 +2002,19 @@ block16:
 	VMOVUPS    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2030,19 +2050,19 @@ block16:
 	VMOVUPS    Y0, 2016(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2076,108 +2096,111 @@ block16:
 	VMOVUPS    Y1, 2400(SP)
 	VMOVUPS    Y5, 2464(SP)
 	VMOVUPS    Y0, 2528(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate17:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 128(R8), Y2
-	VFMADD231PS  2048(SP), Y2, Y0
-	VFMADD231PS  2080(SP), Y2, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
+one26:
+	TESTQ        R10, R10
+	JZ           counted27
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 128(R8), Y12
+	VFMADD231PS  2048(SP), Y12, Y0
+	VFMADD231PS  2080(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
-	VBROADCASTSS 96(R8), Y5
-	VMULPS       1536(SP), Y5, Y4
-	VMULPS       1568(SP), Y5, Y5
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
+	VBROADCASTSS 96(R8), Y12
+	VMULPS       1536(SP), Y12, Y4
+	VMULPS       1568(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 144(R8), Y4
-	VFMADD231PS  2304(SP), Y4, Y2
-	VFMADD231PS  2336(SP), Y4, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 144(R8), Y12
+	VFMADD231PS  2304(SP), Y12, Y2
+	VFMADD231PS  2336(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VBROADCASTSS 112(R8), Y7
-	VMULPS       1792(SP), Y7, Y6
-	VMULPS       1824(SP), Y7, Y7
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
+	VBROADCASTSS 112(R8), Y12
+	VMULPS       1792(SP), Y12, Y6
+	VMULPS       1824(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 136(R8), Y4
-	VFMADD231PS  2176(SP), Y4, Y2
-	VFMADD231PS  2208(SP), Y4, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 136(R8), Y12
+	VFMADD231PS  2176(SP), Y12, Y2
+	VFMADD231PS  2208(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VBROADCASTSS 104(R8), Y7
-	VMULPS       1664(SP), Y7, Y6
-	VMULPS       1696(SP), Y7, Y7
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
+	VBROADCASTSS 104(R8), Y12
+	VMULPS       1664(SP), Y12, Y6
+	VMULPS       1696(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 152(R8), Y6
-	VFMADD231PS  2432(SP), Y6, Y4
-	VFMADD231PS  2464(SP), Y6, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 152(R8), Y12
+	VFMADD231PS  2432(SP), Y12, Y4
+	VFMADD231PS  2464(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VBROADCASTSS 120(R8), Y9
-	VMULPS       1920(SP), Y9, Y8
-	VMULPS       1952(SP), Y9, Y9
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
+	VBROADCASTSS 120(R8), Y12
+	VMULPS       1920(SP), Y12, Y8
+	VMULPS       1952(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -2186,88 +2209,88 @@ candidate17:
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 132(R8), Y4
-	VFMADD231PS  2112(SP), Y4, Y2
-	VFMADD231PS  2144(SP), Y4, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 132(R8), Y12
+	VFMADD231PS  2112(SP), Y12, Y2
+	VFMADD231PS  2144(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
-	VBROADCASTSS 100(R8), Y7
-	VMULPS       1600(SP), Y7, Y6
-	VMULPS       1632(SP), Y7, Y7
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VBROADCASTSS 100(R8), Y12
+	VMULPS       1600(SP), Y12, Y6
+	VMULPS       1632(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 148(R8), Y6
-	VFMADD231PS  2368(SP), Y6, Y4
-	VFMADD231PS  2400(SP), Y6, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 148(R8), Y12
+	VFMADD231PS  2368(SP), Y12, Y4
+	VFMADD231PS  2400(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
-	VBROADCASTSS 116(R8), Y9
-	VMULPS       1856(SP), Y9, Y8
-	VMULPS       1888(SP), Y9, Y9
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
+	VBROADCASTSS 116(R8), Y12
+	VMULPS       1856(SP), Y12, Y8
+	VMULPS       1888(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 140(R8), Y6
-	VFMADD231PS  2240(SP), Y6, Y4
-	VFMADD231PS  2272(SP), Y6, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 140(R8), Y12
+	VFMADD231PS  2240(SP), Y12, Y4
+	VFMADD231PS  2272(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
-	VBROADCASTSS 108(R8), Y9
-	VMULPS       1728(SP), Y9, Y8
-	VMULPS       1760(SP), Y9, Y9
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VBROADCASTSS 108(R8), Y12
+	VMULPS       1728(SP), Y12, Y8
+	VMULPS       1760(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 156(R8), Y8
-	VFMADD231PS  2496(SP), Y8, Y6
-	VFMADD231PS  2528(SP), Y8, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 156(R8), Y12
+	VFMADD231PS  2496(SP), Y12, Y6
+	VFMADD231PS  2528(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
-	VBROADCASTSS 124(R8), Y11
-	VMULPS       1984(SP), Y11, Y10
-	VMULPS       2016(SP), Y11, Y11
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
+	VBROADCASTSS 124(R8), Y12
+	VMULPS       1984(SP), Y12, Y10
+	VMULPS       2016(SP), Y12, Y11
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y11, Y9, Y9
 	VADDPS       Y8, Y6, Y6
@@ -2283,43 +2306,45 @@ candidate17:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000a0, R8
 	DECQ         R10
-	JNZ          candidate17
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block16
+	JMP          one26
 
-wider15:
-	CMPQ BX, $0x000000c0
-	JNE  wider18
+counted27:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block24
 
-block19:
-	CMPQ       DX, $0x10
+wider23:
+	CMPQ DX, $0x000000c0
+	JNE  wider28
+
+block29:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2355,19 +2380,19 @@ block19:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2403,19 +2428,19 @@ block19:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2451,19 +2476,19 @@ block19:
 	VMOVUPS    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2499,19 +2524,19 @@ block19:
 	VMOVUPS    Y0, 1984(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2547,19 +2572,19 @@ block19:
 	VMOVUPS    Y0, 2496(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2593,29 +2618,29 @@ block19:
 	VMOVUPS    Y1, 2880(SP)
 	VMOVUPS    Y5, 2944(SP)
 	VMOVUPS    Y0, 3008(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2651,19 +2676,19 @@ block19:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2699,19 +2724,19 @@ block19:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2747,19 +2772,19 @@ block19:
 	VMOVUPS    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2795,19 +2820,19 @@ block19:
 	VMOVUPS    Y0, 2016(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2843,19 +2868,19 @@ block19:
 	VMOVUPS    Y0, 2528(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -2889,120 +2914,123 @@ block19:
 	VMOVUPS    Y1, 2912(SP)
 	VMOVUPS    Y5, 2976(SP)
 	VMOVUPS    Y0, 3040(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate20:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 128(R8), Y2
-	VFMADD231PS  2048(SP), Y2, Y0
-	VFMADD231PS  2080(SP), Y2, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
+one31:
+	TESTQ        R10, R10
+	JZ           counted32
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 128(R8), Y12
+	VFMADD231PS  2048(SP), Y12, Y0
+	VFMADD231PS  2080(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
-	VBROADCASTSS 160(R8), Y4
-	VFMADD231PS  2560(SP), Y4, Y2
-	VFMADD231PS  2592(SP), Y4, Y3
-	VBROADCASTSS 96(R8), Y5
-	VMULPS       1536(SP), Y5, Y4
-	VMULPS       1568(SP), Y5, Y5
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
+	VBROADCASTSS 160(R8), Y12
+	VFMADD231PS  2560(SP), Y12, Y2
+	VFMADD231PS  2592(SP), Y12, Y3
+	VBROADCASTSS 96(R8), Y12
+	VMULPS       1536(SP), Y12, Y4
+	VMULPS       1568(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 144(R8), Y4
-	VFMADD231PS  2304(SP), Y4, Y2
-	VFMADD231PS  2336(SP), Y4, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 144(R8), Y12
+	VFMADD231PS  2304(SP), Y12, Y2
+	VFMADD231PS  2336(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VBROADCASTSS 176(R8), Y6
-	VFMADD231PS  2816(SP), Y6, Y4
-	VFMADD231PS  2848(SP), Y6, Y5
-	VBROADCASTSS 112(R8), Y7
-	VMULPS       1792(SP), Y7, Y6
-	VMULPS       1824(SP), Y7, Y7
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
+	VBROADCASTSS 176(R8), Y12
+	VFMADD231PS  2816(SP), Y12, Y4
+	VFMADD231PS  2848(SP), Y12, Y5
+	VBROADCASTSS 112(R8), Y12
+	VMULPS       1792(SP), Y12, Y6
+	VMULPS       1824(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 136(R8), Y4
-	VFMADD231PS  2176(SP), Y4, Y2
-	VFMADD231PS  2208(SP), Y4, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 136(R8), Y12
+	VFMADD231PS  2176(SP), Y12, Y2
+	VFMADD231PS  2208(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VBROADCASTSS 168(R8), Y6
-	VFMADD231PS  2688(SP), Y6, Y4
-	VFMADD231PS  2720(SP), Y6, Y5
-	VBROADCASTSS 104(R8), Y7
-	VMULPS       1664(SP), Y7, Y6
-	VMULPS       1696(SP), Y7, Y7
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
+	VBROADCASTSS 168(R8), Y12
+	VFMADD231PS  2688(SP), Y12, Y4
+	VFMADD231PS  2720(SP), Y12, Y5
+	VBROADCASTSS 104(R8), Y12
+	VMULPS       1664(SP), Y12, Y6
+	VMULPS       1696(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 152(R8), Y6
-	VFMADD231PS  2432(SP), Y6, Y4
-	VFMADD231PS  2464(SP), Y6, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 152(R8), Y12
+	VFMADD231PS  2432(SP), Y12, Y4
+	VFMADD231PS  2464(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VBROADCASTSS 184(R8), Y8
-	VFMADD231PS  2944(SP), Y8, Y6
-	VFMADD231PS  2976(SP), Y8, Y7
-	VBROADCASTSS 120(R8), Y9
-	VMULPS       1920(SP), Y9, Y8
-	VMULPS       1952(SP), Y9, Y9
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
+	VBROADCASTSS 184(R8), Y12
+	VFMADD231PS  2944(SP), Y12, Y6
+	VFMADD231PS  2976(SP), Y12, Y7
+	VBROADCASTSS 120(R8), Y12
+	VMULPS       1920(SP), Y12, Y8
+	VMULPS       1952(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -3011,100 +3039,100 @@ candidate20:
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 132(R8), Y4
-	VFMADD231PS  2112(SP), Y4, Y2
-	VFMADD231PS  2144(SP), Y4, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 132(R8), Y12
+	VFMADD231PS  2112(SP), Y12, Y2
+	VFMADD231PS  2144(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
-	VBROADCASTSS 164(R8), Y6
-	VFMADD231PS  2624(SP), Y6, Y4
-	VFMADD231PS  2656(SP), Y6, Y5
-	VBROADCASTSS 100(R8), Y7
-	VMULPS       1600(SP), Y7, Y6
-	VMULPS       1632(SP), Y7, Y7
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VBROADCASTSS 164(R8), Y12
+	VFMADD231PS  2624(SP), Y12, Y4
+	VFMADD231PS  2656(SP), Y12, Y5
+	VBROADCASTSS 100(R8), Y12
+	VMULPS       1600(SP), Y12, Y6
+	VMULPS       1632(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 148(R8), Y6
-	VFMADD231PS  2368(SP), Y6, Y4
-	VFMADD231PS  2400(SP), Y6, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 148(R8), Y12
+	VFMADD231PS  2368(SP), Y12, Y4
+	VFMADD231PS  2400(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
-	VBROADCASTSS 180(R8), Y8
-	VFMADD231PS  2880(SP), Y8, Y6
-	VFMADD231PS  2912(SP), Y8, Y7
-	VBROADCASTSS 116(R8), Y9
-	VMULPS       1856(SP), Y9, Y8
-	VMULPS       1888(SP), Y9, Y9
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
+	VBROADCASTSS 180(R8), Y12
+	VFMADD231PS  2880(SP), Y12, Y6
+	VFMADD231PS  2912(SP), Y12, Y7
+	VBROADCASTSS 116(R8), Y12
+	VMULPS       1856(SP), Y12, Y8
+	VMULPS       1888(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 140(R8), Y6
-	VFMADD231PS  2240(SP), Y6, Y4
-	VFMADD231PS  2272(SP), Y6, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 140(R8), Y12
+	VFMADD231PS  2240(SP), Y12, Y4
+	VFMADD231PS  2272(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
-	VBROADCASTSS 172(R8), Y8
-	VFMADD231PS  2752(SP), Y8, Y6
-	VFMADD231PS  2784(SP), Y8, Y7
-	VBROADCASTSS 108(R8), Y9
-	VMULPS       1728(SP), Y9, Y8
-	VMULPS       1760(SP), Y9, Y9
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VBROADCASTSS 172(R8), Y12
+	VFMADD231PS  2752(SP), Y12, Y6
+	VFMADD231PS  2784(SP), Y12, Y7
+	VBROADCASTSS 108(R8), Y12
+	VMULPS       1728(SP), Y12, Y8
+	VMULPS       1760(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 156(R8), Y8
-	VFMADD231PS  2496(SP), Y8, Y6
-	VFMADD231PS  2528(SP), Y8, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 156(R8), Y12
+	VFMADD231PS  2496(SP), Y12, Y6
+	VFMADD231PS  2528(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
-	VBROADCASTSS 188(R8), Y10
-	VFMADD231PS  3008(SP), Y10, Y8
-	VFMADD231PS  3040(SP), Y10, Y9
-	VBROADCASTSS 124(R8), Y11
-	VMULPS       1984(SP), Y11, Y10
-	VMULPS       2016(SP), Y11, Y11
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
+	VBROADCASTSS 188(R8), Y12
+	VFMADD231PS  3008(SP), Y12, Y8
+	VFMADD231PS  3040(SP), Y12, Y9
+	VBROADCASTSS 124(R8), Y12
+	VMULPS       1984(SP), Y12, Y10
+	VMULPS       2016(SP), Y12, Y11
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y11, Y9, Y9
 	VADDPS       Y8, Y6, Y6
@@ -3120,43 +3148,45 @@ candidate20:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000c0, R8
 	DECQ         R10
-	JNZ          candidate20
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block19
+	JMP          one31
 
-wider18:
-	CMPQ BX, $0x000000e0
-	JNE  wider21
+counted32:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block29
 
-block22:
-	CMPQ       DX, $0x10
+wider28:
+	CMPQ DX, $0x000000e0
+	JNE  wider33
+
+block34:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3192,19 +3222,19 @@ block22:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3240,19 +3270,19 @@ block22:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3288,19 +3318,19 @@ block22:
 	VMOVUPS    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3336,19 +3366,19 @@ block22:
 	VMOVUPS    Y0, 1984(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3384,19 +3414,19 @@ block22:
 	VMOVUPS    Y0, 2496(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3432,19 +3462,19 @@ block22:
 	VMOVUPS    Y0, 3008(SP)
 	MOVQ       AX, SI
 	VMOVUPS    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3478,29 +3508,29 @@ block22:
 	VMOVUPS    Y1, 3392(SP)
 	VMOVUPS    Y5, 3456(SP)
 	VMOVUPS    Y0, 3520(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3536,19 +3566,19 @@ block22:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3584,19 +3614,19 @@ block22:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3632,19 +3662,19 @@ block22:
 	VMOVUPS    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3680,19 +3710,19 @@ block22:
 	VMOVUPS    Y0, 2016(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3728,19 +3758,19 @@ block22:
 	VMOVUPS    Y0, 2528(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3776,19 +3806,19 @@ block22:
 	VMOVUPS    Y0, 3040(SP)
 	MOVQ       AX, SI
 	VMOVUPS    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -3822,132 +3852,135 @@ block22:
 	VMOVUPS    Y1, 3424(SP)
 	VMOVUPS    Y5, 3488(SP)
 	VMOVUPS    Y0, 3552(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate23:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 128(R8), Y2
-	VFMADD231PS  2048(SP), Y2, Y0
-	VFMADD231PS  2080(SP), Y2, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
-	VBROADCASTSS 192(R8), Y4
-	VFMADD231PS  3072(SP), Y4, Y2
-	VFMADD231PS  3104(SP), Y4, Y3
+one36:
+	TESTQ        R10, R10
+	JZ           counted37
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 128(R8), Y12
+	VFMADD231PS  2048(SP), Y12, Y0
+	VFMADD231PS  2080(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
+	VBROADCASTSS 192(R8), Y12
+	VFMADD231PS  3072(SP), Y12, Y2
+	VFMADD231PS  3104(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
-	VBROADCASTSS 160(R8), Y4
-	VFMADD231PS  2560(SP), Y4, Y2
-	VFMADD231PS  2592(SP), Y4, Y3
-	VBROADCASTSS 96(R8), Y5
-	VMULPS       1536(SP), Y5, Y4
-	VMULPS       1568(SP), Y5, Y5
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
+	VBROADCASTSS 160(R8), Y12
+	VFMADD231PS  2560(SP), Y12, Y2
+	VFMADD231PS  2592(SP), Y12, Y3
+	VBROADCASTSS 96(R8), Y12
+	VMULPS       1536(SP), Y12, Y4
+	VMULPS       1568(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 144(R8), Y4
-	VFMADD231PS  2304(SP), Y4, Y2
-	VFMADD231PS  2336(SP), Y4, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
-	VBROADCASTSS 208(R8), Y6
-	VFMADD231PS  3328(SP), Y6, Y4
-	VFMADD231PS  3360(SP), Y6, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 144(R8), Y12
+	VFMADD231PS  2304(SP), Y12, Y2
+	VFMADD231PS  2336(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
+	VBROADCASTSS 208(R8), Y12
+	VFMADD231PS  3328(SP), Y12, Y4
+	VFMADD231PS  3360(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VBROADCASTSS 176(R8), Y6
-	VFMADD231PS  2816(SP), Y6, Y4
-	VFMADD231PS  2848(SP), Y6, Y5
-	VBROADCASTSS 112(R8), Y7
-	VMULPS       1792(SP), Y7, Y6
-	VMULPS       1824(SP), Y7, Y7
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
+	VBROADCASTSS 176(R8), Y12
+	VFMADD231PS  2816(SP), Y12, Y4
+	VFMADD231PS  2848(SP), Y12, Y5
+	VBROADCASTSS 112(R8), Y12
+	VMULPS       1792(SP), Y12, Y6
+	VMULPS       1824(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 136(R8), Y4
-	VFMADD231PS  2176(SP), Y4, Y2
-	VFMADD231PS  2208(SP), Y4, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
-	VBROADCASTSS 200(R8), Y6
-	VFMADD231PS  3200(SP), Y6, Y4
-	VFMADD231PS  3232(SP), Y6, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 136(R8), Y12
+	VFMADD231PS  2176(SP), Y12, Y2
+	VFMADD231PS  2208(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
+	VBROADCASTSS 200(R8), Y12
+	VFMADD231PS  3200(SP), Y12, Y4
+	VFMADD231PS  3232(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VBROADCASTSS 168(R8), Y6
-	VFMADD231PS  2688(SP), Y6, Y4
-	VFMADD231PS  2720(SP), Y6, Y5
-	VBROADCASTSS 104(R8), Y7
-	VMULPS       1664(SP), Y7, Y6
-	VMULPS       1696(SP), Y7, Y7
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
+	VBROADCASTSS 168(R8), Y12
+	VFMADD231PS  2688(SP), Y12, Y4
+	VFMADD231PS  2720(SP), Y12, Y5
+	VBROADCASTSS 104(R8), Y12
+	VMULPS       1664(SP), Y12, Y6
+	VMULPS       1696(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 152(R8), Y6
-	VFMADD231PS  2432(SP), Y6, Y4
-	VFMADD231PS  2464(SP), Y6, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
-	VBROADCASTSS 216(R8), Y8
-	VFMADD231PS  3456(SP), Y8, Y6
-	VFMADD231PS  3488(SP), Y8, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 152(R8), Y12
+	VFMADD231PS  2432(SP), Y12, Y4
+	VFMADD231PS  2464(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
+	VBROADCASTSS 216(R8), Y12
+	VFMADD231PS  3456(SP), Y12, Y6
+	VFMADD231PS  3488(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VBROADCASTSS 184(R8), Y8
-	VFMADD231PS  2944(SP), Y8, Y6
-	VFMADD231PS  2976(SP), Y8, Y7
-	VBROADCASTSS 120(R8), Y9
-	VMULPS       1920(SP), Y9, Y8
-	VMULPS       1952(SP), Y9, Y9
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
+	VBROADCASTSS 184(R8), Y12
+	VFMADD231PS  2944(SP), Y12, Y6
+	VFMADD231PS  2976(SP), Y12, Y7
+	VBROADCASTSS 120(R8), Y12
+	VMULPS       1920(SP), Y12, Y8
+	VMULPS       1952(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -3956,112 +3989,112 @@ candidate23:
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 132(R8), Y4
-	VFMADD231PS  2112(SP), Y4, Y2
-	VFMADD231PS  2144(SP), Y4, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
-	VBROADCASTSS 196(R8), Y6
-	VFMADD231PS  3136(SP), Y6, Y4
-	VFMADD231PS  3168(SP), Y6, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 132(R8), Y12
+	VFMADD231PS  2112(SP), Y12, Y2
+	VFMADD231PS  2144(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
+	VBROADCASTSS 196(R8), Y12
+	VFMADD231PS  3136(SP), Y12, Y4
+	VFMADD231PS  3168(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
-	VBROADCASTSS 164(R8), Y6
-	VFMADD231PS  2624(SP), Y6, Y4
-	VFMADD231PS  2656(SP), Y6, Y5
-	VBROADCASTSS 100(R8), Y7
-	VMULPS       1600(SP), Y7, Y6
-	VMULPS       1632(SP), Y7, Y7
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VBROADCASTSS 164(R8), Y12
+	VFMADD231PS  2624(SP), Y12, Y4
+	VFMADD231PS  2656(SP), Y12, Y5
+	VBROADCASTSS 100(R8), Y12
+	VMULPS       1600(SP), Y12, Y6
+	VMULPS       1632(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 148(R8), Y6
-	VFMADD231PS  2368(SP), Y6, Y4
-	VFMADD231PS  2400(SP), Y6, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
-	VBROADCASTSS 212(R8), Y8
-	VFMADD231PS  3392(SP), Y8, Y6
-	VFMADD231PS  3424(SP), Y8, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 148(R8), Y12
+	VFMADD231PS  2368(SP), Y12, Y4
+	VFMADD231PS  2400(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
+	VBROADCASTSS 212(R8), Y12
+	VFMADD231PS  3392(SP), Y12, Y6
+	VFMADD231PS  3424(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
-	VBROADCASTSS 180(R8), Y8
-	VFMADD231PS  2880(SP), Y8, Y6
-	VFMADD231PS  2912(SP), Y8, Y7
-	VBROADCASTSS 116(R8), Y9
-	VMULPS       1856(SP), Y9, Y8
-	VMULPS       1888(SP), Y9, Y9
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
+	VBROADCASTSS 180(R8), Y12
+	VFMADD231PS  2880(SP), Y12, Y6
+	VFMADD231PS  2912(SP), Y12, Y7
+	VBROADCASTSS 116(R8), Y12
+	VMULPS       1856(SP), Y12, Y8
+	VMULPS       1888(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 140(R8), Y6
-	VFMADD231PS  2240(SP), Y6, Y4
-	VFMADD231PS  2272(SP), Y6, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
-	VBROADCASTSS 204(R8), Y8
-	VFMADD231PS  3264(SP), Y8, Y6
-	VFMADD231PS  3296(SP), Y8, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 140(R8), Y12
+	VFMADD231PS  2240(SP), Y12, Y4
+	VFMADD231PS  2272(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
+	VBROADCASTSS 204(R8), Y12
+	VFMADD231PS  3264(SP), Y12, Y6
+	VFMADD231PS  3296(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
-	VBROADCASTSS 172(R8), Y8
-	VFMADD231PS  2752(SP), Y8, Y6
-	VFMADD231PS  2784(SP), Y8, Y7
-	VBROADCASTSS 108(R8), Y9
-	VMULPS       1728(SP), Y9, Y8
-	VMULPS       1760(SP), Y9, Y9
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VBROADCASTSS 172(R8), Y12
+	VFMADD231PS  2752(SP), Y12, Y6
+	VFMADD231PS  2784(SP), Y12, Y7
+	VBROADCASTSS 108(R8), Y12
+	VMULPS       1728(SP), Y12, Y8
+	VMULPS       1760(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 156(R8), Y8
-	VFMADD231PS  2496(SP), Y8, Y6
-	VFMADD231PS  2528(SP), Y8, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
-	VBROADCASTSS 220(R8), Y10
-	VFMADD231PS  3520(SP), Y10, Y8
-	VFMADD231PS  3552(SP), Y10, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 156(R8), Y12
+	VFMADD231PS  2496(SP), Y12, Y6
+	VFMADD231PS  2528(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
+	VBROADCASTSS 220(R8), Y12
+	VFMADD231PS  3520(SP), Y12, Y8
+	VFMADD231PS  3552(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
-	VBROADCASTSS 188(R8), Y10
-	VFMADD231PS  3008(SP), Y10, Y8
-	VFMADD231PS  3040(SP), Y10, Y9
-	VBROADCASTSS 124(R8), Y11
-	VMULPS       1984(SP), Y11, Y10
-	VMULPS       2016(SP), Y11, Y11
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
+	VBROADCASTSS 188(R8), Y12
+	VFMADD231PS  3008(SP), Y12, Y8
+	VFMADD231PS  3040(SP), Y12, Y9
+	VBROADCASTSS 124(R8), Y12
+	VMULPS       1984(SP), Y12, Y10
+	VMULPS       2016(SP), Y12, Y11
 	VADDPS       Y10, Y8, Y8
 	VADDPS       Y11, Y9, Y9
 	VADDPS       Y8, Y6, Y6
@@ -4077,43 +4110,45 @@ candidate23:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000e0, R8
 	DECQ         R10
-	JNZ          candidate23
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block22
+	JMP          one36
 
-wider21:
-	CMPQ BX, $0x00000100
-	JNE  wider24
+counted37:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block34
 
-block25:
-	CMPQ       DX, $0x10
+wider33:
+	CMPQ DX, $0x00000100
+	JNE  wider38
+
+block39:
+	CMPQ       BX, $0x10
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4149,19 +4184,19 @@ block25:
 	VMOVUPS    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4197,19 +4232,19 @@ block25:
 	VMOVUPS    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4245,19 +4280,19 @@ block25:
 	VMOVUPS    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4293,19 +4328,19 @@ block25:
 	VMOVUPS    Y0, 1984(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4341,19 +4376,19 @@ block25:
 	VMOVUPS    Y0, 2496(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4389,19 +4424,19 @@ block25:
 	VMOVUPS    Y0, 3008(SP)
 	MOVQ       AX, SI
 	VMOVUPS    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4437,19 +4472,19 @@ block25:
 	VMOVUPS    Y0, 3520(SP)
 	MOVQ       AX, SI
 	VMOVUPS    224(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4483,29 +4518,29 @@ block25:
 	VMOVUPS    Y1, 3904(SP)
 	VMOVUPS    Y5, 3968(SP)
 	VMOVUPS    Y0, 4032(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPS    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    (SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4541,19 +4576,19 @@ block25:
 	VMOVUPS    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPS    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    32(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4589,19 +4624,19 @@ block25:
 	VMOVUPS    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPS    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    64(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4637,19 +4672,19 @@ block25:
 	VMOVUPS    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPS    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    96(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4685,19 +4720,19 @@ block25:
 	VMOVUPS    Y0, 2016(SP)
 	MOVQ       AX, SI
 	VMOVUPS    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    128(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4733,19 +4768,19 @@ block25:
 	VMOVUPS    Y0, 2528(SP)
 	MOVQ       AX, SI
 	VMOVUPS    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    160(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4781,19 +4816,19 @@ block25:
 	VMOVUPS    Y0, 3040(SP)
 	MOVQ       AX, SI
 	VMOVUPS    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    192(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4829,19 +4864,19 @@ block25:
 	VMOVUPS    Y0, 3552(SP)
 	MOVQ       AX, SI
 	VMOVUPS    224(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y3
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y4
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y5
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y6
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPS    224(SI), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y0
@@ -4875,144 +4910,147 @@ block25:
 	VMOVUPS    Y1, 3936(SP)
 	VMOVUPS    Y5, 4000(SP)
 	VMOVUPS    Y0, 4064(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPS    (CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, SI
-	VMOVUPS    32(CX), Y1
-	VCMPPS     $0x1e, Y0, Y1, Y1
-	VMOVMSKPS  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPS    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, SI
+	VMOVUPS    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPS     $0x1e, Y1, Y0, Y0
+	VMOVMSKPS  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate26:
-	VBROADCASTSS (R8), Y1
-	VMULPS       (SP), Y1, Y0
-	VMULPS       32(SP), Y1, Y1
-	VBROADCASTSS 128(R8), Y2
-	VFMADD231PS  2048(SP), Y2, Y0
-	VFMADD231PS  2080(SP), Y2, Y1
-	VBROADCASTSS 64(R8), Y3
-	VMULPS       1024(SP), Y3, Y2
-	VMULPS       1056(SP), Y3, Y3
-	VBROADCASTSS 192(R8), Y4
-	VFMADD231PS  3072(SP), Y4, Y2
-	VFMADD231PS  3104(SP), Y4, Y3
+one41:
+	TESTQ        R10, R10
+	JZ           counted42
+	VBROADCASTSS (R8), Y12
+	VMULPS       (SP), Y12, Y0
+	VMULPS       32(SP), Y12, Y1
+	VBROADCASTSS 128(R8), Y12
+	VFMADD231PS  2048(SP), Y12, Y0
+	VFMADD231PS  2080(SP), Y12, Y1
+	VBROADCASTSS 64(R8), Y12
+	VMULPS       1024(SP), Y12, Y2
+	VMULPS       1056(SP), Y12, Y3
+	VBROADCASTSS 192(R8), Y12
+	VFMADD231PS  3072(SP), Y12, Y2
+	VFMADD231PS  3104(SP), Y12, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 32(R8), Y3
-	VMULPS       512(SP), Y3, Y2
-	VMULPS       544(SP), Y3, Y3
-	VBROADCASTSS 160(R8), Y4
-	VFMADD231PS  2560(SP), Y4, Y2
-	VFMADD231PS  2592(SP), Y4, Y3
-	VBROADCASTSS 96(R8), Y5
-	VMULPS       1536(SP), Y5, Y4
-	VMULPS       1568(SP), Y5, Y5
-	VBROADCASTSS 224(R8), Y6
-	VFMADD231PS  3584(SP), Y6, Y4
-	VFMADD231PS  3616(SP), Y6, Y5
+	VBROADCASTSS 32(R8), Y12
+	VMULPS       512(SP), Y12, Y2
+	VMULPS       544(SP), Y12, Y3
+	VBROADCASTSS 160(R8), Y12
+	VFMADD231PS  2560(SP), Y12, Y2
+	VFMADD231PS  2592(SP), Y12, Y3
+	VBROADCASTSS 96(R8), Y12
+	VMULPS       1536(SP), Y12, Y4
+	VMULPS       1568(SP), Y12, Y5
+	VBROADCASTSS 224(R8), Y12
+	VFMADD231PS  3584(SP), Y12, Y4
+	VFMADD231PS  3616(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 16(R8), Y3
-	VMULPS       256(SP), Y3, Y2
-	VMULPS       288(SP), Y3, Y3
-	VBROADCASTSS 144(R8), Y4
-	VFMADD231PS  2304(SP), Y4, Y2
-	VFMADD231PS  2336(SP), Y4, Y3
-	VBROADCASTSS 80(R8), Y5
-	VMULPS       1280(SP), Y5, Y4
-	VMULPS       1312(SP), Y5, Y5
-	VBROADCASTSS 208(R8), Y6
-	VFMADD231PS  3328(SP), Y6, Y4
-	VFMADD231PS  3360(SP), Y6, Y5
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       256(SP), Y12, Y2
+	VMULPS       288(SP), Y12, Y3
+	VBROADCASTSS 144(R8), Y12
+	VFMADD231PS  2304(SP), Y12, Y2
+	VFMADD231PS  2336(SP), Y12, Y3
+	VBROADCASTSS 80(R8), Y12
+	VMULPS       1280(SP), Y12, Y4
+	VMULPS       1312(SP), Y12, Y5
+	VBROADCASTSS 208(R8), Y12
+	VFMADD231PS  3328(SP), Y12, Y4
+	VFMADD231PS  3360(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 48(R8), Y5
-	VMULPS       768(SP), Y5, Y4
-	VMULPS       800(SP), Y5, Y5
-	VBROADCASTSS 176(R8), Y6
-	VFMADD231PS  2816(SP), Y6, Y4
-	VFMADD231PS  2848(SP), Y6, Y5
-	VBROADCASTSS 112(R8), Y7
-	VMULPS       1792(SP), Y7, Y6
-	VMULPS       1824(SP), Y7, Y7
-	VBROADCASTSS 240(R8), Y8
-	VFMADD231PS  3840(SP), Y8, Y6
-	VFMADD231PS  3872(SP), Y8, Y7
+	VBROADCASTSS 48(R8), Y12
+	VMULPS       768(SP), Y12, Y4
+	VMULPS       800(SP), Y12, Y5
+	VBROADCASTSS 176(R8), Y12
+	VFMADD231PS  2816(SP), Y12, Y4
+	VFMADD231PS  2848(SP), Y12, Y5
+	VBROADCASTSS 112(R8), Y12
+	VMULPS       1792(SP), Y12, Y6
+	VMULPS       1824(SP), Y12, Y7
+	VBROADCASTSS 240(R8), Y12
+	VFMADD231PS  3840(SP), Y12, Y6
+	VFMADD231PS  3872(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 8(R8), Y3
-	VMULPS       128(SP), Y3, Y2
-	VMULPS       160(SP), Y3, Y3
-	VBROADCASTSS 136(R8), Y4
-	VFMADD231PS  2176(SP), Y4, Y2
-	VFMADD231PS  2208(SP), Y4, Y3
-	VBROADCASTSS 72(R8), Y5
-	VMULPS       1152(SP), Y5, Y4
-	VMULPS       1184(SP), Y5, Y5
-	VBROADCASTSS 200(R8), Y6
-	VFMADD231PS  3200(SP), Y6, Y4
-	VFMADD231PS  3232(SP), Y6, Y5
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       128(SP), Y12, Y2
+	VMULPS       160(SP), Y12, Y3
+	VBROADCASTSS 136(R8), Y12
+	VFMADD231PS  2176(SP), Y12, Y2
+	VFMADD231PS  2208(SP), Y12, Y3
+	VBROADCASTSS 72(R8), Y12
+	VMULPS       1152(SP), Y12, Y4
+	VMULPS       1184(SP), Y12, Y5
+	VBROADCASTSS 200(R8), Y12
+	VFMADD231PS  3200(SP), Y12, Y4
+	VFMADD231PS  3232(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 40(R8), Y5
-	VMULPS       640(SP), Y5, Y4
-	VMULPS       672(SP), Y5, Y5
-	VBROADCASTSS 168(R8), Y6
-	VFMADD231PS  2688(SP), Y6, Y4
-	VFMADD231PS  2720(SP), Y6, Y5
-	VBROADCASTSS 104(R8), Y7
-	VMULPS       1664(SP), Y7, Y6
-	VMULPS       1696(SP), Y7, Y7
-	VBROADCASTSS 232(R8), Y8
-	VFMADD231PS  3712(SP), Y8, Y6
-	VFMADD231PS  3744(SP), Y8, Y7
+	VBROADCASTSS 40(R8), Y12
+	VMULPS       640(SP), Y12, Y4
+	VMULPS       672(SP), Y12, Y5
+	VBROADCASTSS 168(R8), Y12
+	VFMADD231PS  2688(SP), Y12, Y4
+	VFMADD231PS  2720(SP), Y12, Y5
+	VBROADCASTSS 104(R8), Y12
+	VMULPS       1664(SP), Y12, Y6
+	VMULPS       1696(SP), Y12, Y7
+	VBROADCASTSS 232(R8), Y12
+	VFMADD231PS  3712(SP), Y12, Y6
+	VFMADD231PS  3744(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 24(R8), Y5
-	VMULPS       384(SP), Y5, Y4
-	VMULPS       416(SP), Y5, Y5
-	VBROADCASTSS 152(R8), Y6
-	VFMADD231PS  2432(SP), Y6, Y4
-	VFMADD231PS  2464(SP), Y6, Y5
-	VBROADCASTSS 88(R8), Y7
-	VMULPS       1408(SP), Y7, Y6
-	VMULPS       1440(SP), Y7, Y7
-	VBROADCASTSS 216(R8), Y8
-	VFMADD231PS  3456(SP), Y8, Y6
-	VFMADD231PS  3488(SP), Y8, Y7
+	VBROADCASTSS 24(R8), Y12
+	VMULPS       384(SP), Y12, Y4
+	VMULPS       416(SP), Y12, Y5
+	VBROADCASTSS 152(R8), Y12
+	VFMADD231PS  2432(SP), Y12, Y4
+	VFMADD231PS  2464(SP), Y12, Y5
+	VBROADCASTSS 88(R8), Y12
+	VMULPS       1408(SP), Y12, Y6
+	VMULPS       1440(SP), Y12, Y7
+	VBROADCASTSS 216(R8), Y12
+	VFMADD231PS  3456(SP), Y12, Y6
+	VFMADD231PS  3488(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 56(R8), Y7
-	VMULPS       896(SP), Y7, Y6
-	VMULPS       928(SP), Y7, Y7
-	VBROADCASTSS 184(R8), Y8
-	VFMADD231PS  2944(SP), Y8, Y6
-	VFMADD231PS  2976(SP), Y8, Y7
-	VBROADCASTSS 120(R8), Y9
-	VMULPS       1920(SP), Y9, Y8
-	VMULPS       1952(SP), Y9, Y9
-	VBROADCASTSS 248(R8), Y10
-	VFMADD231PS  3968(SP), Y10, Y8
-	VFMADD231PS  4000(SP), Y10, Y9
+	VBROADCASTSS 56(R8), Y12
+	VMULPS       896(SP), Y12, Y6
+	VMULPS       928(SP), Y12, Y7
+	VBROADCASTSS 184(R8), Y12
+	VFMADD231PS  2944(SP), Y12, Y6
+	VFMADD231PS  2976(SP), Y12, Y7
+	VBROADCASTSS 120(R8), Y12
+	VMULPS       1920(SP), Y12, Y8
+	VMULPS       1952(SP), Y12, Y9
+	VBROADCASTSS 248(R8), Y12
+	VFMADD231PS  3968(SP), Y12, Y8
+	VFMADD231PS  4000(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
@@ -5021,121 +5059,121 @@ candidate26:
 	VADDPS       Y5, Y3, Y3
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
-	VBROADCASTSS 4(R8), Y3
-	VMULPS       64(SP), Y3, Y2
-	VMULPS       96(SP), Y3, Y3
-	VBROADCASTSS 132(R8), Y4
-	VFMADD231PS  2112(SP), Y4, Y2
-	VFMADD231PS  2144(SP), Y4, Y3
-	VBROADCASTSS 68(R8), Y5
-	VMULPS       1088(SP), Y5, Y4
-	VMULPS       1120(SP), Y5, Y5
-	VBROADCASTSS 196(R8), Y6
-	VFMADD231PS  3136(SP), Y6, Y4
-	VFMADD231PS  3168(SP), Y6, Y5
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       64(SP), Y12, Y2
+	VMULPS       96(SP), Y12, Y3
+	VBROADCASTSS 132(R8), Y12
+	VFMADD231PS  2112(SP), Y12, Y2
+	VFMADD231PS  2144(SP), Y12, Y3
+	VBROADCASTSS 68(R8), Y12
+	VMULPS       1088(SP), Y12, Y4
+	VMULPS       1120(SP), Y12, Y5
+	VBROADCASTSS 196(R8), Y12
+	VFMADD231PS  3136(SP), Y12, Y4
+	VFMADD231PS  3168(SP), Y12, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 36(R8), Y5
-	VMULPS       576(SP), Y5, Y4
-	VMULPS       608(SP), Y5, Y5
-	VBROADCASTSS 164(R8), Y6
-	VFMADD231PS  2624(SP), Y6, Y4
-	VFMADD231PS  2656(SP), Y6, Y5
-	VBROADCASTSS 100(R8), Y7
-	VMULPS       1600(SP), Y7, Y6
-	VMULPS       1632(SP), Y7, Y7
-	VBROADCASTSS 228(R8), Y8
-	VFMADD231PS  3648(SP), Y8, Y6
-	VFMADD231PS  3680(SP), Y8, Y7
+	VBROADCASTSS 36(R8), Y12
+	VMULPS       576(SP), Y12, Y4
+	VMULPS       608(SP), Y12, Y5
+	VBROADCASTSS 164(R8), Y12
+	VFMADD231PS  2624(SP), Y12, Y4
+	VFMADD231PS  2656(SP), Y12, Y5
+	VBROADCASTSS 100(R8), Y12
+	VMULPS       1600(SP), Y12, Y6
+	VMULPS       1632(SP), Y12, Y7
+	VBROADCASTSS 228(R8), Y12
+	VFMADD231PS  3648(SP), Y12, Y6
+	VFMADD231PS  3680(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 20(R8), Y5
-	VMULPS       320(SP), Y5, Y4
-	VMULPS       352(SP), Y5, Y5
-	VBROADCASTSS 148(R8), Y6
-	VFMADD231PS  2368(SP), Y6, Y4
-	VFMADD231PS  2400(SP), Y6, Y5
-	VBROADCASTSS 84(R8), Y7
-	VMULPS       1344(SP), Y7, Y6
-	VMULPS       1376(SP), Y7, Y7
-	VBROADCASTSS 212(R8), Y8
-	VFMADD231PS  3392(SP), Y8, Y6
-	VFMADD231PS  3424(SP), Y8, Y7
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       320(SP), Y12, Y4
+	VMULPS       352(SP), Y12, Y5
+	VBROADCASTSS 148(R8), Y12
+	VFMADD231PS  2368(SP), Y12, Y4
+	VFMADD231PS  2400(SP), Y12, Y5
+	VBROADCASTSS 84(R8), Y12
+	VMULPS       1344(SP), Y12, Y6
+	VMULPS       1376(SP), Y12, Y7
+	VBROADCASTSS 212(R8), Y12
+	VFMADD231PS  3392(SP), Y12, Y6
+	VFMADD231PS  3424(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 52(R8), Y7
-	VMULPS       832(SP), Y7, Y6
-	VMULPS       864(SP), Y7, Y7
-	VBROADCASTSS 180(R8), Y8
-	VFMADD231PS  2880(SP), Y8, Y6
-	VFMADD231PS  2912(SP), Y8, Y7
-	VBROADCASTSS 116(R8), Y9
-	VMULPS       1856(SP), Y9, Y8
-	VMULPS       1888(SP), Y9, Y9
-	VBROADCASTSS 244(R8), Y10
-	VFMADD231PS  3904(SP), Y10, Y8
-	VFMADD231PS  3936(SP), Y10, Y9
+	VBROADCASTSS 52(R8), Y12
+	VMULPS       832(SP), Y12, Y6
+	VMULPS       864(SP), Y12, Y7
+	VBROADCASTSS 180(R8), Y12
+	VFMADD231PS  2880(SP), Y12, Y6
+	VFMADD231PS  2912(SP), Y12, Y7
+	VBROADCASTSS 116(R8), Y12
+	VMULPS       1856(SP), Y12, Y8
+	VMULPS       1888(SP), Y12, Y9
+	VBROADCASTSS 244(R8), Y12
+	VFMADD231PS  3904(SP), Y12, Y8
+	VFMADD231PS  3936(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y3, Y3
-	VBROADCASTSS 12(R8), Y5
-	VMULPS       192(SP), Y5, Y4
-	VMULPS       224(SP), Y5, Y5
-	VBROADCASTSS 140(R8), Y6
-	VFMADD231PS  2240(SP), Y6, Y4
-	VFMADD231PS  2272(SP), Y6, Y5
-	VBROADCASTSS 76(R8), Y7
-	VMULPS       1216(SP), Y7, Y6
-	VMULPS       1248(SP), Y7, Y7
-	VBROADCASTSS 204(R8), Y8
-	VFMADD231PS  3264(SP), Y8, Y6
-	VFMADD231PS  3296(SP), Y8, Y7
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       192(SP), Y12, Y4
+	VMULPS       224(SP), Y12, Y5
+	VBROADCASTSS 140(R8), Y12
+	VFMADD231PS  2240(SP), Y12, Y4
+	VFMADD231PS  2272(SP), Y12, Y5
+	VBROADCASTSS 76(R8), Y12
+	VMULPS       1216(SP), Y12, Y6
+	VMULPS       1248(SP), Y12, Y7
+	VBROADCASTSS 204(R8), Y12
+	VFMADD231PS  3264(SP), Y12, Y6
+	VFMADD231PS  3296(SP), Y12, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 44(R8), Y7
-	VMULPS       704(SP), Y7, Y6
-	VMULPS       736(SP), Y7, Y7
-	VBROADCASTSS 172(R8), Y8
-	VFMADD231PS  2752(SP), Y8, Y6
-	VFMADD231PS  2784(SP), Y8, Y7
-	VBROADCASTSS 108(R8), Y9
-	VMULPS       1728(SP), Y9, Y8
-	VMULPS       1760(SP), Y9, Y9
-	VBROADCASTSS 236(R8), Y10
-	VFMADD231PS  3776(SP), Y10, Y8
-	VFMADD231PS  3808(SP), Y10, Y9
+	VBROADCASTSS 44(R8), Y12
+	VMULPS       704(SP), Y12, Y6
+	VMULPS       736(SP), Y12, Y7
+	VBROADCASTSS 172(R8), Y12
+	VFMADD231PS  2752(SP), Y12, Y6
+	VFMADD231PS  2784(SP), Y12, Y7
+	VBROADCASTSS 108(R8), Y12
+	VMULPS       1728(SP), Y12, Y8
+	VMULPS       1760(SP), Y12, Y9
+	VBROADCASTSS 236(R8), Y12
+	VFMADD231PS  3776(SP), Y12, Y8
+	VFMADD231PS  3808(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y6, Y4, Y4
 	VADDPS       Y7, Y5, Y5
-	VBROADCASTSS 28(R8), Y7
-	VMULPS       448(SP), Y7, Y6
-	VMULPS       480(SP), Y7, Y7
-	VBROADCASTSS 156(R8), Y8
-	VFMADD231PS  2496(SP), Y8, Y6
-	VFMADD231PS  2528(SP), Y8, Y7
-	VBROADCASTSS 92(R8), Y9
-	VMULPS       1472(SP), Y9, Y8
-	VMULPS       1504(SP), Y9, Y9
-	VBROADCASTSS 220(R8), Y10
-	VFMADD231PS  3520(SP), Y10, Y8
-	VFMADD231PS  3552(SP), Y10, Y9
+	VBROADCASTSS 28(R8), Y12
+	VMULPS       448(SP), Y12, Y6
+	VMULPS       480(SP), Y12, Y7
+	VBROADCASTSS 156(R8), Y12
+	VFMADD231PS  2496(SP), Y12, Y6
+	VFMADD231PS  2528(SP), Y12, Y7
+	VBROADCASTSS 92(R8), Y12
+	VMULPS       1472(SP), Y12, Y8
+	VMULPS       1504(SP), Y12, Y9
+	VBROADCASTSS 220(R8), Y12
+	VFMADD231PS  3520(SP), Y12, Y8
+	VFMADD231PS  3552(SP), Y12, Y9
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y9, Y7, Y7
-	VBROADCASTSS 60(R8), Y9
-	VMULPS       960(SP), Y9, Y8
-	VMULPS       992(SP), Y9, Y9
-	VBROADCASTSS 188(R8), Y10
-	VFMADD231PS  3008(SP), Y10, Y8
-	VFMADD231PS  3040(SP), Y10, Y9
-	VBROADCASTSS 124(R8), Y11
-	VMULPS       1984(SP), Y11, Y10
-	VMULPS       2016(SP), Y11, Y11
+	VBROADCASTSS 60(R8), Y12
+	VMULPS       960(SP), Y12, Y8
+	VMULPS       992(SP), Y12, Y9
+	VBROADCASTSS 188(R8), Y12
+	VFMADD231PS  3008(SP), Y12, Y8
+	VFMADD231PS  3040(SP), Y12, Y9
+	VBROADCASTSS 124(R8), Y12
+	VMULPS       1984(SP), Y12, Y10
+	VMULPS       2016(SP), Y12, Y11
 	VBROADCASTSS 252(R8), Y12
 	VFMADD231PS  4032(SP), Y12, Y10
 	VFMADD231PS  4064(SP), Y12, Y11
@@ -5154,29 +5192,31 @@ candidate26:
 	VMOVMSKPS    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPS       $0x1e, Y0, Y1, Y1
-	VMOVMSKPS    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPS    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x00000100, R8
 	DECQ         R10
-	JNZ          candidate26
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	JMP          block25
+	JMP          one41
 
-wider24:
+counted42:
+	ADDQ $0x40, CX
+	SUBQ $0x10, BX
+	JMP  block39
+
+wider38:
 rest1:
-	TESTQ DX, DX
+	TESTQ BX, BX
 	JZ    done2
 
-row27:
+row43:
 	VMOVSS    (CX), X0
-	VXORPS    X1, X1, X1
+	VXORPS    Y1, Y1, Y1
 	VCMPPS    $0x1e, X1, X0, X0
 	VMOVMSKPS X0, SI
 	ANDQ      $0x01, SI
@@ -5184,17 +5224,17 @@ row27:
 	MOVQ      counts_base+80(FP), R8
 	MOVQ      counts_len+88(FP), R9
 
-candidate28:
+candidate44:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	XORQ   R10, R10
-	MOVQ   BX, R11
+	MOVQ   DX, R11
 	CMPQ   R11, $0x00000080
-	JB     rest30
+	JB     rest46
 
-round29:
+round45:
 	VMOVUPS     (DI)(R10*1), Y4
 	VFMADD231PS (AX)(R10*1), Y4, Y0
 	VMOVUPS     32(DI)(R10*1), Y4
@@ -5206,38 +5246,38 @@ round29:
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000080, R11
 	CMPQ        R11, $0x00000080
-	JAE         round29
+	JAE         round45
 
-rest30:
+rest46:
 	TESTQ       R11, R11
-	JZ          fold31
+	JZ          fold47
 	VMOVUPS     (DI)(R10*1), Y4
 	VFMADD231PS (AX)(R10*1), Y4, Y0
 	CMPQ        R11, $0x20
-	JNE         more33
+	JNE         more49
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y1, Y1
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold31
+	JMP         fold47
 
-more33:
+more49:
 	VMOVUPS     32(DI)(R10*1), Y4
 	VFMADD231PS 32(AX)(R10*1), Y4, Y1
 	CMPQ        R11, $0x40
-	JNE         more34
+	JNE         more50
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y2, Y2
 	VADDPS      Y4, Y3, Y3
-	JMP         fold31
+	JMP         fold47
 
-more34:
+more50:
 	VMOVUPS     64(DI)(R10*1), Y4
 	VFMADD231PS 64(AX)(R10*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPS      Y4, Y3, Y3
 
-fold31:
+fold47:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y0, Y0
@@ -5247,20 +5287,20 @@ fold31:
 	VADDPS       X1, X0, X0
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
-	VXORPS       X1, X1, X1
+	VXORPS       Y1, Y1, Y1
 	VCMPPS       $0x1e, X1, X0, X0
 	VMOVMSKPS    X0, R10
 	ANDQ         $0x01, R10
 	XORQ         SI, R10
 	ADDQ         R10, (R8)
 	ADDQ         $0x08, R8
-	ADDQ         BX, DI
+	ADDQ         DX, DI
 	DECQ         R9
-	JNZ          candidate28
-	ADDQ         BX, AX
+	JNZ          candidate44
+	ADDQ         DX, AX
 	ADDQ         $0x04, CX
-	DECQ         DX
-	JNZ          row27
+	DECQ         BX
+	JNZ          row43
 
 done2:
 	VZEROUPPER
@@ -5271,22 +5311,22 @@ done2:
 TEXT ·ErrorsF64(SB), $4096-104
 	MOVQ x_base+0(FP), AX
 	MOVQ y_base+24(FP), CX
-	MOVQ y_len+32(FP), DX
-	MOVQ stride+72(FP), BX
-	SHLQ $0x03, BX
-	CMPQ BX, $0x20
+	MOVQ y_len+32(FP), BX
+	MOVQ stride+72(FP), DX
+	SHLQ $0x03, DX
+	CMPQ DX, $0x20
 	JNE  wider3
 
 block4:
-	CMPQ       DX, $0x08
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5300,17 +5340,17 @@ block4:
 	VMOVUPD    Y1, 64(SP)
 	VMOVUPD    Y4, 128(SP)
 	VMOVUPD    Y0, 192(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5324,36 +5364,39 @@ block4:
 	VMOVUPD    Y1, 96(SP)
 	VMOVUPD    Y4, 160(SP)
 	VMOVUPD    Y0, 224(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate5:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
+one6:
+	TESTQ        R10, R10
+	JZ           counted7
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
@@ -5363,35 +5406,37 @@ candidate5:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x20, R8
 	DECQ         R10
-	JNZ          candidate5
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block4
+	JMP          one6
+
+counted7:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block4
 
 wider3:
-	CMPQ BX, $0x40
-	JNE  wider6
+	CMPQ DX, $0x40
+	JNE  wider8
 
-block7:
-	CMPQ       DX, $0x08
+block9:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5407,11 +5452,11 @@ block7:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5425,17 +5470,17 @@ block7:
 	VMOVUPD    Y1, 320(SP)
 	VMOVUPD    Y4, 384(SP)
 	VMOVUPD    Y0, 448(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5451,11 +5496,11 @@ block7:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5469,54 +5514,57 @@ block7:
 	VMOVUPD    Y1, 352(SP)
 	VMOVUPD    Y4, 416(SP)
 	VMOVUPD    Y0, 480(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate8:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
+one11:
+	TESTQ        R10, R10
+	JZ           counted12
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
@@ -5528,35 +5576,37 @@ candidate8:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x40, R8
 	DECQ         R10
-	JNZ          candidate8
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block7
+	JMP          one11
 
-wider6:
-	CMPQ BX, $0x60
-	JNE  wider9
+counted12:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block9
 
-block10:
-	CMPQ       DX, $0x08
+wider8:
+	CMPQ DX, $0x60
+	JNE  wider13
+
+block14:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5572,11 +5622,11 @@ block10:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5592,11 +5642,11 @@ block10:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5610,17 +5660,17 @@ block10:
 	VMOVUPD    Y1, 576(SP)
 	VMOVUPD    Y4, 640(SP)
 	VMOVUPD    Y0, 704(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5636,11 +5686,11 @@ block10:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5656,11 +5706,11 @@ block10:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5674,74 +5724,77 @@ block10:
 	VMOVUPD    Y1, 608(SP)
 	VMOVUPD    Y4, 672(SP)
 	VMOVUPD    Y0, 736(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate11:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
+one16:
+	TESTQ        R10, R10
+	JZ           counted17
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
@@ -5753,35 +5806,37 @@ candidate11:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x60, R8
 	DECQ         R10
-	JNZ          candidate11
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block10
+	JMP          one16
 
-wider9:
-	CMPQ BX, $0x00000080
-	JNE  wider12
+counted17:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block14
 
-block13:
-	CMPQ       DX, $0x08
+wider13:
+	CMPQ DX, $0x00000080
+	JNE  wider18
+
+block19:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5797,11 +5852,11 @@ block13:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5817,11 +5872,11 @@ block13:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5837,11 +5892,11 @@ block13:
 	VMOVUPD    Y0, 704(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5855,17 +5910,17 @@ block13:
 	VMOVUPD    Y1, 832(SP)
 	VMOVUPD    Y4, 896(SP)
 	VMOVUPD    Y0, 960(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5881,11 +5936,11 @@ block13:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5901,11 +5956,11 @@ block13:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5921,11 +5976,11 @@ block13:
 	VMOVUPD    Y0, 736(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -5939,92 +5994,95 @@ block13:
 	VMOVUPD    Y1, 864(SP)
 	VMOVUPD    Y4, 928(SP)
 	VMOVUPD    Y0, 992(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate14:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
+one21:
+	TESTQ        R10, R10
+	JZ           counted22
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
-	VBROADCASTSD 96(R8), Y5
-	VMULPD       768(SP), Y5, Y4
-	VMULPD       800(SP), Y5, Y5
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
+	VBROADCASTSD 96(R8), Y10
+	VMULPD       768(SP), Y10, Y4
+	VMULPD       800(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
-	VBROADCASTSD 112(R8), Y7
-	VMULPD       896(SP), Y7, Y6
-	VMULPD       928(SP), Y7, Y7
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
+	VBROADCASTSD 112(R8), Y10
+	VMULPD       896(SP), Y10, Y6
+	VMULPD       928(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
-	VBROADCASTSD 104(R8), Y7
-	VMULPD       832(SP), Y7, Y6
-	VMULPD       864(SP), Y7, Y7
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
+	VBROADCASTSD 104(R8), Y10
+	VMULPD       832(SP), Y10, Y6
+	VMULPD       864(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
-	VBROADCASTSD 120(R8), Y9
-	VMULPD       960(SP), Y9, Y8
-	VMULPD       992(SP), Y9, Y9
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
+	VBROADCASTSD 120(R8), Y10
+	VMULPD       960(SP), Y10, Y8
+	VMULPD       992(SP), Y10, Y9
 	VADDPD       Y8, Y6, Y6
 	VADDPD       Y9, Y7, Y7
 	VADDPD       Y6, Y4, Y4
@@ -6038,35 +6096,37 @@ candidate14:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x00000080, R8
 	DECQ         R10
-	JNZ          candidate14
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block13
+	JMP          one21
 
-wider12:
-	CMPQ BX, $0x000000a0
-	JNE  wider15
+counted22:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block19
 
-block16:
-	CMPQ       DX, $0x08
+wider18:
+	CMPQ DX, $0x000000a0
+	JNE  wider23
+
+block24:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6082,11 +6142,11 @@ block16:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6102,11 +6162,11 @@ block16:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6122,11 +6182,11 @@ block16:
 	VMOVUPD    Y0, 704(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6142,11 +6202,11 @@ block16:
 	VMOVUPD    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6160,17 +6220,17 @@ block16:
 	VMOVUPD    Y1, 1088(SP)
 	VMOVUPD    Y4, 1152(SP)
 	VMOVUPD    Y0, 1216(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6186,11 +6246,11 @@ block16:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6206,11 +6266,11 @@ block16:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6226,11 +6286,11 @@ block16:
 	VMOVUPD    Y0, 736(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6246,11 +6306,11 @@ block16:
 	VMOVUPD    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6264,104 +6324,107 @@ block16:
 	VMOVUPD    Y1, 1120(SP)
 	VMOVUPD    Y4, 1184(SP)
 	VMOVUPD    Y0, 1248(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate17:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 128(R8), Y2
-	VFMADD231PD  1024(SP), Y2, Y0
-	VFMADD231PD  1056(SP), Y2, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
+one26:
+	TESTQ        R10, R10
+	JZ           counted27
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 128(R8), Y10
+	VFMADD231PD  1024(SP), Y10, Y0
+	VFMADD231PD  1056(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
-	VBROADCASTSD 96(R8), Y5
-	VMULPD       768(SP), Y5, Y4
-	VMULPD       800(SP), Y5, Y5
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
+	VBROADCASTSD 96(R8), Y10
+	VMULPD       768(SP), Y10, Y4
+	VMULPD       800(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 144(R8), Y4
-	VFMADD231PD  1152(SP), Y4, Y2
-	VFMADD231PD  1184(SP), Y4, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 144(R8), Y10
+	VFMADD231PD  1152(SP), Y10, Y2
+	VFMADD231PD  1184(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
-	VBROADCASTSD 112(R8), Y7
-	VMULPD       896(SP), Y7, Y6
-	VMULPD       928(SP), Y7, Y7
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
+	VBROADCASTSD 112(R8), Y10
+	VMULPD       896(SP), Y10, Y6
+	VMULPD       928(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 136(R8), Y4
-	VFMADD231PD  1088(SP), Y4, Y2
-	VFMADD231PD  1120(SP), Y4, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 136(R8), Y10
+	VFMADD231PD  1088(SP), Y10, Y2
+	VFMADD231PD  1120(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
-	VBROADCASTSD 104(R8), Y7
-	VMULPD       832(SP), Y7, Y6
-	VMULPD       864(SP), Y7, Y7
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
+	VBROADCASTSD 104(R8), Y10
+	VMULPD       832(SP), Y10, Y6
+	VMULPD       864(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 152(R8), Y6
-	VFMADD231PD  1216(SP), Y6, Y4
-	VFMADD231PD  1248(SP), Y6, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 152(R8), Y10
+	VFMADD231PD  1216(SP), Y10, Y4
+	VFMADD231PD  1248(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
-	VBROADCASTSD 120(R8), Y9
-	VMULPD       960(SP), Y9, Y8
-	VMULPD       992(SP), Y9, Y9
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
+	VBROADCASTSD 120(R8), Y10
+	VMULPD       960(SP), Y10, Y8
+	VMULPD       992(SP), Y10, Y9
 	VADDPD       Y8, Y6, Y6
 	VADDPD       Y9, Y7, Y7
 	VADDPD       Y6, Y4, Y4
@@ -6375,35 +6438,37 @@ candidate17:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000a0, R8
 	DECQ         R10
-	JNZ          candidate17
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block16
+	JMP          one26
 
-wider15:
-	CMPQ BX, $0x000000c0
-	JNE  wider18
+counted27:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block24
 
-block19:
-	CMPQ       DX, $0x08
+wider23:
+	CMPQ DX, $0x000000c0
+	JNE  wider28
+
+block29:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6419,11 +6484,11 @@ block19:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6439,11 +6504,11 @@ block19:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6459,11 +6524,11 @@ block19:
 	VMOVUPD    Y0, 704(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6479,11 +6544,11 @@ block19:
 	VMOVUPD    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6499,11 +6564,11 @@ block19:
 	VMOVUPD    Y0, 1216(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6517,17 +6582,17 @@ block19:
 	VMOVUPD    Y1, 1344(SP)
 	VMOVUPD    Y4, 1408(SP)
 	VMOVUPD    Y0, 1472(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6543,11 +6608,11 @@ block19:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6563,11 +6628,11 @@ block19:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6583,11 +6648,11 @@ block19:
 	VMOVUPD    Y0, 736(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6603,11 +6668,11 @@ block19:
 	VMOVUPD    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6623,11 +6688,11 @@ block19:
 	VMOVUPD    Y0, 1248(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6641,116 +6706,119 @@ block19:
 	VMOVUPD    Y1, 1376(SP)
 	VMOVUPD    Y4, 1440(SP)
 	VMOVUPD    Y0, 1504(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate20:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 128(R8), Y2
-	VFMADD231PD  1024(SP), Y2, Y0
-	VFMADD231PD  1056(SP), Y2, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
+one31:
+	TESTQ        R10, R10
+	JZ           counted32
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 128(R8), Y10
+	VFMADD231PD  1024(SP), Y10, Y0
+	VFMADD231PD  1056(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
-	VBROADCASTSD 160(R8), Y4
-	VFMADD231PD  1280(SP), Y4, Y2
-	VFMADD231PD  1312(SP), Y4, Y3
-	VBROADCASTSD 96(R8), Y5
-	VMULPD       768(SP), Y5, Y4
-	VMULPD       800(SP), Y5, Y5
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
+	VBROADCASTSD 160(R8), Y10
+	VFMADD231PD  1280(SP), Y10, Y2
+	VFMADD231PD  1312(SP), Y10, Y3
+	VBROADCASTSD 96(R8), Y10
+	VMULPD       768(SP), Y10, Y4
+	VMULPD       800(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 144(R8), Y4
-	VFMADD231PD  1152(SP), Y4, Y2
-	VFMADD231PD  1184(SP), Y4, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 144(R8), Y10
+	VFMADD231PD  1152(SP), Y10, Y2
+	VFMADD231PD  1184(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
-	VBROADCASTSD 176(R8), Y6
-	VFMADD231PD  1408(SP), Y6, Y4
-	VFMADD231PD  1440(SP), Y6, Y5
-	VBROADCASTSD 112(R8), Y7
-	VMULPD       896(SP), Y7, Y6
-	VMULPD       928(SP), Y7, Y7
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
+	VBROADCASTSD 176(R8), Y10
+	VFMADD231PD  1408(SP), Y10, Y4
+	VFMADD231PD  1440(SP), Y10, Y5
+	VBROADCASTSD 112(R8), Y10
+	VMULPD       896(SP), Y10, Y6
+	VMULPD       928(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 136(R8), Y4
-	VFMADD231PD  1088(SP), Y4, Y2
-	VFMADD231PD  1120(SP), Y4, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 136(R8), Y10
+	VFMADD231PD  1088(SP), Y10, Y2
+	VFMADD231PD  1120(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
-	VBROADCASTSD 168(R8), Y6
-	VFMADD231PD  1344(SP), Y6, Y4
-	VFMADD231PD  1376(SP), Y6, Y5
-	VBROADCASTSD 104(R8), Y7
-	VMULPD       832(SP), Y7, Y6
-	VMULPD       864(SP), Y7, Y7
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
+	VBROADCASTSD 168(R8), Y10
+	VFMADD231PD  1344(SP), Y10, Y4
+	VFMADD231PD  1376(SP), Y10, Y5
+	VBROADCASTSD 104(R8), Y10
+	VMULPD       832(SP), Y10, Y6
+	VMULPD       864(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 152(R8), Y6
-	VFMADD231PD  1216(SP), Y6, Y4
-	VFMADD231PD  1248(SP), Y6, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 152(R8), Y10
+	VFMADD231PD  1216(SP), Y10, Y4
+	VFMADD231PD  1248(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
-	VBROADCASTSD 184(R8), Y8
-	VFMADD231PD  1472(SP), Y8, Y6
-	VFMADD231PD  1504(SP), Y8, Y7
-	VBROADCASTSD 120(R8), Y9
-	VMULPD       960(SP), Y9, Y8
-	VMULPD       992(SP), Y9, Y9
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
+	VBROADCASTSD 184(R8), Y10
+	VFMADD231PD  1472(SP), Y10, Y6
+	VFMADD231PD  1504(SP), Y10, Y7
+	VBROADCASTSD 120(R8), Y10
+	VMULPD       960(SP), Y10, Y8
+	VMULPD       992(SP), Y10, Y9
 	VADDPD       Y8, Y6, Y6
 	VADDPD       Y9, Y7, Y7
 	VADDPD       Y6, Y4, Y4
@@ -6764,35 +6832,37 @@ candidate20:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000c0, R8
 	DECQ         R10
-	JNZ          candidate20
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block19
+	JMP          one31
 
-wider18:
-	CMPQ BX, $0x000000e0
-	JNE  wider21
+counted32:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block29
 
-block22:
-	CMPQ       DX, $0x08
+wider28:
+	CMPQ DX, $0x000000e0
+	JNE  wider33
+
+block34:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6808,11 +6878,11 @@ block22:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6828,11 +6898,11 @@ block22:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6848,11 +6918,11 @@ block22:
 	VMOVUPD    Y0, 704(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6868,11 +6938,11 @@ block22:
 	VMOVUPD    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6888,11 +6958,11 @@ block22:
 	VMOVUPD    Y0, 1216(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6908,11 +6978,11 @@ block22:
 	VMOVUPD    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPD    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6926,17 +6996,17 @@ block22:
 	VMOVUPD    Y1, 1600(SP)
 	VMOVUPD    Y4, 1664(SP)
 	VMOVUPD    Y0, 1728(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6952,11 +7022,11 @@ block22:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6972,11 +7042,11 @@ block22:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -6992,11 +7062,11 @@ block22:
 	VMOVUPD    Y0, 736(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7012,11 +7082,11 @@ block22:
 	VMOVUPD    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7032,11 +7102,11 @@ block22:
 	VMOVUPD    Y0, 1248(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7052,11 +7122,11 @@ block22:
 	VMOVUPD    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPD    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7070,128 +7140,131 @@ block22:
 	VMOVUPD    Y1, 1632(SP)
 	VMOVUPD    Y4, 1696(SP)
 	VMOVUPD    Y0, 1760(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate23:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 128(R8), Y2
-	VFMADD231PD  1024(SP), Y2, Y0
-	VFMADD231PD  1056(SP), Y2, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
-	VBROADCASTSD 192(R8), Y4
-	VFMADD231PD  1536(SP), Y4, Y2
-	VFMADD231PD  1568(SP), Y4, Y3
+one36:
+	TESTQ        R10, R10
+	JZ           counted37
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 128(R8), Y10
+	VFMADD231PD  1024(SP), Y10, Y0
+	VFMADD231PD  1056(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
+	VBROADCASTSD 192(R8), Y10
+	VFMADD231PD  1536(SP), Y10, Y2
+	VFMADD231PD  1568(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
-	VBROADCASTSD 160(R8), Y4
-	VFMADD231PD  1280(SP), Y4, Y2
-	VFMADD231PD  1312(SP), Y4, Y3
-	VBROADCASTSD 96(R8), Y5
-	VMULPD       768(SP), Y5, Y4
-	VMULPD       800(SP), Y5, Y5
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
+	VBROADCASTSD 160(R8), Y10
+	VFMADD231PD  1280(SP), Y10, Y2
+	VFMADD231PD  1312(SP), Y10, Y3
+	VBROADCASTSD 96(R8), Y10
+	VMULPD       768(SP), Y10, Y4
+	VMULPD       800(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 144(R8), Y4
-	VFMADD231PD  1152(SP), Y4, Y2
-	VFMADD231PD  1184(SP), Y4, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
-	VBROADCASTSD 208(R8), Y6
-	VFMADD231PD  1664(SP), Y6, Y4
-	VFMADD231PD  1696(SP), Y6, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 144(R8), Y10
+	VFMADD231PD  1152(SP), Y10, Y2
+	VFMADD231PD  1184(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
+	VBROADCASTSD 208(R8), Y10
+	VFMADD231PD  1664(SP), Y10, Y4
+	VFMADD231PD  1696(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
-	VBROADCASTSD 176(R8), Y6
-	VFMADD231PD  1408(SP), Y6, Y4
-	VFMADD231PD  1440(SP), Y6, Y5
-	VBROADCASTSD 112(R8), Y7
-	VMULPD       896(SP), Y7, Y6
-	VMULPD       928(SP), Y7, Y7
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
+	VBROADCASTSD 176(R8), Y10
+	VFMADD231PD  1408(SP), Y10, Y4
+	VFMADD231PD  1440(SP), Y10, Y5
+	VBROADCASTSD 112(R8), Y10
+	VMULPD       896(SP), Y10, Y6
+	VMULPD       928(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 136(R8), Y4
-	VFMADD231PD  1088(SP), Y4, Y2
-	VFMADD231PD  1120(SP), Y4, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
-	VBROADCASTSD 200(R8), Y6
-	VFMADD231PD  1600(SP), Y6, Y4
-	VFMADD231PD  1632(SP), Y6, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 136(R8), Y10
+	VFMADD231PD  1088(SP), Y10, Y2
+	VFMADD231PD  1120(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
+	VBROADCASTSD 200(R8), Y10
+	VFMADD231PD  1600(SP), Y10, Y4
+	VFMADD231PD  1632(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
-	VBROADCASTSD 168(R8), Y6
-	VFMADD231PD  1344(SP), Y6, Y4
-	VFMADD231PD  1376(SP), Y6, Y5
-	VBROADCASTSD 104(R8), Y7
-	VMULPD       832(SP), Y7, Y6
-	VMULPD       864(SP), Y7, Y7
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
+	VBROADCASTSD 168(R8), Y10
+	VFMADD231PD  1344(SP), Y10, Y4
+	VFMADD231PD  1376(SP), Y10, Y5
+	VBROADCASTSD 104(R8), Y10
+	VMULPD       832(SP), Y10, Y6
+	VMULPD       864(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 152(R8), Y6
-	VFMADD231PD  1216(SP), Y6, Y4
-	VFMADD231PD  1248(SP), Y6, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
-	VBROADCASTSD 216(R8), Y8
-	VFMADD231PD  1728(SP), Y8, Y6
-	VFMADD231PD  1760(SP), Y8, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 152(R8), Y10
+	VFMADD231PD  1216(SP), Y10, Y4
+	VFMADD231PD  1248(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
+	VBROADCASTSD 216(R8), Y10
+	VFMADD231PD  1728(SP), Y10, Y6
+	VFMADD231PD  1760(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
-	VBROADCASTSD 184(R8), Y8
-	VFMADD231PD  1472(SP), Y8, Y6
-	VFMADD231PD  1504(SP), Y8, Y7
-	VBROADCASTSD 120(R8), Y9
-	VMULPD       960(SP), Y9, Y8
-	VMULPD       992(SP), Y9, Y9
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
+	VBROADCASTSD 184(R8), Y10
+	VFMADD231PD  1472(SP), Y10, Y6
+	VFMADD231PD  1504(SP), Y10, Y7
+	VBROADCASTSD 120(R8), Y10
+	VMULPD       960(SP), Y10, Y8
+	VMULPD       992(SP), Y10, Y9
 	VADDPD       Y8, Y6, Y6
 	VADDPD       Y9, Y7, Y7
 	VADDPD       Y6, Y4, Y4
@@ -7205,35 +7278,37 @@ candidate23:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x000000e0, R8
 	DECQ         R10
-	JNZ          candidate23
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block22
+	JMP          one36
 
-wider21:
-	CMPQ BX, $0x00000100
-	JNE  wider24
+counted37:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block34
 
-block25:
-	CMPQ       DX, $0x08
+wider33:
+	CMPQ DX, $0x00000100
+	JNE  wider38
+
+block39:
+	CMPQ       BX, $0x08
 	JB         rest1
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7249,11 +7324,11 @@ block25:
 	VMOVUPD    Y0, 192(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7269,11 +7344,11 @@ block25:
 	VMOVUPD    Y0, 448(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7289,11 +7364,11 @@ block25:
 	VMOVUPD    Y0, 704(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7309,11 +7384,11 @@ block25:
 	VMOVUPD    Y0, 960(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7329,11 +7404,11 @@ block25:
 	VMOVUPD    Y0, 1216(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7349,11 +7424,11 @@ block25:
 	VMOVUPD    Y0, 1472(SP)
 	MOVQ       AX, SI
 	VMOVUPD    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7369,11 +7444,11 @@ block25:
 	VMOVUPD    Y0, 1728(SP)
 	MOVQ       AX, SI
 	VMOVUPD    224(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7387,17 +7462,17 @@ block25:
 	VMOVUPD    Y1, 1856(SP)
 	VMOVUPD    Y4, 1920(SP)
 	VMOVUPD    Y0, 1984(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
 	MOVQ       AX, SI
 	VMOVUPD    (SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    (SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7413,11 +7488,11 @@ block25:
 	VMOVUPD    Y0, 224(SP)
 	MOVQ       AX, SI
 	VMOVUPD    32(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    32(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7433,11 +7508,11 @@ block25:
 	VMOVUPD    Y0, 480(SP)
 	MOVQ       AX, SI
 	VMOVUPD    64(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    64(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7453,11 +7528,11 @@ block25:
 	VMOVUPD    Y0, 736(SP)
 	MOVQ       AX, SI
 	VMOVUPD    96(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    96(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7473,11 +7548,11 @@ block25:
 	VMOVUPD    Y0, 992(SP)
 	MOVQ       AX, SI
 	VMOVUPD    128(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    128(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7493,11 +7568,11 @@ block25:
 	VMOVUPD    Y0, 1248(SP)
 	MOVQ       AX, SI
 	VMOVUPD    160(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    160(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7513,11 +7588,11 @@ block25:
 	VMOVUPD    Y0, 1504(SP)
 	MOVQ       AX, SI
 	VMOVUPD    192(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    192(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7533,11 +7608,11 @@ block25:
 	VMOVUPD    Y0, 1760(SP)
 	MOVQ       AX, SI
 	VMOVUPD    224(SI), Y0
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y1
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y2
-	ADDQ       BX, SI
+	ADDQ       DX, SI
 	VMOVUPD    224(SI), Y3
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -7551,137 +7626,140 @@ block25:
 	VMOVUPD    Y1, 1888(SP)
 	VMOVUPD    Y4, 1952(SP)
 	VMOVUPD    Y0, 2016(SP)
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	ADDQ       BX, AX
-	VXORPS     Y0, Y0, Y0
-	VMOVUPD    (CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, SI
-	VMOVUPD    32(CX), Y1
-	VCMPPD     $0x1e, Y0, Y1, Y1
-	VMOVMSKPD  Y1, DI
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	ADDQ       DX, AX
+	VMOVUPD    (CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, SI
+	VMOVUPD    32(CX), Y0
+	VXORPS     Y1, Y1, Y1
+	VCMPPD     $0x1e, Y1, Y0, Y0
+	VMOVMSKPD  Y0, DI
 	MOVQ       w_base+48(FP), R8
 	MOVQ       counts_base+80(FP), R9
 	MOVQ       counts_len+88(FP), R10
 
-candidate26:
-	VBROADCASTSD (R8), Y1
-	VMULPD       (SP), Y1, Y0
-	VMULPD       32(SP), Y1, Y1
-	VBROADCASTSD 128(R8), Y2
-	VFMADD231PD  1024(SP), Y2, Y0
-	VFMADD231PD  1056(SP), Y2, Y1
-	VBROADCASTSD 64(R8), Y3
-	VMULPD       512(SP), Y3, Y2
-	VMULPD       544(SP), Y3, Y3
-	VBROADCASTSD 192(R8), Y4
-	VFMADD231PD  1536(SP), Y4, Y2
-	VFMADD231PD  1568(SP), Y4, Y3
+one41:
+	TESTQ        R10, R10
+	JZ           counted42
+	VBROADCASTSD (R8), Y10
+	VMULPD       (SP), Y10, Y0
+	VMULPD       32(SP), Y10, Y1
+	VBROADCASTSD 128(R8), Y10
+	VFMADD231PD  1024(SP), Y10, Y0
+	VFMADD231PD  1056(SP), Y10, Y1
+	VBROADCASTSD 64(R8), Y10
+	VMULPD       512(SP), Y10, Y2
+	VMULPD       544(SP), Y10, Y3
+	VBROADCASTSD 192(R8), Y10
+	VFMADD231PD  1536(SP), Y10, Y2
+	VFMADD231PD  1568(SP), Y10, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 32(R8), Y3
-	VMULPD       256(SP), Y3, Y2
-	VMULPD       288(SP), Y3, Y3
-	VBROADCASTSD 160(R8), Y4
-	VFMADD231PD  1280(SP), Y4, Y2
-	VFMADD231PD  1312(SP), Y4, Y3
-	VBROADCASTSD 96(R8), Y5
-	VMULPD       768(SP), Y5, Y4
-	VMULPD       800(SP), Y5, Y5
-	VBROADCASTSD 224(R8), Y6
-	VFMADD231PD  1792(SP), Y6, Y4
-	VFMADD231PD  1824(SP), Y6, Y5
+	VBROADCASTSD 32(R8), Y10
+	VMULPD       256(SP), Y10, Y2
+	VMULPD       288(SP), Y10, Y3
+	VBROADCASTSD 160(R8), Y10
+	VFMADD231PD  1280(SP), Y10, Y2
+	VFMADD231PD  1312(SP), Y10, Y3
+	VBROADCASTSD 96(R8), Y10
+	VMULPD       768(SP), Y10, Y4
+	VMULPD       800(SP), Y10, Y5
+	VBROADCASTSD 224(R8), Y10
+	VFMADD231PD  1792(SP), Y10, Y4
+	VFMADD231PD  1824(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 16(R8), Y3
-	VMULPD       128(SP), Y3, Y2
-	VMULPD       160(SP), Y3, Y3
-	VBROADCASTSD 144(R8), Y4
-	VFMADD231PD  1152(SP), Y4, Y2
-	VFMADD231PD  1184(SP), Y4, Y3
-	VBROADCASTSD 80(R8), Y5
-	VMULPD       640(SP), Y5, Y4
-	VMULPD       672(SP), Y5, Y5
-	VBROADCASTSD 208(R8), Y6
-	VFMADD231PD  1664(SP), Y6, Y4
-	VFMADD231PD  1696(SP), Y6, Y5
+	VBROADCASTSD 16(R8), Y10
+	VMULPD       128(SP), Y10, Y2
+	VMULPD       160(SP), Y10, Y3
+	VBROADCASTSD 144(R8), Y10
+	VFMADD231PD  1152(SP), Y10, Y2
+	VFMADD231PD  1184(SP), Y10, Y3
+	VBROADCASTSD 80(R8), Y10
+	VMULPD       640(SP), Y10, Y4
+	VMULPD       672(SP), Y10, Y5
+	VBROADCASTSD 208(R8), Y10
+	VFMADD231PD  1664(SP), Y10, Y4
+	VFMADD231PD  1696(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 48(R8), Y5
-	VMULPD       384(SP), Y5, Y4
-	VMULPD       416(SP), Y5, Y5
-	VBROADCASTSD 176(R8), Y6
-	VFMADD231PD  1408(SP), Y6, Y4
-	VFMADD231PD  1440(SP), Y6, Y5
-	VBROADCASTSD 112(R8), Y7
-	VMULPD       896(SP), Y7, Y6
-	VMULPD       928(SP), Y7, Y7
-	VBROADCASTSD 240(R8), Y8
-	VFMADD231PD  1920(SP), Y8, Y6
-	VFMADD231PD  1952(SP), Y8, Y7
+	VBROADCASTSD 48(R8), Y10
+	VMULPD       384(SP), Y10, Y4
+	VMULPD       416(SP), Y10, Y5
+	VBROADCASTSD 176(R8), Y10
+	VFMADD231PD  1408(SP), Y10, Y4
+	VFMADD231PD  1440(SP), Y10, Y5
+	VBROADCASTSD 112(R8), Y10
+	VMULPD       896(SP), Y10, Y6
+	VMULPD       928(SP), Y10, Y7
+	VBROADCASTSD 240(R8), Y10
+	VFMADD231PD  1920(SP), Y10, Y6
+	VFMADD231PD  1952(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
-	VBROADCASTSD 8(R8), Y3
-	VMULPD       64(SP), Y3, Y2
-	VMULPD       96(SP), Y3, Y3
-	VBROADCASTSD 136(R8), Y4
-	VFMADD231PD  1088(SP), Y4, Y2
-	VFMADD231PD  1120(SP), Y4, Y3
-	VBROADCASTSD 72(R8), Y5
-	VMULPD       576(SP), Y5, Y4
-	VMULPD       608(SP), Y5, Y5
-	VBROADCASTSD 200(R8), Y6
-	VFMADD231PD  1600(SP), Y6, Y4
-	VFMADD231PD  1632(SP), Y6, Y5
+	VBROADCASTSD 8(R8), Y10
+	VMULPD       64(SP), Y10, Y2
+	VMULPD       96(SP), Y10, Y3
+	VBROADCASTSD 136(R8), Y10
+	VFMADD231PD  1088(SP), Y10, Y2
+	VFMADD231PD  1120(SP), Y10, Y3
+	VBROADCASTSD 72(R8), Y10
+	VMULPD       576(SP), Y10, Y4
+	VMULPD       608(SP), Y10, Y5
+	VBROADCASTSD 200(R8), Y10
+	VFMADD231PD  1600(SP), Y10, Y4
+	VFMADD231PD  1632(SP), Y10, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 40(R8), Y5
-	VMULPD       320(SP), Y5, Y4
-	VMULPD       352(SP), Y5, Y5
-	VBROADCASTSD 168(R8), Y6
-	VFMADD231PD  1344(SP), Y6, Y4
-	VFMADD231PD  1376(SP), Y6, Y5
-	VBROADCASTSD 104(R8), Y7
-	VMULPD       832(SP), Y7, Y6
-	VMULPD       864(SP), Y7, Y7
-	VBROADCASTSD 232(R8), Y8
-	VFMADD231PD  1856(SP), Y8, Y6
-	VFMADD231PD  1888(SP), Y8, Y7
+	VBROADCASTSD 40(R8), Y10
+	VMULPD       320(SP), Y10, Y4
+	VMULPD       352(SP), Y10, Y5
+	VBROADCASTSD 168(R8), Y10
+	VFMADD231PD  1344(SP), Y10, Y4
+	VFMADD231PD  1376(SP), Y10, Y5
+	VBROADCASTSD 104(R8), Y10
+	VMULPD       832(SP), Y10, Y6
+	VMULPD       864(SP), Y10, Y7
+	VBROADCASTSD 232(R8), Y10
+	VFMADD231PD  1856(SP), Y10, Y6
+	VFMADD231PD  1888(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	VBROADCASTSD 24(R8), Y5
-	VMULPD       192(SP), Y5, Y4
-	VMULPD       224(SP), Y5, Y5
-	VBROADCASTSD 152(R8), Y6
-	VFMADD231PD  1216(SP), Y6, Y4
-	VFMADD231PD  1248(SP), Y6, Y5
-	VBROADCASTSD 88(R8), Y7
-	VMULPD       704(SP), Y7, Y6
-	VMULPD       736(SP), Y7, Y7
-	VBROADCASTSD 216(R8), Y8
-	VFMADD231PD  1728(SP), Y8, Y6
-	VFMADD231PD  1760(SP), Y8, Y7
+	VBROADCASTSD 24(R8), Y10
+	VMULPD       192(SP), Y10, Y4
+	VMULPD       224(SP), Y10, Y5
+	VBROADCASTSD 152(R8), Y10
+	VFMADD231PD  1216(SP), Y10, Y4
+	VFMADD231PD  1248(SP), Y10, Y5
+	VBROADCASTSD 88(R8), Y10
+	VMULPD       704(SP), Y10, Y6
+	VMULPD       736(SP), Y10, Y7
+	VBROADCASTSD 216(R8), Y10
+	VFMADD231PD  1728(SP), Y10, Y6
+	VFMADD231PD  1760(SP), Y10, Y7
 	VADDPD       Y6, Y4, Y4
 	VADDPD       Y7, Y5, Y5
-	VBROADCASTSD 56(R8), Y7
-	VMULPD       448(SP), Y7, Y6
-	VMULPD       480(SP), Y7, Y7
-	VBROADCASTSD 184(R8), Y8
-	VFMADD231PD  1472(SP), Y8, Y6
-	VFMADD231PD  1504(SP), Y8, Y7
-	VBROADCASTSD 120(R8), Y9
-	VMULPD       960(SP), Y9, Y8
-	VMULPD       992(SP), Y9, Y9
+	VBROADCASTSD 56(R8), Y10
+	VMULPD       448(SP), Y10, Y6
+	VMULPD       480(SP), Y10, Y7
+	VBROADCASTSD 184(R8), Y10
+	VFMADD231PD  1472(SP), Y10, Y6
+	VFMADD231PD  1504(SP), Y10, Y7
+	VBROADCASTSD 120(R8), Y10
+	VMULPD       960(SP), Y10, Y8
+	VMULPD       992(SP), Y10, Y9
 	VBROADCASTSD 248(R8), Y10
 	VFMADD231PD  1984(SP), Y10, Y8
 	VFMADD231PD  2016(SP), Y10, Y9
@@ -7698,29 +7776,31 @@ candidate26:
 	VMOVMSKPD    Y0, R11
 	XORQ         SI, R11
 	POPCNTQ      R11, R11
+	ADDQ         R11, (R9)
 	VXORPS       Y0, Y0, Y0
 	VCMPPD       $0x1e, Y0, Y1, Y1
-	VMOVMSKPD    Y1, R12
-	XORQ         DI, R12
-	POPCNTQ      R12, R12
-	ADDQ         R12, R11
+	VMOVMSKPD    Y1, R11
+	XORQ         DI, R11
+	POPCNTQ      R11, R11
 	ADDQ         R11, (R9)
 	ADDQ         $0x08, R9
 	ADDQ         $0x00000100, R8
 	DECQ         R10
-	JNZ          candidate26
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	JMP          block25
+	JMP          one41
 
-wider24:
+counted42:
+	ADDQ $0x40, CX
+	SUBQ $0x08, BX
+	JMP  block39
+
+wider38:
 rest1:
-	TESTQ DX, DX
+	TESTQ BX, BX
 	JZ    done2
 
-row27:
+row43:
 	VMOVSD    (CX), X0
-	VXORPS    X1, X1, X1
+	VXORPS    Y1, Y1, Y1
 	VCMPPD    $0x1e, X1, X0, X0
 	VMOVMSKPD X0, SI
 	ANDQ      $0x01, SI
@@ -7728,17 +7808,17 @@ row27:
 	MOVQ      counts_base+80(FP), R8
 	MOVQ      counts_len+88(FP), R9
 
-candidate28:
+candidate44:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	XORQ   R10, R10
-	MOVQ   BX, R11
+	MOVQ   DX, R11
 	CMPQ   R11, $0x00000080
-	JB     rest30
+	JB     rest46
 
-round29:
+round45:
 	VMOVUPD     (DI)(R10*1), Y4
 	VFMADD231PD (AX)(R10*1), Y4, Y0
 	VMOVUPD     32(DI)(R10*1), Y4
@@ -7750,38 +7830,38 @@ round29:
 	ADDQ        $0x00000080, R10
 	SUBQ        $0x00000080, R11
 	CMPQ        R11, $0x00000080
-	JAE         round29
+	JAE         round45
 
-rest30:
+rest46:
 	TESTQ       R11, R11
-	JZ          fold31
+	JZ          fold47
 	VMOVUPD     (DI)(R10*1), Y4
 	VFMADD231PD (AX)(R10*1), Y4, Y0
 	CMPQ        R11, $0x20
-	JNE         more33
+	JNE         more49
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y1, Y1
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold31
+	JMP         fold47
 
-more33:
+more49:
 	VMOVUPD     32(DI)(R10*1), Y4
 	VFMADD231PD 32(AX)(R10*1), Y4, Y1
 	CMPQ        R11, $0x40
-	JNE         more34
+	JNE         more50
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y2, Y2
 	VADDPD      Y4, Y3, Y3
-	JMP         fold31
+	JMP         fold47
 
-more34:
+more50:
 	VMOVUPD     64(DI)(R10*1), Y4
 	VFMADD231PD 64(AX)(R10*1), Y4, Y2
 	VXORPS      Y4, Y4, Y4
 	VADDPD      Y4, Y3, Y3
 
-fold31:
+fold47:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
@@ -7789,20 +7869,20 @@ fold31:
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
-	VXORPS       X1, X1, X1
+	VXORPS       Y1, Y1, Y1
 	VCMPPD       $0x1e, X1, X0, X0
 	VMOVMSKPD    X0, R10
 	ANDQ         $0x01, R10
 	XORQ         SI, R10
 	ADDQ         R10, (R8)
 	ADDQ         $0x08, R8
-	ADDQ         BX, DI
+	ADDQ         DX, DI
 	DECQ         R9
-	JNZ          candidate28
-	ADDQ         BX, AX
+	JNZ          candidate44
+	ADDQ         DX, AX
 	ADDQ         $0x08, CX
-	DECQ         DX
-	JNZ          row27
+	DECQ         BX
+	JNZ          row43
 
 done2:
 	VZEROUPPER

@@ -32,22 +32,28 @@ func main() {
 }
 
 func generate(root string) error {
-	for _, k := range amd64.Kernels {
-		ctx := build.NewContext()
-		ctx.ConstraintExpr("!noasm")
-		for _, t := range amd64.Types {
-			k.Write(&amd64.Writer{Context: ctx, Type: t})
-		}
-		base := filepath.Join(root, "avx2", k.File+"_amd64")
-		if err := print(ctx, base); err != nil {
-			return fmt.Errorf("%s: %w", base, err)
+	for _, isa := range amd64.ISAs {
+		for _, k := range isa.Kernels {
+			ctx := build.NewContext()
+			ctx.ConstraintExpr("!noasm")
+			for _, t := range amd64.Types {
+				k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
+			}
+			folder := filepath.Join(root, isa.Name)
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+			base := filepath.Join(folder, k.File+"_amd64")
+			if err := print(ctx, isa.Name, base); err != nil {
+				return fmt.Errorf("%s: %w", base, err)
+			}
 		}
 	}
 	return nil
 }
 
-// print compiles what ctx holds and writes it to base.s, and its stubs to base.go.
-func print(ctx *build.Context, base string) error {
+// print compiles what ctx holds, and writes it to base.s and its stubs to base.go.
+func print(ctx *build.Context, pkg, base string) error {
 	f, err := ctx.Result()
 	if err != nil {
 		return err
@@ -55,7 +61,7 @@ func print(ctx *build.Context, base string) error {
 	if err := pass.Compile.Execute(f); err != nil {
 		return err
 	}
-	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: "avx2"}
+	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: pkg}
 	asm, err := printer.NewGoAsm(cfg).Print(f)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"asm", "asm/ref", "asm/avx2", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"model"},

@@ -6,18 +6,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The tile is 6 rows by 2 vectors, as in BLIS's kernels for Haswell and Zen: 12 accumulators hide the latency of the
-// fma, and each k loads 2 vectors and 6 broadcasts for 12 of them, fewer than the load ports can take.
-const (
-	tileRows    = 6
-	tileVectors = 2
-)
+// A tile has two vectors of columns. Six rows, as in BLIS's kernels for Haswell and Zen, fill AVX2's registers with 12
+// accumulators; AVX-512 has room for 24. They hide the latency of the fma, and each k loads 2 vectors and a broadcast for
+// each row, fewer than the load ports can take.
+const tileVectors = 2
 
-// TileShape returns MR and NR of the element type.
-func (t Type) TileShape() (mr, nr int) { return tileRows, tileVectors * t.Per }
+// tileShape returns MR and NR.
+func (w *Writer) tileShape() (mr, nr int) {
+	if w.ISA.Bytes == vectorBytes {
+		return 6, tileVectors * w.Per
+	}
+	return 12, tileVectors * 2 * w.Per
+}
 
 func (w *Writer) tile() {
-	mr, nr := w.TileShape()
+	mr, nr := w.tileShape()
 	w.begin("Tile", "func(a, b, c []T, ldc int)", fmt.Sprintf("adds the product of two packed panels to a tile of %d by %d.", mr, nr))
 	a := w.GP64()
 	w.Load(w.Param("a").Base(), a)
@@ -29,26 +32,26 @@ func (w *Writer) tile() {
 
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
-		acc[i] = w.ymms(tileVectors)
+		acc[i] = w.full(tileVectors)
 		w.zero(acc[i]...)
 	}
 	loop, done := w.label("k"), w.label("done")
 	w.CMPQ(n, imm(nr))
 	w.JB(ref(done))
 	w.Label(loop)
-	v := w.ymms(tileVectors)
+	v := w.full(tileVectors)
 	for j, r := range v {
-		w.movp(vec(b, j), r)
+		w.movp(mem(b, j*w.ISA.Bytes), r)
 	}
 	for i := range acc {
-		s := w.YMM()
+		s := w.full(1)[0]
 		w.broadcast(mem(a, i*w.Size), s)
 		for j, r := range v {
 			w.fmap(r, s, acc[i][j])
 		}
 	}
 	w.ADDQ(imm(mr*w.Size), a)
-	w.ADDQ(imm(tileVectors*vectorBytes), b)
+	w.ADDQ(imm(tileVectors*w.ISA.Bytes), b)
 	w.SUBQ(imm(nr), n)
 	w.CMPQ(n, imm(nr))
 	w.JAE(ref(loop))
@@ -56,8 +59,8 @@ func (w *Writer) tile() {
 	w.Label(done)
 	for i := range acc {
 		for j, r := range acc[i] {
-			w.addp(vec(c, j), r, r)
-			w.movp(r, vec(c, j))
+			w.addp(mem(c, j*w.ISA.Bytes), r, r)
+			w.movp(r, mem(c, j*w.ISA.Bytes))
 		}
 		if i < mr-1 {
 			w.ADDQ(ldc, c)

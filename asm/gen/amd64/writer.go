@@ -18,8 +18,23 @@ type Kernel struct {
 	Write func(*Writer)
 }
 
-// Kernels lists every kernel.
-var Kernels = []Kernel{
+// An ISA is an instruction set and the kernels that are written for it.
+type ISA struct {
+	Name    string // of the package
+	Bytes   int    // of a vector
+	Kernels []Kernel
+}
+
+// ISAs lists the instruction sets. AVX-512 has the kernels that measure faster with it.
+var ISAs = []ISA{
+	{"avx2", 32, kernels},
+	{"avx512", 64, []Kernel{
+		{"errors", (*Writer).errors},
+		{"tile", (*Writer).tile},
+	}},
+}
+
+var kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
 	{"scores", (*Writer).scores},
@@ -49,10 +64,11 @@ const (
 	chunkShift  = 9 // log2 of the rows in a chunk of EpochIndexed
 )
 
-// A Writer writes the instructions of kernels for one element type.
+// A Writer writes the instructions of kernels for one element type and instruction set.
 type Writer struct {
 	*build.Context
 	Type
+	ISA    ISA
 	labels int
 }
 
@@ -122,6 +138,18 @@ func (w *Writer) address(c gotypes.Component) operand.Mem {
 		panic(err)
 	}
 	return p.Addr
+}
+
+// full returns n registers of the instruction set's full width, unlike most kernels, which need YMM registers.
+func (w *Writer) full(n int) []reg.VecVirtual {
+	if w.ISA.Bytes == vectorBytes {
+		return w.ymms(n)
+	}
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = w.ZMM()
+	}
+	return v
 }
 
 func (w *Writer) ymms(n int) []reg.VecVirtual {
