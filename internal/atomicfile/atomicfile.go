@@ -1,0 +1,221 @@
+// Package atomicfile writes files that are there completely or not at all: what is written goes to a temporary file in
+// the target's directory, which takes the target's place in one step once everything is on the disk.
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const (
+	perm       = 0o644     // of a new file, less the umask
+	bufferSize = 256 << 10 // bytes; what is written in larger pieces isn't copied
+	maxLinks   = 40        // of symbolic links in a chain, as in Linux
+)
+
+// File is a file being written. It has no Close method on purpose: it ends with Commit or with Abort.
+type File struct {
+	path string // as the user named it
+	buf  *bufio.Writer
+	out  output
+	err  error // the first error; everything after it fails likewise
+	done bool
+}
+
+// output is where a File's bytes go.
+type output interface {
+	io.Writer
+	commit() error // makes what was written visible and closes the output
+	abort()        // closes the output and forgets what was written, as far as that is possible
+}
+
+// Create starts a file that Commit puts at path. A symbolic link at path stays and the file that it points to is
+// replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A file that is replaced passes its
+// permissions on; a new one has 0644 less the umask. Errors name path and say what to do.
+func Create(path string) (*File, error) {
+	out, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: path, buf: bufio.NewWriterSize(out, bufferSize), out: out}, nil
+}
+
+// Write writes p, by way of a buffer. Once it has failed, every further call and Commit return the same error.
+func (f *File) Write(p []byte) (int, error) {
+	if f.done {
+		return 0, fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.buf.Write(p)
+	f.err = explain(f.path, err)
+	return n, f.err
+}
+
+// Err returns the error of the first Write that failed, for callers behind an encoder that loses errors.
+func (f *File) Err() error { return f.err }
+
+// Commit puts the file in its place, synced to the disk with its directory entry. If it fails, the temporary file is
+// gone, and what was at path before is still there, unless it was the sync of the directory entry that failed. A second
+// call does nothing.
+func (f *File) Commit() error {
+	if f.done {
+		return f.err
+	}
+	if f.err == nil {
+		f.err = explain(f.path, f.buf.Flush())
+	}
+	if f.err == nil {
+		f.err = explain(f.path, f.out.commit())
+	}
+	if f.err != nil {
+		f.Abort()
+	}
+	f.done = true
+	return f.err
+}
+
+// Abort removes the temporary file and leaves what is at path alone. After Commit it does nothing, so it can be
+// deferred.
+func (f *File) Abort() {
+	if f.done {
+		return
+	}
+	f.done = true
+	f.out.abort()
+}
+
+func open(path string) (output, error) {
+	if path == "" {
+		return nil, errors.New("the name of the file to write is empty: give one")
+	}
+	if std := standard(path); std != nil {
+		return stream{std, false}, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
+	case err == nil && !info.Mode().IsRegular():
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, explain(path, err)
+		}
+		return stream{file, true}, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, explain(path, err)
+	}
+	target, err := resolve(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	temp, err := createTemp(target)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return &replacement{temp, filepath.Dir(target)}, nil
+}
+
+// standard returns the standard stream that path names, or nil. Opening /dev/stdout anew would write from the start of
+// a file that the shell redirected to, over what is there.
+func standard(path string) *os.File {
+	switch filepath.ToSlash(filepath.Clean(path)) {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return os.Stdout
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		return os.Stderr
+	}
+	return nil
+}
+
+// resolve returns the path that path leads to through symbolic links, whether there is a file yet or not.
+func resolve(path string) (string, error) {
+	for range maxLinks {
+		dir, base := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, base)
+		link, err := os.Readlink(path)
+		if err != nil { // not a link
+			return path, nil
+		}
+		if filepath.IsAbs(link) {
+			path = link
+		} else {
+			path = dir + string(filepath.Separator) + link // not cleaned: ".." is relative to where links before it lead
+		}
+	}
+	return "", syscall.ELOOP
+}
+
+// A replacement is a temporary file that takes the place of another.
+type replacement struct {
+	tempFile
+	dir string
+}
+
+func (r *replacement) commit() error {
+	if err := r.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return syncDir(r.dir)
+}
+
+func (r *replacement) abort() { r.Cleanup() }
+
+// A stream is a device, a pipe or a standard stream. Nothing in it can be taken back.
+type stream struct {
+	*os.File
+	owned bool // opened here, so closed here
+}
+
+func (s stream) commit() error {
+	if s.owned {
+		return s.Close()
+	}
+	return nil
+}
+
+func (s stream) abort() {
+	if s.owned {
+		s.Close()
+	}
+}
+
+// explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's.
+func explain(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	} else if errors.As(err, &linkErr) {
+		err = linkErr.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s can't be created: there is no directory %s (%w): create it or choose another path",
+			path, filepath.Dir(path), err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s can't be written: %w: choose a directory that you may write to", path, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s can't be written: %w: free some space or choose another disk", path, err)
+	case errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("%s can't be written: %w: its reader ended early", path, err)
+	}
+	return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
+}

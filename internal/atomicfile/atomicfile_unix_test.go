@@ -1,0 +1,41 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func TestNamedPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	var g errgroup.Group
+	g.Go(func() error {
+		reader, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer reader.Close()
+		got, err = io.ReadAll(reader)
+		return err
+	})
+	f := create(t, path)
+	write(t, f, fresh)
+	commit(t, f)
+	if err := g.Wait(); err != nil || string(got) != fresh {
+		t.Errorf("the reader gets %q (%v)", got, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		t.Errorf("the pipe was replaced: %v, %v", info, err)
+	}
+}
