@@ -1,0 +1,121 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+)
+
+const childFile = "HALFSPACE_TEST_CHILD_FILE"
+
+// TestMain makes the test binary a child that reads one file where TestCorpus asks for it.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childFile); path != "" {
+		readEverything(path)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// readEverything reads a file in every way, each column as a feature, as a label and unchanged, and prints the outcome
+// of each.
+func readEverything(path string) {
+	report := func(what string, err error) {
+		if err == nil {
+			fmt.Printf("%s: OK\n", what)
+		} else {
+			fmt.Printf("%s: error: %s\n", what, strings.ReplaceAll(err.Error(), "\n", "\\n"))
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+	defer cancel()
+	info, err := Inspect(path)
+	report("inspect", err)
+	_, err = Load[float32](ctx, []string{path}, Options{Workers: 2})
+	report("load", err)
+	if info == nil {
+		return
+	}
+	for _, c := range info.Columns {
+		if strings.Contains(c.Name, ".") {
+			continue
+		}
+		err := Scan(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{c.Name}},
+			func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
+				if int64(b.Len()) != rec.NumRows() {
+					return errors.New("rows are missing")
+				}
+				return nil
+			})
+		report(fmt.Sprintf("keep %q", c.Name), err)
+		_, err = Load[float64](ctx, []string{path}, Options{Label: c.Name})
+		report(fmt.Sprintf("label %q", c.Name), err)
+	}
+}
+
+// TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none
+// may panic, hang or say more than a line.
+func TestCorpus(t *testing.T) {
+	root := filepath.Join("..", "..", "shared", "data", "parquet")
+	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("no corpus: %s is absent", root)
+	}
+	var files []string
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "README.md" {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(2)
+	for _, p := range files {
+		g.Go(func() error {
+			out, err := readInChild(t.Context(), p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", p, err, out)
+			}
+			if os.Getenv("HALFSPACE_TEST_VERBOSE") != "" {
+				fmt.Printf("== %s\n%s", p, out)
+			}
+			return nil
+		})
+	}
+	g.Wait()
+}
+
+func readInChild(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childFile+"="+path)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return out.String(), err
+	}
+	if strings.Contains(out.String(), `\n`) {
+		return out.String(), errors.New("an error of several lines")
+	}
+	return out.String(), nil
+}

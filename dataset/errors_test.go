@@ -1,0 +1,435 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"halfspace/block"
+)
+
+// TestErrors compares the whole text of errors about values, columns and classes.
+func TestErrors(t *testing.T) {
+	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
+	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
+	model := &block.Spec{Features: []string{"x"}, Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")},
+		Positive: 1}
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = fmt.Sprint(1.5 * float64(i))
+	}
+	for _, c := range []struct {
+		name   string
+		fields []testField
+		opt    Options
+		want   string
+	}{
+		{"null", []testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"},
+			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or fill the value in)`},
+		{"all null", []testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"},
+			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or fill the value in)`},
+		{"first row, not first column", []testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
+			field("c", p.Float64, "[1, null, 2]")}, Options{},
+			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or fill the value in)`},
+		{"null label", []testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"},
+			`DIR/a.parquet: column "y", row 2: null (fill the label in, or leave the row out)`},
+		{"label before feature", []testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
+			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`},
+		{"feature before label", []testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
+			Options{Label: "y"},
+			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or fill the value in)`},
+		{"overflow", []testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"},
+			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
+		{"no column", []testField{x, y}, Options{Label: "why?"},
+			`DIR/a.parquet: no column "why?" (columns: x, y)`},
+		{"nearest column", []testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}},
+			`DIR/a.parquet: no column "incme": did you mean "income"? (columns: income, y)`},
+		{"string feature", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
+			`DIR/a.parquet: column "name" is string, and a feature is a number or a boolean: leave it out or convert it`},
+		{"date feature", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)},
+			Options{Features: []string{"x", "day"}},
+			`DIR/a.parquet: column "day" is date32, and a feature is a number or a boolean: leave it out or convert it`},
+		{"list feature", []testField{x, field("l", arrow.ListOf(p.Int32), `[[1], [2], [3, 4]]`)}, Options{Features: []string{"l"}},
+			`DIR/a.parquet: column "l" is list, and a feature is a number or a boolean: leave it out or convert it`},
+		{"pattern of strings", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}},
+			`DIR/a.parquet: no feature matches "n*" (column "name" is string): change it in --features`},
+		{"pattern of the label", []testField{x, y}, Options{Label: "y", Features: []string{"y*"}},
+			`DIR/a.parquet: no feature matches "y*" (column "y" is int8): change it in --features`},
+		{"pattern of nothing", []testField{x, y}, Options{Features: []string{"z*"}},
+			`DIR/a.parquet: no column matches "z*": change it in --features (columns: x, y)`},
+		{"wrong pattern", []testField{x, y}, Options{Features: []string{"[z"}},
+			`DIR/a.parquet: "[z" is not a valid pattern: close every [ or put \ before it in --features`},
+		{"exclude nothing", []testField{x, y}, Options{Exclude: []string{"z"}},
+			`DIR/a.parquet: no column "z": did you mean "x"? (columns: x, y)`},
+		{"exclude everything", []testField{x, y}, Options{Label: "y", Exclude: []string{"*"}},
+			`DIR/a.parquet: no feature is left, and a feature is a number or a boolean (columns: x float64, y int8)`},
+		{"twice", []testField{x, y}, Options{Features: []string{"x", "x"}},
+			`DIR/a.parquet: feature "x" is named twice: name it once in --features`},
+		{"label as feature", []testField{x, y}, Options{Label: "y", Features: []string{"y"}},
+			`DIR/a.parquet: feature "y" is the label: leave it out of --features`},
+		{"label of no type", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"},
+			`DIR/a.parquet: column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
+		{"one class", []testField{x, field("y", s, `["a", "a", "a"]`)}, Options{Label: "y"},
+			`DIR/a.parquet: column "y": "a" is the only class, training takes two: add rows of another class`},
+		{"three classes", []testField{x, field("y", s, `["b", "c", "a"]`)}, Options{Label: "y"},
+			`DIR/a.parquet: column "y": 3 classes ("a", "b", "c"), training takes two: choose another column with --label, or ` +
+				`keep the rows of two classes`},
+		{"many classes", []testField{field("y", p.Float64, "["+strings.Join(many, ",")+"]"),
+			field("x", p.Int8, "["+strings.Repeat("1,", 29)+"1]")}, Options{Label: "y"},
+			`DIR/a.parquet: column "y": 30 classes (0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5, 12, 13.5 and 20 more), training takes two: ` +
+				`choose another column with --label, or keep the rows of two classes`},
+		{"no such class", []testField{x, y}, Options{Label: "y", Positive: "yes"},
+			`DIR/a.parquet: column "y": no class "yes": name one of 0, 1 in --positive`},
+		{"class not in the model", []testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
+			`DIR/a.parquet: column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +
+				`leave the row out`},
+		{"class of another type", []testField{x, y}, Options{Label: "y", Spec: model},
+			`DIR/a.parquet: column "y", row 0: "0" is no class of the model, which has "no", "yes": change the label, or leave ` +
+				`the row out`},
+		{"feature of the model", []testField{field("X", p.Int8, "[1]")}, Options{Spec: model},
+			`DIR/a.parquet: no column "x": did you mean "X"? (columns: X)`},
+		{"no rows", []testField{field("x", p.Int8, "[]")}, Options{}, `DIR/a.parquet: no rows: name a file that has some`},
+		{"workers", []testField{x}, Options{Workers: -1}, `workers is -1: use 1 or more, or 0 for every core`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := file1(t, dir, "a.parquet", c.fields...)
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			defer mem.AssertSize(t, 0)
+			_, err := load[float32](context.Background(), []string{path}, c.opt, mem)
+			wantError(t, err, dir, c.want)
+			if !strings.Contains(c.name, "row") && c.opt.Workers == 0 { // records say the same, but name no file
+				rec := record(t, c.fields...)
+				r, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = FromRecords[float32](context.Background(), r, c.opt)
+				want := strings.TrimPrefix(c.want, "DIR/a.parquet: ")
+				wantError(t, err, dir, strings.ReplaceAll(want, "no rows: name a file that has some", "no rows: give some"))
+			}
+		})
+	}
+}
+
+// TestScanErrors covers what only Scan does.
+func TestScanErrors(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	a := file1(t, dir, "a.parquet", field("x", p.Float64, "[1, 2, 3]"), field("l", arrow.ListOf(p.Int32), `[[1], [2], [3]]`))
+	b := file1(t, dir, "b.parquet", field("x", p.Float32, "[1]"), field("l", p.Int32, "[1]"))
+	for _, c := range []struct {
+		paths []string
+		opt   Options
+		want  string
+	}{
+		{[]string{a}, Options{Label: "x"},
+			"labels can be read block by block only with the classes of a model: load the data, or give none"},
+		{[]string{a}, Options{Keep: []string{"l"}}, `DIR/a.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
+		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k": did you mean "x"? (columns: x, l)`},
+		{[]string{a, b}, Options{Keep: []string{"x"}},
+			`DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
+	} {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		err := scan(context.Background(), c.paths, c.opt, mem, func(*block.Spec, *block.Block[float32], arrow.Record) error {
+			t.Error("fn was called")
+			return nil
+		})
+		wantError(t, err, dir, c.want)
+		mem.AssertSize(t, 0)
+	}
+}
+
+// TestManyClasses reads a quantity as a label: the counting ends early.
+func TestManyClasses(t *testing.T) {
+	b, c := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
+	for i := range 5000 {
+		b.Append(float64(i) / 2)
+		c.Append(1)
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "y", Type: b.Type()}, {Name: "x", Type: c.Type()}}, nil)
+	rec := array.NewRecord(schema, []arrow.Array{b.NewArray(), c.NewArray()}, 5000)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.parquet")
+	writeFile(t, path, rec, 300)
+	for _, workers := range []int{1, 4} {
+		_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Workers: workers})
+		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
+			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with --label`)
+	}
+}
+
+// TestSeveralFiles names the file, and the row in all of the input, of the first wrong value for any number of workers.
+func TestSeveralFiles(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	good := file1(t, dir, "good.parquet", field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]"))
+	null := file1(t, dir, "null.parquet", field("x", p.Float64, "[1, null, 3, null]"), field("y", p.Int8, "[0, 1, 0, 0]"))
+	noLabel := file1(t, dir, "label.parquet", field("x", p.Float64, "[1, 1]"), field("y", p.Int8, "[0, null]"))
+	missing := file1(t, dir, "missing.parquet", field("X", p.Float64, "[1]"), field("y", p.Int8, "[1]"))
+	text := file1(t, dir, "text.parquet", field("x", arrow.BinaryTypes.String, `["1"]`), field("y", p.Int8, "[1]"))
+	kind := file1(t, dir, "kind.parquet", field("x", p.Float64, "[1]"), field("y", arrow.BinaryTypes.String, `["1"]`))
+	one := file1(t, dir, "one.parquet", field("x", p.Float64, "[1]"), field("y", p.Int8, "[0]"))
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{[]string{good, good, null, noLabel},
+			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or fill the value in)`},
+		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or leave the row out)`},
+		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
+		{[]string{good, text, missing},
+			`DIR/text.parquet: column "x" is string, and a feature is a number or a boolean: leave it out or convert it`},
+		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
+		{[]string{one, one, one},
+			`DIR/one.parquet and 2 more: column "y": 0 is the only class, training takes two: add rows of another class`},
+	} {
+		for _, workers := range []int{1, 2, 3, 8} {
+			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers})
+			wantError(t, err, dir, c.want)
+		}
+	}
+}
+
+// TestNonFinite puts NaN and infinities into features and labels.
+func TestNonFinite(t *testing.T) {
+	for _, c := range []struct {
+		values [2]float64
+		label  string
+		want   string
+	}{
+		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or fill the value in)`},
+		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or fill the value in)`},
+		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or fill the value in)`},
+		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or leave the row out)`},
+		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or leave the row out)`},
+	} {
+		b, z := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
+		b.AppendValues(c.values[:], nil)
+		z.AppendValues([]int8{1, 2}, nil)
+		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: b.Type()}, {Name: "z", Type: z.Type()}}, nil)
+		dir := t.TempDir()
+		path := filepath.Join(dir, "a.parquet")
+		writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
+		_, err := Load[float32](context.Background(), []string{path}, Options{Label: c.label})
+		wantError(t, err, dir, c.want)
+		_, err = Load[float64](context.Background(), []string{path}, Options{Label: c.label})
+		wantError(t, err, dir, c.want)
+	}
+}
+
+// TestUTF8 gives a label that is no text.
+func TestUTF8(t *testing.T) {
+	b, z := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary), array.NewInt8Builder(memory.DefaultAllocator)
+	b.AppendValues([][]byte{[]byte("ok"), {0xff, 'a'}}, nil)
+	z.AppendValues([]int8{1, 2}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "y", Type: b.Type()}, {Name: "z", Type: z.Type()}}, nil)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.parquet")
+	writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
+	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend the label, or leave the row out`)
+}
+
+// TestSameNames reads columns that share a name.
+func TestSameNames(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	path := file1(t, dir, "a.parquet", field("x", p.Int8, "[1]"), field("x", p.Int8, "[2]"), field("z", p.Int8, "[3]"))
+	for _, opt := range []Options{{}, {Features: []string{"x"}}, {Label: "x"}} {
+		_, err := Load[float32](context.Background(), []string{path}, opt)
+		wantError(t, err, dir, `DIR/a.parquet: 2 columns are named "x": rename them`)
+	}
+	if d, err := Load[float32](context.Background(), []string{path}, Options{Features: []string{"z"}}); err != nil || d.Rows() != 1 {
+		t.Errorf("a column with a name of its own: %v", err)
+	}
+}
+
+// TestPaths finds files and says which it can't find or read.
+func TestPaths(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	for _, sub := range []string{"d/b", "d/.hidden", "d/_tmp", "empty", "d/odd.parquet"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, name := range []string{"d/z.parquet", "d/b/a.parquet", "d/a.PARQUET", "d/.h.parquet", "d/_h.parquet", "d/.hidden/a.parquet",
+		"d/_tmp/a.parquet", "d/a.txt", "d/odd.parquet/part-0.parquet", "x[1].parquet", "_x.parquet"} {
+		file1(t, dir, name, field("x", p.Int8, fmt.Sprintf("[%d]", i)))
+	}
+	for name, data := range map[string]string{"zero.parquet": "", "text.csv": "a,b\n1,2\n", "short.parquet": "PAR1",
+		"cut.parquet": "PAR1 and some more that is not a footer", "secret.parquet": "PARE and some more data in betweenPARE",
+		"footer.parquet": "PAR1 a footer that is none\x10\x00\x00\x00PAR1", "long.parquet": "PAR1 too long a footer\xff\x00\x00\x00PAR1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, want string }{
+		{"d", "[2 1 8 0]"},
+		{"d/", "[2 1 8 0]"},
+		{"d/*.parquet", "[8 0]"},
+		{"d/*/*.parquet", "[1 8]"},
+		{"d/_tmp/*.parquet", "[6]"},
+		{"d/.h*/*.parquet", "[5]"},
+		{"./d/b/*", "[1]"},
+		{"d/_h.parquet", "[4]"},
+		{"d/_*.parquet", "[4]"},
+		{"x[1].parquet", "[9]"},
+		{"x*.parquet", "[9]"},
+		{"-", "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file"},
+		{"none.parquet", "DIR/none.parquet: no such file: check the path"},
+		{"none*.parquet", "DIR/none*.parquet: no file matches: check the path"},
+		{"[none", `DIR/[none: not a valid glob: close every [ or put \ before it`},
+		{"empty", "DIR/empty: no *.parquet file in this directory: check the path"},
+		{"zero.parquet", "DIR/zero.parquet: the file is empty: write it again"},
+		{"text.csv", "DIR/text.csv: not a Parquet file, which begins with PAR1: convert it to Parquet"},
+		{"short.parquet", "DIR/short.parquet: the file is truncated, since no footer ends it: copy or write it again"},
+		{"cut.parquet", "DIR/cut.parquet: the file is truncated, since no footer ends it: copy or write it again"},
+		{"secret.parquet", "DIR/secret.parquet: encrypted Parquet files can't be read: write it without encryption"},
+		{"long.parquet", "DIR/long.parquet: the metadata can't be read (parquet: file is smaller than indicated metadata size): " +
+			"write the file again"},
+		{"/dev/null", "/dev/null: not a regular file: name a Parquet file"},
+	} {
+		path := c.path
+		if path != "-" && path[0] != '/' {
+			path = dir + string(filepath.Separator) + c.path
+		}
+		d, err := Load[float32](context.Background(), []string{path}, Options{NoBias: true})
+		if c.want[0] != '[' {
+			wantError(t, err, dir, c.want)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		var got []float32
+		rows, _ := rowsOf(t, d)
+		for _, r := range rows {
+			got = append(got, r[0])
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: files %v, want %v", c.path, got, c.want)
+		}
+	}
+	_, err := Load[float32](context.Background(), []string{filepath.Join(dir, "footer.parquet")}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "footer.parquet: the metadata can't be read (") {
+		t.Errorf("a footer that is none: %v", err)
+	}
+	_, err = Load[float32](context.Background(), nil, Options{})
+	wantError(t, err, dir, "no data: name a Parquet file, a directory or a glob")
+}
+
+// smallFile is a file of a few columns of most types, small enough to damage every byte of it.
+func smallFile(tb testing.TB, nullable bool, opts ...parquet.WriterProperty) []byte {
+	p := arrow.PrimitiveTypes
+	fields := []testField{field("x", p.Float32, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"), field("i", p.Int32, "[7, 7, 7, 8, 8, 8, 9, 9, 9, 9]"),
+		field("b", arrow.FixedWidthTypes.Boolean, "[true, false, true, true, false, false, true, false, true, true]"),
+		field("y", arrow.BinaryTypes.String, `["no", "yes", "no", "no", "no", "yes", "yes", "no", "no", "yes"]`)}
+	for i := range fields {
+		fields[i].Nullable = nullable
+	}
+	path := filepath.Join(tb.TempDir(), "a.parquet")
+	writeFile(tb, path, record(tb, fields...), 5, opts...)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// smallFiles are small files of several encodings and compressions.
+func smallFiles(tb testing.TB) map[string][]byte {
+	return map[string][]byte{
+		"dictionary":  smallFile(tb, false, parquet.WithStats(false)),
+		"v2 nullable": smallFile(tb, true, parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithStats(false)),
+		"plain snappy": smallFile(tb, true, parquet.WithDictionaryDefault(false), parquet.WithStats(false),
+			parquet.WithCompression(compress.Codecs.Snappy)),
+		"delta": smallFile(tb, false, parquet.WithDictionaryDefault(false), parquet.WithStats(false),
+			parquet.WithEncodingFor("i", parquet.Encodings.DeltaBinaryPacked),
+			parquet.WithEncodingFor("b", parquet.Encodings.RLE),
+			parquet.WithEncodingFor("y", parquet.Encodings.DeltaByteArray)),
+	}
+}
+
+// TestDamage changes every byte of small files, and cuts them at many lengths: reading them ends, with all rows or an
+// error of one line, and leaves no memory behind.
+func TestDamage(t *testing.T) {
+	for name, data := range smallFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.parquet")
+			if err := tryRead(path, data); err != nil {
+				t.Fatalf("undamaged: %v", err)
+			}
+			for i := range data {
+				bad := bytes.Clone(data)
+				bad[i] ^= []byte{0x01, 0x80, 0xff, 0x10}[i%4]
+				if err := tryRead(path, bad); err != nil && !errors.As(err, new(expected)) {
+					t.Errorf("byte %d changed: %v", i, err)
+				}
+				if i%5 == 0 {
+					if err := tryRead(path, data[:i]); !errors.As(err, new(expected)) {
+						t.Errorf("cut after %d bytes: %v", i, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// expected is an error that damage may lead to.
+type expected struct{ error }
+
+// tryRead writes data to path and reads it as rows, labels and kept columns.
+func tryRead(path string, data []byte) error {
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return err
+	}
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Workers: 2}, mem)
+	rows := int64(0)
+	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Workers: 2}, mem,
+		func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
+			if int64(b.Len()) != rec.NumRows() {
+				return errStop
+			}
+			rows += rec.NumRows()
+			return nil
+		})
+	switch {
+	case mem.CurrentAlloc() != 0:
+		return fmt.Errorf("%d bytes are left", mem.CurrentAlloc())
+	case errors.Is(err2, errStop) || err1 == nil && err2 == nil && d.Rows() != rows:
+		return errors.New("rows are missing")
+	}
+	for _, err := range []error{err1, err2} {
+		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path+": ")) {
+			return err
+		}
+	}
+	if err := errors.Join(err1, err2); err != nil {
+		return expected{err}
+	}
+	return nil
+}
+
+// FuzzLoad reads any bytes as a Parquet file.
+func FuzzLoad(f *testing.F) {
+	for _, data := range smallFiles(f) {
+		f.Add(data)
+	}
+	path := filepath.Join(f.TempDir(), "a.parquet")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := tryRead(path, data); err != nil && !errors.As(err, new(expected)) {
+			t.Error(err)
+		}
+	})
+}

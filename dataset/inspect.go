@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+)
+
+// FileInfo is what the metadata of a Parquet file says.
+type FileInfo struct {
+	Path      string         `json:"path"`
+	Bytes     int64          `json:"bytes"`
+	Rows      int64          `json:"rows"`
+	CreatedBy string         `json:"created_by"`
+	RowGroups []RowGroupInfo `json:"row_groups"`
+	Columns   []ColumnInfo   `json:"columns"`
+	Metadata  []KeyValue     `json:"metadata"`
+}
+
+// RowGroupInfo is the size of a row group, in rows and in bytes of column data.
+type RowGroupInfo struct {
+	Rows         int64 `json:"rows"`
+	Compressed   int64 `json:"compressed_bytes"`
+	Uncompressed int64 `json:"uncompressed_bytes"`
+}
+
+// ColumnInfo is a leaf column: the parts of a nested column are listed one by one, with dots in their names.
+type ColumnInfo struct {
+	Name         string   `json:"name"`
+	Physical     string   `json:"physical_type"`
+	Logical      string   `json:"logical_type,omitempty"`
+	Repetition   string   `json:"repetition"` // required, optional or repeated
+	Codecs       []string `json:"codecs"`
+	Encodings    []string `json:"encodings"` // of levels too
+	Compressed   int64    `json:"compressed_bytes"`
+	Uncompressed int64    `json:"uncompressed_bytes"`
+	Nulls        int64    `json:"nulls"`   // -1 where the statistics don't tell
+	Feature      bool     `json:"feature"` // can be one
+}
+
+// KeyValue is an entry of the key-value metadata.
+type KeyValue struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Inspect returns what the metadata of a Parquet file says. It reads no data.
+func Inspect(path string) (*FileInfo, error) {
+	if path == "-" {
+		_, err := expandOne(path)
+		return nil, err
+	}
+	var info *FileInfo
+	err := withMetadata(path, func(m *fileMetadata) error {
+		info = &FileInfo{Path: path, Bytes: m.info.Size(), Rows: m.GetNumRows(), CreatedBy: m.GetCreatedBy(),
+			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.Schema.NumColumns()), Metadata: []KeyValue{}}
+		features := map[int]bool{}
+		for _, c := range m.columns() {
+			features[c.index] = numeric(c.typ)
+		}
+		for i := range info.Columns {
+			info.Columns[i] = columnInfo(m.Schema.Column(i), features[i])
+		}
+		for g := range m.GetRowGroups() {
+			if err := info.add(m.RowGroup(g)); err != nil {
+				return err
+			}
+		}
+		kv := m.KeyValueMetadata()
+		for i, v := range kv.Values() {
+			info.Metadata = append(info.Metadata, KeyValue{kv.Keys()[i], v})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
+	info := ColumnInfo{Name: c.Path(), Physical: c.PhysicalType().String(), Repetition: "required", Codecs: []string{},
+		Encodings: []string{}, Feature: feature}
+	if c.PhysicalType() == parquet.Types.FixedLenByteArray {
+		info.Physical = fmt.Sprintf("%s(%d)", info.Physical, c.TypeLength())
+	}
+	if lt := c.LogicalType(); lt != nil && !lt.IsNone() {
+		info.Logical = lt.String()
+	}
+	switch {
+	case c.MaxRepetitionLevel() > 0:
+		info.Repetition = "repeated"
+	case c.MaxDefinitionLevel() > 0:
+		info.Repetition = "optional"
+	}
+	return info
+}
+
+// add adds up what the chunks of a row group say.
+func (info *FileInfo) add(group *metadata.RowGroupMetaData) error {
+	if group.NumColumns() != len(info.Columns) {
+		return damaged{fmt.Errorf("a row group has %d columns, but the schema %d", group.NumColumns(), len(info.Columns))}
+	}
+	sum := RowGroupInfo{Rows: group.NumRows()}
+	for i := range info.Columns {
+		chunk, err := group.ColumnChunk(i)
+		if err != nil {
+			return damaged{err}
+		}
+		c := &info.Columns[i]
+		sum.Compressed += chunk.TotalCompressedSize()
+		sum.Uncompressed += chunk.TotalUncompressedSize()
+		c.Compressed += chunk.TotalCompressedSize()
+		c.Uncompressed += chunk.TotalUncompressedSize()
+		c.Codecs = addName(c.Codecs, strings.ToLower(chunk.Compression().String()))
+		for _, e := range chunk.Encodings() {
+			c.Encodings = addName(c.Encodings, e.String())
+		}
+		stats, err := chunk.Statistics()
+		if err != nil || stats == nil || !stats.HasNullCount() || c.Nulls < 0 {
+			c.Nulls = -1
+		} else {
+			c.Nulls += stats.NullCount()
+		}
+	}
+	info.RowGroups = append(info.RowGroups, sum)
+	return nil
+}
+
+func addName(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}

@@ -1,0 +1,275 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// maxClasses is where counting of classes ends: a column with more values isn't meant as classes.
+const maxClasses = 1000
+
+// labels numbers the classes of the label column: in the order in which they appear, or as a model has them.
+type labels struct {
+	classes []block.Class
+	numbers map[block.Class]int
+	fixed   bool // no class may be added
+}
+
+func newLabels(spec *block.Spec) *labels {
+	l := &labels{numbers: map[block.Class]int{}}
+	if spec != nil {
+		l.fixed = true
+		for i, c := range spec.Classes {
+			l.classes = append(l.classes, c)
+			l.numbers[c] = i
+		}
+	}
+	return l
+}
+
+// number returns the number of a class, or what is wrong with it.
+func (l *labels) number(c block.Class) (int, string) {
+	if n, ok := l.numbers[c]; ok {
+		return n, ""
+	}
+	if l.fixed {
+		return 0, fmt.Sprintf("%q is no class of the model, which has %s: change the label, or leave the row out", c,
+			listClasses(l.classes))
+	}
+	if len(l.classes) == maxClasses {
+		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, listClasses(l.classes), adviseClasses(l.classes))
+	}
+	n := len(l.classes)
+	l.classes = append(l.classes, c)
+	l.numbers[c] = n
+	return n, ""
+}
+
+// spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
+// greater one if positive is "". signs says what stands for each class in the order of appearance.
+func (l *labels) spec(label, positive string) (classes []block.Class, pos int, signs []float64, err error) {
+	classes = slices.Clone(l.classes)
+	slices.SortFunc(classes, block.Class.Compare)
+	switch {
+	case len(classes) == 1:
+		return nil, 0, nil, fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class",
+			label, listClasses(classes))
+	case len(classes) > 2:
+		return nil, 0, nil, fmt.Errorf("column %q: %d classes (%s), training takes two%s", label, len(classes),
+			listClasses(classes), adviseClasses(classes))
+	}
+	pos = 1
+	if positive != "" {
+		pos = slices.IndexFunc(classes, func(c block.Class) bool { return means(positive, c) })
+		if pos < 0 {
+			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
+				listClasses(classes))
+		}
+	}
+	signs = []float64{-1, -1}
+	signs[l.numbers[classes[pos]]] = 1
+	return classes, pos, signs, nil
+}
+
+// means tells whether text stands for the class. A number may be spelled in another way.
+func means(text string, c block.Class) bool {
+	if c.Kind == block.Number {
+		v, err := strconv.ParseFloat(text, 64)
+		return text == c.Text || err == nil && block.FloatClass(v) == c
+	}
+	return text == c.Text
+}
+
+// listClasses names up to ten classes.
+func listClasses(classes []block.Class) string {
+	const most = 10
+	var b strings.Builder
+	for i, c := range classes[:min(len(classes), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if c.Kind == block.String {
+			fmt.Fprintf(&b, "%q", c.Text)
+		} else {
+			b.WriteString(c.Text)
+		}
+	}
+	if len(classes) > most {
+		fmt.Fprintf(&b, " and %d more", len(classes)-most)
+	}
+	return b.String()
+}
+
+// adviseClasses says what to do where there are too many classes.
+func adviseClasses(classes []block.Class) string {
+	if classes[0].Kind == block.Number && len(classes) > 50 {
+		return ": it looks like a quantity to predict, not classes; choose another column with --label"
+	}
+	return ": choose another column with --label, or keep the rows of two classes"
+}
+
+// encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
+// and what is wrong there, or "".
+func encode[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+	n := len(dst)
+	if a.NullN() > 0 {
+		for n = 0; n < len(dst) && !a.IsNull(lo+n); n++ {
+		}
+	}
+	row, what = encodeValid(l, a, lo, dst[:n])
+	if what == "" && n < len(dst) {
+		return lo + n, noLabel
+	}
+	return row, what
+}
+
+const noLabel = "null (fill the label in, or leave the row out)"
+
+// encodeValid is encode where nothing is null.
+func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+	switch v := a.(type) {
+	case *array.Float32:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Float64:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Int8:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Int16:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Int32:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Int64:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Uint8:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Uint16:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Uint32:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Uint64:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Boolean:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Float16:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.String:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.LargeString:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Binary:
+		return encodeKeys(l, a, lo, dst, v.ValueString)
+	case *array.LargeBinary:
+		return encodeKeys(l, a, lo, dst, v.ValueString)
+	case *array.Dictionary:
+		return encodeKeys(l, a, lo, dst, v.GetValueIndex)
+	}
+	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean or a string", describe(a.DataType()))
+}
+
+// encodeKeys is encodeValid with a key for each row: the class is looked up where the key isn't one of the last two,
+// which it mostly is.
+func encodeKeys[T kernel.Float, K comparable](l *labels, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
+	known := map[K]T{}
+	var keys [2]K
+	numbers := [2]T{-1, -1}
+	for i := range dst {
+		k := key(lo + i)
+		switch {
+		case k == keys[0] && numbers[0] >= 0:
+			dst[i] = numbers[0]
+			continue
+		case k == keys[1] && numbers[1] >= 0:
+			dst[i] = numbers[1]
+			continue
+		}
+		n, ok := known[k]
+		if !ok {
+			c, what := classOf(a, lo+i)
+			number := 0
+			if what == "" {
+				number, what = l.number(c)
+			}
+			if what != "" {
+				return lo + i, what
+			}
+			n = T(number)
+			known[k] = n
+		}
+		keys[1], numbers[1] = keys[0], numbers[0]
+		keys[0], numbers[0] = k, n
+		dst[i] = n
+	}
+	return 0, ""
+}
+
+// classOf returns the class of row i, or what is wrong with it.
+func classOf(a arrow.Array, i int) (block.Class, string) {
+	if a.IsNull(i) {
+		return block.Class{}, noLabel
+	}
+	switch a := a.(type) {
+	case *array.Float16:
+		return floatClass(float64(halfFloat(a.Value(i))), 32)
+	case *array.Float32:
+		return floatClass(float64(a.Value(i)), 32)
+	case *array.Float64:
+		return floatClass(a.Value(i), 64)
+	case *array.Int8:
+		return block.IntClass(int64(a.Value(i))), ""
+	case *array.Int16:
+		return block.IntClass(int64(a.Value(i))), ""
+	case *array.Int32:
+		return block.IntClass(int64(a.Value(i))), ""
+	case *array.Int64:
+		return block.IntClass(a.Value(i)), ""
+	case *array.Uint8:
+		return block.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint16:
+		return block.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint32:
+		return block.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint64:
+		return block.UintClass(a.Value(i)), ""
+	case *array.Boolean:
+		return block.BoolClass(a.Value(i)), ""
+	case *array.String:
+		return stringClass(a.Value(i))
+	case *array.LargeString:
+		return stringClass(a.Value(i))
+	case *array.Binary:
+		return stringClass(string(a.Value(i)))
+	case *array.LargeBinary:
+		return stringClass(string(a.Value(i)))
+	case *array.Dictionary:
+		return classOf(a.Dictionary(), a.GetValueIndex(i))
+	}
+	return block.Class{}, fmt.Sprintf("a value of type %s can't be a label", describe(a.DataType()))
+}
+
+// floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1.
+func floatClass(v float64, bits int) (block.Class, string) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return block.Class{}, fmt.Sprintf("%v (fill the label in, or leave the row out)", v)
+	}
+	if bits == 32 {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
+	}
+	return block.FloatClass(v), ""
+}
+
+func stringClass(s string) (block.Class, string) {
+	if !utf8.ValidString(s) {
+		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend the label, or leave the row out", s)
+	}
+	return block.StringClass(strings.Clone(s)), ""
+}

@@ -1,0 +1,133 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Expand returns the files that paths name, in the order of paths: files as they are, the matches of a glob sorted,
+// the *.parquet files in and below a directory sorted by path. Names that begin with a dot or an underscore are left
+// out unless they are spelled out.
+func Expand(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("no data: name a Parquet file, a directory or a glob")
+	}
+	var files []string
+	for _, p := range paths {
+		found, err := expandOne(p)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+func expandOne(p string) ([]string, error) {
+	if p == "-" {
+		return nil, errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
+			"save it and name the file")
+	}
+	if _, err := os.Stat(p); err == nil || !strings.ContainsAny(p, "*?[") {
+		return named(p)
+	}
+	matches, err := filepath.Glob(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a valid glob: close every [ or put \\ before it", p)
+	}
+	var files []string
+	for _, m := range matches {
+		if hides(m, p) {
+			continue
+		}
+		found, err := named(m)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no file matches: check the path", p)
+	}
+	return files, nil
+}
+
+// named returns the files of a path that is no glob.
+func named(p string) ([]string, error) {
+	info, err := os.Stat(p)
+	if err != nil {
+		return nil, pathError(p, err)
+	}
+	if info.IsDir() {
+		return directory(p)
+	}
+	return []string{p}, nil
+}
+
+// directory returns the Parquet files in and below dir. Links to files count, links to directories don't: they may
+// lead in a circle.
+func directory(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return pathError(p, err)
+		}
+		if filepath.Clean(p) == filepath.Clean(dir) {
+			return nil
+		}
+		if hidden(d.Name()) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if strings.EqualFold(filepath.Ext(p), ".parquet") && !d.IsDir() {
+			if info, err := os.Stat(p); err != nil || !info.IsDir() {
+				files = append(files, p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no *.parquet file in this directory: check the path", dir)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// hides tells whether an element of a match is hidden, but not the element of the pattern that it matches.
+func hides(match, pattern string) bool {
+	const sep = string(filepath.Separator)
+	m, p := strings.Split(filepath.Clean(match), sep), strings.Split(filepath.Clean(pattern), sep)
+	for i := range min(len(m), len(p)) {
+		if hidden(m[i]) && !hidden(p[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
+
+// pathError says in one line what is wrong with a path that can't be opened.
+func pathError(p string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: no such file: check the path", p)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: permission denied: check the file's mode", p)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", p, err)
+}

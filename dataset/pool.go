@@ -1,0 +1,56 @@
+package dataset
+
+import (
+	"context"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A pool bounds how many goroutines compute at once, whoever started them.
+type pool chan struct{}
+
+func newPool(workers int) pool { return make(pool, workers) }
+
+// each calls f with 0 to n-1, up to cap(p) calls at a time, and returns the error of the least number that failed:
+// numbers are taken in order, so that all below a failing one are done too. Nothing new is begun after an error.
+func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var next, failed atomic.Int64
+	var g errgroup.Group
+	for range min(n, cap(p)) {
+		g.Go(func() error {
+			for failed.Load() == 0 {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					break
+				}
+				if errs[i] = p.run(ctx, func() error { return f(i) }); errs[i] != nil {
+					failed.Add(1)
+				}
+			}
+			return nil
+		})
+	}
+	g.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run calls f when one of the pool's places is free.
+func (p pool) run(ctx context.Context, f func() error) error {
+	select {
+	case p <- struct{}{}:
+		defer func() { <-p }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f()
+}

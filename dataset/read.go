@@ -1,0 +1,274 @@
+// Package dataset reads Parquet files and Arrow records into blocks, and writes Parquet and CSV.
+//
+// A file's columns become Arrow arrays, row group by row group, and these are transposed into blocks. The blocks depend
+// on the rows alone: not on how they are spread over files, row groups, pages or records, nor on the workers.
+//
+// Every error is one line that says what is wrong, where (file, column, row) and what to do. Rows are numbered from 0
+// over the whole input, in the order of the files. Of several wrong rows the error names the first.
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
+// a column whose name is the pattern itself comes first.
+//
+// Features are numbers (integers and floating point of every width) and booleans, read as 0 and 1. A label is a number,
+// a boolean or a string. Nulls, NaN and infinities are errors in both.
+type Options struct {
+	Label    string      // label column; "": none, blocks have no labels
+	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
+	Exclude  []string    // columns that aren't features; each must match one of the file's
+	Positive string      // text of the class +1; "": the greater one
+	NoBias   bool        // no column of ones
+	Spec     *block.Spec // of a model: read its features, give labels as its classes; the four fields before are ignored
+	Keep     []string    // Scan only: columns to hand on as they are
+	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+
+	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
+	// there will be, -1 where that isn't known.
+	Progress func(rows, total int64)
+	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
+	// line about data that isn't read exactly.
+	Warn func(text string)
+}
+
+// Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
+// *.parquet files in and below it in lexical order; other names that begin with a dot or an underscore are left out.
+//
+// Labels are +1 for the positive class and -1 for the other; without Options.Spec the data must have both.
+func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
+	return load[T](ctx, paths, opt, memory.DefaultAllocator)
+}
+
+func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data[T], error) {
+	p, err := opt.pool()
+	if err != nil {
+		return nil, err
+	}
+	opt.Keep = nil
+	in, err := openParquet(ctx, paths, opt, p)
+	if err != nil {
+		return nil, err
+	}
+	if in.rows == 0 {
+		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
+	}
+	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
+}
+
+// FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
+func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
+	p, err := opt.pool()
+	if err != nil {
+		return nil, err
+	}
+	opt.Keep = nil
+	sel, err := choose(newSchema("", fieldColumns(r.Schema())), opt)
+	if err != nil {
+		return nil, err
+	}
+	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, recordBatches(ctx, r, sel))
+}
+
+// collect puts batches together as a data set in memory. name is the input's, for messages.
+func collect[T kernel.Float](ctx context.Context, name string, sel *selection, opt Options, p pool, mem memory.Allocator,
+	rows int64, batches iter.Seq2[*batch, error]) (*block.Data[T], error) {
+	var blocks []*block.Block[T]
+	l := newLabels(opt.Spec)
+	b := newBuilder(sel, l, p, mem, rows, func(full *block.Block[T], _ []arrow.Array) error {
+		blocks = append(blocks, full)
+		return nil
+	})
+	if err := b.run(ctx, batches, opt.Progress); err != nil {
+		return nil, err
+	}
+	if len(blocks) == 0 {
+		return nil, errorIn(name, "no rows: give some")
+	}
+	spec, signs := opt.Spec, modelSigns(opt.Spec)
+	if spec == nil {
+		spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
+		if opt.Label != "" {
+			var err error
+			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
+				return nil, errorIn(name, "%w", err)
+			}
+		}
+	}
+	for _, full := range blocks {
+		sign(full.Y, signs)
+	}
+	b.warn(opt.Warn)
+	return block.NewData(spec, blocks), nil
+}
+
+// Scan reads Parquet files as Load does, and calls fn with one block after the other and the kept columns of its rows,
+// as a record, or nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in
+// memory at a time. Kept columns must have the same types in all files. Without rows it calls fn once, with an empty
+// block, so that fn learns of the columns.
+//
+// With a label it needs Options.Spec, since the classes of the data aren't known before its end.
+func Scan[T kernel.Float](ctx context.Context, paths []string, opt Options,
+	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	return scan(ctx, paths, opt, memory.DefaultAllocator, fn)
+}
+
+func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator,
+	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	if opt.Label != "" && opt.Spec == nil {
+		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
+	}
+	p, err := opt.pool()
+	if err != nil {
+		return err
+	}
+	in, err := openParquet(ctx, paths, opt, p)
+	if err != nil {
+		return err
+	}
+	spec, signs := opt.Spec, modelSigns(opt.Spec)
+	if spec == nil {
+		spec = &block.Spec{Features: in.sel.names(), Bias: in.sel.bias}
+	}
+	kept := keptSchema(in.sel)
+	if in.rows == 0 {
+		var rec arrow.Record
+		if kept.NumFields() > 0 {
+			none := array.NewRecordBuilder(mem, kept)
+			defer none.Release()
+			rec = none.NewRecord()
+			defer rec.Release()
+		}
+		return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
+	}
+	var b *builder[T]
+	b = newBuilder(in.sel, newLabels(opt.Spec), p, mem, in.rows, func(full *block.Block[T], keep []arrow.Array) error {
+		b.spare = full
+		sign(full.Y, signs)
+		var rec arrow.Record
+		if len(keep) > 0 {
+			rec = array.NewRecord(kept, keep, int64(full.Len()))
+			defer rec.Release()
+		}
+		return fn(spec, full, rec)
+	})
+	if err := b.run(ctx, in.batches(ctx, p, mem), opt.Progress); err != nil {
+		return err
+	}
+	b.warn(opt.Warn)
+	return nil
+}
+
+func (opt Options) pool() (pool, error) {
+	switch {
+	case opt.Workers < 0:
+		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", opt.Workers)
+	case opt.Workers == 0:
+		return newPool(runtime.GOMAXPROCS(0)), nil
+	}
+	return newPool(opt.Workers), nil
+}
+
+// modelSigns returns what stands for each class of a model: -1 and +1 for two, otherwise their numbers.
+func modelSigns(spec *block.Spec) []float64 {
+	if spec == nil {
+		return nil
+	}
+	signs := make([]float64, len(spec.Classes))
+	for i := range signs {
+		switch {
+		case len(signs) > 2:
+			signs[i] = float64(i)
+		case i == spec.Positive:
+			signs[i] = 1
+		default:
+			signs[i] = -1
+		}
+	}
+	return signs
+}
+
+// sign replaces class numbers by what stands for the classes.
+func sign[T kernel.Float](y []T, signs []float64) {
+	for i, n := range y {
+		y[i] = T(signs[int(n)])
+	}
+}
+
+// keptSchema is the schema of the records that Scan hands on.
+func keptSchema(sel *selection) *arrow.Schema {
+	fields := make([]arrow.Field, len(sel.keep))
+	for k, i := range sel.keep {
+		c := sel.columns[i]
+		fields[k] = arrow.Field{Name: c.name, Type: c.typ, Nullable: c.nullable}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// fieldColumns are the columns of records.
+func fieldColumns(s *arrow.Schema) []column {
+	cols := make([]column, s.NumFields())
+	for i, f := range s.Fields() {
+		cols[i] = column{name: f.Name, typ: f.Type, desc: describe(f.Type), nullable: f.Nullable, index: i}
+	}
+	return cols
+}
+
+// recordBatches yields the selected columns of the records of r.
+func recordBatches(ctx context.Context, r array.RecordReader, sel *selection) iter.Seq2[*batch, error] {
+	return func(yield func(*batch, error) bool) {
+		for {
+			b, err := nextRecord(ctx, r, sel)
+			if b == nil && err == nil || !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// nextRecord returns the next record's columns, nil after the last.
+func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*batch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b := &batch{columns: make([]arrow.Array, len(sel.columns))}
+	more := false
+	err := recovered(func() error {
+		if more = r.Next(); !more {
+			return r.Err()
+		}
+		rec := r.Record()
+		b.rows = rec.NumRows()
+		for k, c := range sel.columns {
+			col := rec.Column(c.index)
+			if int64(col.Len()) != b.rows {
+				return fmt.Errorf("column %q has %d of %d rows", c.name, col.Len(), b.rows)
+			}
+			col.Retain()
+			b.columns[k] = col
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, io.EOF) { // which some readers return at the end
+		b.release()
+		return nil, fmt.Errorf("a record can't be read (%s): check its source", oneLine(err.Error()))
+	}
+	if !more {
+		return nil, nil
+	}
+	return b, nil
+}

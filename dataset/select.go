@@ -1,0 +1,402 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/internal/nearest"
+)
+
+// A column is a column of a file or of a record reader, as its schema has it.
+type column struct {
+	name     string
+	typ      arrow.DataType // of the arrays it is read into; nil if it can't be read
+	desc     string         // the type as messages name it
+	nullable bool
+	index    int // among a Parquet file's leaf columns, or a record's fields
+}
+
+// A selection says which columns are read, each once, and what for.
+type selection struct {
+	columns  []column // as in the first file
+	features []int    // numbers in columns, in the order of the block's columns
+	label    int      // or -1
+	keep     []int
+	bias     bool
+}
+
+// names returns the names of the features.
+func (s *selection) names() []string {
+	names := make([]string, len(s.features))
+	for k, i := range s.features {
+		names[k] = s.columns[i].name
+	}
+	return names
+}
+
+// choose resolves what opt asks for among the columns of the first file.
+func choose(in *schema, opt Options) (*selection, error) {
+	c := &chooser{schema: in, opt: opt}
+	label, err := c.label()
+	if err != nil {
+		return nil, err
+	}
+	features, err := c.features(label)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := c.kept()
+	if err != nil {
+		return nil, err
+	}
+	sel := &selection{label: -1, bias: !opt.NoBias}
+	if opt.Spec != nil {
+		sel.bias = opt.Spec.Bias
+	}
+	place := map[int]int{} // numbers in the schema to numbers in the selection
+	use := func(i int) int {
+		if _, ok := place[i]; !ok {
+			place[i] = len(sel.columns)
+			sel.columns = append(sel.columns, in.cols[i])
+		}
+		return place[i]
+	}
+	for _, i := range features {
+		sel.features = append(sel.features, use(i))
+	}
+	if label >= 0 {
+		sel.label = use(label)
+	}
+	for _, i := range keep {
+		sel.keep = append(sel.keep, use(i))
+	}
+	return sel, nil
+}
+
+// bind returns the selection's columns as a further file has them: elsewhere in it, or of another numeric type.
+func (s *selection) bind(in *schema) ([]column, error) {
+	bound := make([]column, len(s.columns))
+	for k, first := range s.columns {
+		i, err := in.lookUp(first.name)
+		if err != nil {
+			return nil, err
+		}
+		bound[k] = in.cols[i]
+	}
+	for _, k := range s.features {
+		if !numeric(bound[k].typ) {
+			return nil, in.noFeature(bound[k])
+		}
+	}
+	if s.label >= 0 {
+		first, _ := classKind(s.columns[s.label].typ)
+		if kind, ok := classKind(bound[s.label].typ); !ok || kind != first {
+			return nil, in.differs(bound[s.label], s.columns[s.label])
+		}
+	}
+	for _, k := range s.keep {
+		if bound[k].typ == nil || !arrow.TypeEqual(bound[k].typ, s.columns[k].typ) {
+			return nil, in.differs(bound[k], s.columns[k])
+		}
+	}
+	return bound, nil
+}
+
+// A chooser finds columns, by their numbers in the schema.
+type chooser struct {
+	*schema
+	opt Options
+}
+
+func (c *chooser) label() (int, error) {
+	if c.opt.Label == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.Label)
+	if err != nil {
+		return 0, err
+	}
+	if _, ok := classKind(c.cols[i].typ); !ok {
+		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
+			"--label", c.opt.Label, c.cols[i].desc)
+	}
+	return i, nil
+}
+
+// features returns the feature columns: the Spec's, or those asked for without those excluded.
+func (c *chooser) features(label int) ([]int, error) {
+	if spec := c.opt.Spec; spec != nil {
+		if spec.Cols() == 0 {
+			return nil, errors.New("the model has no features")
+		}
+		return c.numericColumns(spec.Features)
+	}
+	wanted, err := c.wanted(label)
+	if err != nil {
+		return nil, err
+	}
+	excluded := make([]bool, len(c.cols))
+	for _, pattern := range c.opt.Exclude {
+		matches, err := c.matches("--exclude", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			excluded[i] = true
+		}
+	}
+	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
+	if len(wanted) == 0 {
+		return nil, c.errorf("no feature is left, and a feature is a number or a boolean (columns: %s)",
+			c.list(func(col column) string { return col.label() + " " + col.desc }))
+	}
+	return wanted, c.unique(wanted)
+}
+
+// wanted returns the columns that Features asks for, or by default all that can be features.
+func (c *chooser) wanted(label int) ([]int, error) {
+	patterns := c.opt.Features
+	if len(patterns) == 0 {
+		return c.usable(label), nil
+	}
+	var wanted []int
+	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
+	for _, pattern := range patterns {
+		matches, err := c.features1(pattern, label, named)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			if !have[i] {
+				wanted = append(wanted, i)
+			}
+			have[i] = true
+		}
+	}
+	return wanted, nil
+}
+
+// features1 returns the feature columns that one name or pattern stands for; named says which were named before.
+func (c *chooser) features1(pattern string, label int, named []bool) ([]int, error) {
+	if !c.isPattern(pattern) {
+		matches, err := c.numericColumns([]string{pattern})
+		if err != nil {
+			return nil, err
+		}
+		i := matches[0]
+		if i == label {
+			return nil, c.errorf("feature %q is the label: leave it out of --features", pattern)
+		}
+		if named[i] {
+			return nil, c.errorf("feature %q is named twice: name it once in --features", pattern)
+		}
+		named[i] = true
+		return matches, nil
+	}
+	matches, err := c.matches("--features", pattern)
+	if err != nil {
+		return nil, err
+	}
+	first := c.cols[matches[0]]
+	matches = slices.DeleteFunc(matches, func(i int) bool { return i == label || !numeric(c.cols[i].typ) })
+	if len(matches) == 0 {
+		return nil, c.errorf("no feature matches %q (column %q is %s): change it in --features", pattern, first.name,
+			first.desc)
+	}
+	return matches, nil
+}
+
+// usable returns all columns that can be features.
+func (c *chooser) usable(label int) []int {
+	var all []int
+	for i, col := range c.cols {
+		if i != label && numeric(col.typ) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// numericColumns returns the columns of those names, each of which must be able to be a feature.
+func (c *chooser) numericColumns(names []string) ([]int, error) {
+	found := make([]int, len(names))
+	for k, name := range names {
+		i, err := c.lookUp(name)
+		if err != nil {
+			return nil, err
+		}
+		if !numeric(c.cols[i].typ) {
+			return nil, c.noFeature(c.cols[i])
+		}
+		found[k] = i
+	}
+	return found, nil
+}
+
+// kept returns the columns that Keep asks for, in the order asked for. A pattern passes over what can't be kept.
+func (c *chooser) kept() ([]int, error) {
+	var found []int
+	have := make([]bool, len(c.cols))
+	for _, pattern := range c.opt.Keep {
+		matches, err := c.matches("--keep", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			if c.cols[i].typ == nil && !c.isPattern(pattern) {
+				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].desc)
+			}
+			if c.cols[i].typ != nil && !have[i] {
+				found = append(found, i)
+			}
+			have[i] = true
+		}
+	}
+	return found, c.unique(found)
+}
+
+// unique makes sure that the columns' names stand for no other column, since a model knows features by name.
+func (c *chooser) unique(found []int) error {
+	for _, i := range found {
+		if _, err := c.lookUp(c.cols[i].name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A schema is the columns of a file or a record reader.
+type schema struct {
+	where string // the file, for messages; may be ""
+	cols  []column
+	index map[string][]int // by name
+}
+
+func newSchema(where string, cols []column) *schema {
+	index := make(map[string][]int, len(cols))
+	for i, c := range cols {
+		index[c.name] = append(index[c.name], i)
+	}
+	return &schema{where, cols, index}
+}
+
+// lookUp returns the number of the column of that name.
+func (s *schema) lookUp(name string) (int, error) {
+	switch at := s.index[name]; len(at) {
+	case 1:
+		return at[0], nil
+	case 0:
+	default:
+		return 0, s.errorf("%d columns are named %q: rename them", len(at), name)
+	}
+	names := make([]string, len(s.cols))
+	for i, c := range s.cols {
+		names[i] = c.name
+	}
+	hint := ""
+	if near := nearest.Name(name, names); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(column.label))
+}
+
+// matches returns the columns that a name or a pattern of an option stands for, at least one.
+func (s *schema) matches(option, pattern string) ([]int, error) {
+	if !s.isPattern(pattern) {
+		i, err := s.lookUp(pattern)
+		return []int{i}, err
+	}
+	var found []int
+	for i, col := range s.cols {
+		ok, err := path.Match(slashless(pattern), slashless(col.name))
+		if err != nil {
+			return nil, s.errorf("%q is not a valid pattern: close every [ or put \\ before it in %s", pattern, option)
+		}
+		if ok {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		return nil, s.errorf("no column matches %q: change it in %s (columns: %s)", pattern, option, s.list(column.label))
+	}
+	return found, nil
+}
+
+// isPattern tells a pattern from a name; the name of a column may look like a pattern.
+func (s *schema) isPattern(p string) bool { return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil }
+
+// list names up to 20 columns.
+func (s *schema) list(text func(column) string) string {
+	const most = 20
+	var all []string
+	for _, c := range s.cols[:min(len(s.cols), most)] {
+		all = append(all, text(c))
+	}
+	if len(s.cols) > most {
+		all = append(all, fmt.Sprintf("and %d more", len(s.cols)-most))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *schema) noFeature(c column) error {
+	return s.errorf("column %q is %s, and a feature is a number or a boolean: leave it out or convert it", c.name, c.desc)
+}
+
+func (s *schema) differs(c, first column) error {
+	return s.errorf("column %q is %s, but %s in the first file: convert one of them", c.name, c.desc, first.desc)
+}
+
+func (s *schema) errorf(format string, args ...any) error { return errorIn(s.where, format, args...) }
+
+// errorIn returns an error that names a file, unless that is "".
+func errorIn(where, format string, args ...any) error {
+	if where != "" {
+		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// label returns the name as a list of columns shows it: in quotes where it wouldn't stay on its line.
+func (c column) label() string {
+	if strconv.CanBackquote(c.name) {
+		return c.name
+	}
+	return strconv.Quote(c.name)
+}
+
+// slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.
+func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+
+// numeric tells whether a column of that type can be a feature.
+func numeric(t arrow.DataType) bool {
+	if t == nil {
+		return false
+	}
+	id := t.ID()
+	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id)
+}
+
+// classKind returns the kind of classes that a label of that type has.
+func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	switch id := t.ID(); {
+	case id == arrow.BOOL:
+		return block.Bool, true
+	case numeric(t):
+		return block.Number, true
+	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.BINARY || id == arrow.LARGE_BINARY:
+		return block.String, true
+	case id == arrow.DICTIONARY:
+		return classKind(t.(*arrow.DictionaryType).ValueType)
+	}
+	return 0, false
+}

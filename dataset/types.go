@@ -1,0 +1,108 @@
+package dataset
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+)
+
+// arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
+// name it.
+func arrowType(c *pschema.Column) (arrow.DataType, string) {
+	t := logicalType(c)
+	if t != nil {
+		return t, describe(t)
+	}
+	return nil, strings.ToLower(c.LogicalType().String())
+}
+
+// describe names a type as messages do.
+func describe(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.LargeStringType:
+		return "string"
+	case *arrow.DictionaryType:
+		return describe(t.ValueType)
+	case arrow.NestedType:
+		return t.Name()
+	}
+	return t.String()
+}
+
+func logicalType(c *pschema.Column) arrow.DataType {
+	switch lt := c.LogicalType().(type) {
+	case *pschema.IntLogicalType:
+		return intType(int(lt.BitWidth()), lt.IsSigned())
+	case pschema.Float16LogicalType:
+		return arrow.FixedWidthTypes.Float16
+	case pschema.StringLogicalType, pschema.EnumLogicalType, pschema.JSONLogicalType:
+		return arrow.BinaryTypes.String
+	case pschema.DateLogicalType:
+		return arrow.FixedWidthTypes.Date32
+	case *pschema.TimeLogicalType:
+		unit := timeUnit(lt.TimeUnit())
+		if unit == arrow.Millisecond {
+			return &arrow.Time32Type{Unit: unit}
+		}
+		return &arrow.Time64Type{Unit: unit}
+	case *pschema.TimestampLogicalType:
+		zone := ""
+		if lt.IsAdjustedToUTC() {
+			zone = "UTC"
+		}
+		return &arrow.TimestampType{Unit: timeUnit(lt.TimeUnit()), TimeZone: zone}
+	case *pschema.DecimalLogicalType:
+		if p := lt.Precision(); p < 1 || p > 38 {
+			return nil
+		}
+		return &arrow.Decimal128Type{Precision: lt.Precision(), Scale: lt.Scale()}
+	case pschema.NullLogicalType:
+		return nil
+	}
+	return physicalType(c)
+}
+
+// physicalType is the type of a column whose logical type says no more about its values.
+func physicalType(c *pschema.Column) arrow.DataType {
+	switch c.PhysicalType() {
+	case parquet.Types.Boolean:
+		return arrow.FixedWidthTypes.Boolean
+	case parquet.Types.Int32:
+		return arrow.PrimitiveTypes.Int32
+	case parquet.Types.Int64:
+		return arrow.PrimitiveTypes.Int64
+	case parquet.Types.Int96:
+		return arrow.FixedWidthTypes.Timestamp_ns
+	case parquet.Types.Float:
+		return arrow.PrimitiveTypes.Float32
+	case parquet.Types.Double:
+		return arrow.PrimitiveTypes.Float64
+	case parquet.Types.ByteArray:
+		return arrow.BinaryTypes.Binary
+	case parquet.Types.FixedLenByteArray:
+		return &arrow.FixedSizeBinaryType{ByteWidth: c.TypeLength()}
+	}
+	return nil
+}
+
+func intType(bits int, signed bool) arrow.DataType {
+	t := arrow.PrimitiveTypes
+	types := map[int][2]arrow.DataType{8: {t.Uint8, t.Int8}, 16: {t.Uint16, t.Int16}, 32: {t.Uint32, t.Int32},
+		64: {t.Uint64, t.Int64}}
+	if signed {
+		return types[bits][1]
+	}
+	return types[bits][0]
+}
+
+func timeUnit(u pschema.TimeUnitType) arrow.TimeUnit {
+	switch u {
+	case pschema.TimeUnitMillis:
+		return arrow.Millisecond
+	case pschema.TimeUnitMicros:
+		return arrow.Microsecond
+	}
+	return arrow.Nanosecond
+}

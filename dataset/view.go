@@ -1,0 +1,195 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"halfspace/kernel"
+)
+
+// A view reads a feature column of a batch as T. Read returns rows lo to hi, converted into scratch unless they lie in
+// memory as T, and whether T holds all of them exactly. Where the array is null the value is arbitrary.
+type view[T kernel.Float] struct {
+	array arrow.Array
+	read  func(lo, hi int, scratch []T) (values []T, exact bool)
+}
+
+func newView[T kernel.Float](a arrow.Array) (view[T], error) {
+	v := view[T]{array: a}
+	switch a := a.(type) {
+	case *array.Float32:
+		v.read = floats[T](a.Float32Values())
+	case *array.Float64:
+		v.read = floats[T](a.Float64Values())
+	case *array.Int8:
+		v.read = integers[T](a.Int8Values())
+	case *array.Int16:
+		v.read = integers[T](a.Int16Values())
+	case *array.Int32:
+		v.read = integers[T](a.Int32Values())
+	case *array.Int64:
+		v.read = integers[T](a.Int64Values())
+	case *array.Uint8:
+		v.read = integers[T](a.Uint8Values())
+	case *array.Uint16:
+		v.read = integers[T](a.Uint16Values())
+	case *array.Uint32:
+		v.read = integers[T](a.Uint32Values())
+	case *array.Uint64:
+		v.read = integers[T](a.Uint64Values())
+	case *array.Float16:
+		v.read = halfFloats[T](a.Values())
+	case *array.Boolean:
+		v.read = booleans[T](a)
+	default:
+		return v, fmt.Errorf("it is %s in a record, and a feature is a number or a boolean", describe(a.DataType()))
+	}
+	return v, nil
+}
+
+func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, bool) {
+	if same, ok := any(src).([]T); ok {
+		return func(lo, hi int, _ []T) ([]T, bool) { return same[lo:hi], true }
+	}
+	return func(lo, hi int, scratch []T) ([]T, bool) {
+		exact := true
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(v)
+			if S(scratch[i]) != v {
+				exact = false
+			}
+		}
+		return scratch, exact
+	}
+}
+
+func integers[T kernel.Float, S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](src []S) func(lo, hi int,
+	scratch []T) ([]T, bool) {
+	digits := 53
+	if unsafe.Sizeof(T(0)) == 4 {
+		digits = 24
+	}
+	return func(lo, hi int, scratch []T) ([]T, bool) {
+		scratch = scratch[:hi-lo]
+		all := uint64(0)
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(v)
+			all |= magnitude(v)
+		}
+		if all>>digits == 0 {
+			return scratch, true
+		}
+		for _, v := range src[lo:hi] {
+			if m := magnitude(v); bits.Len64(m)-bits.TrailingZeros64(m) > digits && m != 0 {
+				return scratch, false
+			}
+		}
+		return scratch, true
+	}
+}
+
+func magnitude[S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](v S) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+func halfFloats[T kernel.Float](src []float16.Num) func(lo, hi int, scratch []T) ([]T, bool) {
+	return func(lo, hi int, scratch []T) ([]T, bool) {
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(halfFloat(v))
+		}
+		return scratch, true
+	}
+}
+
+// halfFloat returns the value of a half-precision number. Arrow's own conversion gets subnormal ones wrong.
+func halfFloat(v float16.Num) float32 {
+	b := uint32(v.Uint16())
+	sign, exponent, fraction := b>>15<<31, b>>10&0x1f, b&0x3ff
+	switch exponent {
+	case 0:
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, bool) {
+	return func(lo, hi int, scratch []T) ([]T, bool) {
+		scratch = scratch[:hi-lo]
+		clear(scratch)
+		for i := range scratch {
+			if a.Value(lo + i) {
+				scratch[i] = 1
+			}
+		}
+		return scratch, true
+	}
+}
+
+// sound tells whether rows lo to lo+len(values), read as values, hold finite numbers and no nulls.
+func (v view[T]) sound(lo int, values []T) bool {
+	if v.array.NullN() > 0 {
+		for i := range values {
+			if v.array.IsNull(lo + i) {
+				return false
+			}
+		}
+	}
+	return finite(values)
+}
+
+// finite tells whether no value is NaN or infinite: it is one where all bits of the exponent are set. Added to the
+// lowest of them, a one then carries into the sign.
+func finite[T kernel.Float](values []T) bool {
+	var carry, carry2, carry3, carry4 uint64
+	switch v := any(values).(type) {
+	case []float32:
+		for ; len(v) >= 4; v = v[4:] {
+			q := v[:4:4]
+			carry |= uint64(math.Float32bits(q[0])&^(1<<31) + 1<<23)
+			carry2 |= uint64(math.Float32bits(q[1])&^(1<<31) + 1<<23)
+			carry3 |= uint64(math.Float32bits(q[2])&^(1<<31) + 1<<23)
+			carry4 |= uint64(math.Float32bits(q[3])&^(1<<31) + 1<<23)
+		}
+		for _, x := range v {
+			carry |= uint64(math.Float32bits(x)&^(1<<31) + 1<<23)
+		}
+		return (carry|carry2|carry3|carry4)>>31 == 0
+	case []float64:
+		for _, x := range v {
+			carry |= math.Float64bits(x)&^(1<<63) + 1<<52
+		}
+	}
+	return carry>>63 == 0
+}
+
+const fillIn = "(exclude the column with --exclude, or fill the value in)"
+
+// problem returns the first row that isn't sound, and what is wrong there.
+func (v view[T]) problem(lo int, values []T) (row int, what string) {
+	for i, x := range values {
+		row = lo + i
+		if v.array.IsNull(row) {
+			return row, "null " + fillIn
+		}
+		if !finite([]T{x}) {
+			if a, ok := v.array.(*array.Float64); ok && !math.IsNaN(float64(x)) && !math.IsInf(a.Value(row), 0) {
+				return row, fmt.Sprintf("%v is too large for float32 (use --dtype float64)", a.Value(row))
+			}
+			return row, fmt.Sprintf("%v %s", x, fillIn)
+		}
+	}
+	return row, "null " + fillIn // not reached: a view that isn't sound has such a row
+}

@@ -1,0 +1,359 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/internal/atomicfile"
+)
+
+// A row group of a written file has maxGroupRows rows where the options name no number, or fewer in files with many
+// columns, about maxGroupValues values.
+const (
+	maxGroupRows   = 1 << 17
+	minGroupRows   = 1 << 12
+	maxGroupValues = 1 << 25
+)
+
+// writeCodecs are the compressions that can be written, by their names in the options.
+var writeCodecs = map[string]compress.Compression{
+	"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
+	"gzip": compress.Codecs.Gzip,
+}
+
+// WriterOptions are choices for Parquet; CSV has none. The zero value of a field stands for its default.
+type WriterOptions struct {
+	Compression  string            // "snappy", the default, "none", "zstd" or "gzip"
+	RowGroupRows int64             // rows of a row group, the last excepted; 131,072, or fewer with over 256 columns
+	Metadata     map[string]string // key-value metadata of the file
+}
+
+// Writer writes records to a file, which is there completely once Close has returned nil, and not at all before.
+//
+// A Parquet writer keeps a row group in memory until it is full.
+type Writer struct {
+	path   string
+	file   *atomicfile.File
+	schema *arrow.Schema
+	enc    encoder
+	err    error // the first error; everything after it fails likewise
+	done   bool
+}
+
+// An encoder turns records of one schema into the bytes of a file. Errors of the file are the file's own, and last.
+type encoder interface {
+	write(rec arrow.Record) error
+	finish() error
+}
+
+// Create starts a file in the format of its extension, .parquet or .csv; "-" is CSV on standard output, and a pipe or a
+// device without either extension gets CSV too. In Parquet, columns that schema calls nullable are OPTIONAL, others
+// REQUIRED. Errors name path and say what to do.
+func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
+	ext, err := outputFormat(path)
+	if err != nil {
+		return nil, err
+	}
+	if path == "-" {
+		path = "/dev/stdout"
+	}
+	for i, f := range schema.Fields() {
+		if schema.FieldIndices(f.Name)[0] != i {
+			return nil, fmt.Errorf("%s: two columns are named %q: rename one", path, f.Name)
+		}
+	}
+	file, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{path: path, file: file, schema: schema}
+	err = w.guard(func() error {
+		if ext == ".csv" {
+			w.enc, err = newCSVEncoder(file, schema)
+		} else {
+			w.enc, err = newParquetEncoder(file, schema, opt)
+		}
+		return err
+	})
+	if err != nil {
+		file.Abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+// outputFormat returns ".parquet" or ".csv", the format to write to path in.
+func outputFormat(path string) (string, error) {
+	if path == "-" {
+		return ".csv", nil
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext == ".parquet" || ext == ".csv" {
+		return ext, nil
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+		return ".csv", nil
+	}
+	const known = "use .parquet or .csv, or - for CSV on standard output"
+	if ext == "" {
+		return "", fmt.Errorf("%s: no extension tells which format to write: %s", path, known)
+	}
+	return "", fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known)
+}
+
+// Write adds the rows of rec, whose columns have the names and types of the schema. It keeps no reference to rec.
+func (w *Writer) Write(rec arrow.Record) error {
+	if w.done {
+		return fmt.Errorf("%s: %w", w.path, fs.ErrClosed)
+	}
+	if w.err == nil {
+		w.err = w.guard(func() error {
+			if err := w.check(rec); err != nil {
+				return err
+			}
+			same := array.NewRecord(w.schema, rec.Columns(), rec.NumRows()) // metadata of rec's fields may differ
+			defer same.Release()
+			return w.enc.write(same)
+		})
+	}
+	return w.err
+}
+
+// check tells whether rec fits the schema. Arrow's writer would write what lies under a null in a required column.
+func (w *Writer) check(rec arrow.Record) error {
+	if int(rec.NumCols()) != w.schema.NumFields() {
+		return fmt.Errorf("a record has %d columns, the file %d", rec.NumCols(), w.schema.NumFields())
+	}
+	for i, f := range w.schema.Fields() {
+		col := rec.Column(i)
+		if rec.ColumnName(i) != f.Name || !arrow.TypeEqual(col.DataType(), f.Type) {
+			return fmt.Errorf("column %d of a record is %q of type %s, in the file it is %q of type %s",
+				i, rec.ColumnName(i), col.DataType(), f.Name, f.Type)
+		}
+		if !f.Nullable && col.NullN() > 0 {
+			return fmt.Errorf("column %q has nulls, and its type in the file allows none", f.Name)
+		}
+	}
+	return nil
+}
+
+// Close ends the file and puts it in its place. If it fails, or a Write failed before, no file is left, and one that
+// was there before still is. A second call returns what the first did.
+func (w *Writer) Close() error {
+	if w.done {
+		return w.err
+	}
+	if w.err == nil {
+		w.err = w.guard(w.enc.finish)
+	}
+	if w.err == nil {
+		w.err = w.file.Commit()
+	}
+	w.file.Abort()
+	w.done = true
+	return w.err
+}
+
+// Abort discards what was written. After Close it does nothing, so it can be deferred.
+func (w *Writer) Abort() {
+	if w.done {
+		return
+	}
+	w.done = true
+	w.err = fmt.Errorf("%s: %w", w.path, fs.ErrClosed)
+	w.file.Abort()
+}
+
+// guard runs f and turns a panic of Arrow's into an error. An error of the file comes first and speaks for itself:
+// Arrow loses some, and panics at others.
+func (w *Writer) guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+		if w.file.Err() != nil {
+			err = w.file.Err()
+		} else if err != nil {
+			err = fmt.Errorf("%s can't be written: %w", w.path, err)
+		}
+	}()
+	return f()
+}
+
+type parquetEncoder struct {
+	*pqarrow.FileWriter
+	groupRows int64
+	out       *tail
+}
+
+// tail remembers the last thing written: a Parquet file ends with its magic number.
+type tail struct {
+	io.Writer
+	last string
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.last = string(p[max(0, len(p)-4):])
+	return t.Writer.Write(p)
+}
+
+func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (encoder, error) {
+	if opt.Compression == "" {
+		opt.Compression = "snappy"
+	}
+	codec, ok := writeCodecs[opt.Compression]
+	if !ok {
+		return nil, fmt.Errorf("unknown compression %q: use snappy, none, zstd or gzip", opt.Compression)
+	}
+	if opt.RowGroupRows == 0 {
+		opt.RowGroupRows = min(maxGroupRows, max(minGroupRows, maxGroupValues/int64(max(1, schema.NumFields()))))
+	}
+	if opt.RowGroupRows < 0 {
+		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.RowGroupRows)
+	}
+	props := []parquet.WriterProperty{parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(opt.RowGroupRows)}
+	for _, f := range schema.Fields() {
+		if arrow.IsFloating(f.Type.ID()) { // hardly a value comes twice
+			props = append(props, parquet.WithDictionaryFor(f.Name, false))
+		}
+	}
+	t := &tail{Writer: out}
+	w, err := pqarrow.NewFileWriter(schema, t, parquet.NewWriterProperties(props...), pqarrow.DefaultWriterProps())
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
+		if err := w.AppendKeyValueMetadata(key, opt.Metadata[key]); err != nil {
+			return nil, err
+		}
+	}
+	return &parquetEncoder{w, opt.RowGroupRows, t}, nil
+}
+
+// write adds rec to the row group that is being filled and starts new ones as needed.
+func (e *parquetEncoder) write(rec arrow.Record) error { return e.WriteBuffered(rec) }
+
+// finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
+func (e *parquetEncoder) finish() error {
+	if err := e.Close(); err != nil {
+		return err
+	}
+	if e.out.last != "PAR1" {
+		return errors.New("its footer couldn't be made")
+	}
+	return nil
+}
+
+// csvEncoder writes a header, then a line for each row: floats in the shortest form that parses back to the same value,
+// nulls empty, text in quotes where needed, the empty text always, so that it differs from a null.
+type csvEncoder struct {
+	out io.Writer
+	buf []byte
+}
+
+// csvFlush is how many bytes of lines are written at a time, about.
+const csvFlush = 64 << 10
+
+func newCSVEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
+	e := &csvEncoder{out: out}
+	for i, f := range schema.Fields() {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = appendText(e.buf, f.Name)
+	}
+	e.buf = append(e.buf, '\n')
+	return e, nil
+}
+
+func (e *csvEncoder) write(rec arrow.Record) error {
+	cells := make([]cell, rec.NumCols())
+	for i, col := range rec.Columns() {
+		cells[i] = cellOf(col)
+	}
+	for r := range int(rec.NumRows()) {
+		for i, cell := range cells {
+			if i > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			if !rec.Column(i).IsNull(r) {
+				e.buf = cell(e.buf, r)
+			} else if len(cells) == 1 {
+				e.buf = append(e.buf, `""`...) // readers skip an empty line
+			}
+		}
+		e.buf = append(e.buf, '\n')
+		if len(e.buf) >= csvFlush {
+			if err := e.finish(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *csvEncoder) finish() error {
+	_, err := e.out.Write(e.buf)
+	e.buf = e.buf[:0]
+	return err
+}
+
+// A cell appends value i of a column to buf.
+type cell func(buf []byte, i int) []byte
+
+func cellOf(col arrow.Array) cell {
+	switch col := col.(type) {
+	case *array.Float64:
+		return floatCell(col.Float64Values(), 64)
+	case *array.Float32:
+		return floatCell(col.Float32Values(), 32)
+	case *array.Int8:
+		return intCell(col.Int8Values())
+	case *array.Int16:
+		return intCell(col.Int16Values())
+	case *array.Int32:
+		return intCell(col.Int32Values())
+	case *array.Int64:
+		return intCell(col.Int64Values())
+	case *array.Boolean:
+		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
+	case *array.String:
+		return func(buf []byte, i int) []byte { return appendText(buf, col.Value(i)) }
+	case *array.Dictionary:
+		value := cellOf(col.Dictionary())
+		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
+	}
+	return func(buf []byte, i int) []byte { return appendText(buf, col.ValueStr(i)) }
+}
+
+func floatCell[T float32 | float64](values []T, bits int) cell {
+	return func(buf []byte, i int) []byte { return strconv.AppendFloat(buf, float64(values[i]), 'g', -1, bits) }
+}
+
+func intCell[T int8 | int16 | int32 | int64](values []T) cell {
+	return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(values[i]), 10) }
+}
+
+// appendText appends s as RFC 4180 has it. Spaces at the ends are quoted too, since some readers trim them.
+func appendText(buf []byte, s string) []byte {
+	if s != "" && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
+		return append(buf, s...)
+	}
+	buf = append(buf, '"')
+	buf = append(buf, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(buf, '"')
+}

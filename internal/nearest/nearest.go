@@ -1,0 +1,43 @@
+// Package nearest finds the name that a mistyped one most likely stands for.
+package nearest
+
+import "strings"
+
+// Name returns the candidate with the smallest edit distance from name, upper and lower case alike, or "" where none
+// is near: at most a third of the letters of name, rounded up, may differ. The first of equally near candidates wins.
+func Name(name string, candidates []string) string {
+	best, limit := "", (len([]rune(name))+2)/3
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c), limit); d <= limit {
+			best, limit = c, d-1
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of a and b: the fewest insertions, deletions and replacements of letters that
+// turn one into the other. Beyond limit it is only known to be more.
+func distance(a, b string, limit int) int {
+	s, t := []rune(a), []rune(b)
+	if len(s)-len(t) > limit || len(t)-len(s) > limit {
+		return limit + 1
+	}
+	row := make([]int, len(t)+1) // distances between a prefix of s and every prefix of t
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range s {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, q := range t {
+			d := min(row[j], row[j+1]) + 1
+			if r == q {
+				d = min(d, diagonal)
+			} else {
+				d = min(d, diagonal+1)
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(t)]
+}
