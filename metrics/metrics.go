@@ -1,0 +1,132 @@
+// Package metrics measures how good predictions are. Its accumulators take predictions in pieces of any size and in any
+// order, with the same result.
+package metrics
+
+import (
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/kernel"
+)
+
+// Confusion counts rows by their class and the class predicted for them: Confusion[actual][predicted].
+type Confusion [][]int64
+
+// NewConfusion returns the confusion of no rows among that many classes.
+func NewConfusion(classes int) Confusion {
+	c := make(Confusion, classes)
+	for i := range c {
+		c[i] = make([]int64, classes)
+	}
+	return c
+}
+
+// Add counts a row.
+func (c Confusion) Add(actual, predicted int) { c[actual][predicted]++ }
+
+// Rows returns the number of rows counted.
+func (c Confusion) Rows() int64 {
+	n := int64(0)
+	for i := range c {
+		n += c.Actual(i)
+	}
+	return n
+}
+
+// Actual returns the number of rows of a class.
+func (c Confusion) Actual(class int) int64 {
+	n := int64(0)
+	for _, count := range c[class] {
+		n += count
+	}
+	return n
+}
+
+// Predicted returns the number of rows that a class was predicted for.
+func (c Confusion) Predicted(class int) int64 {
+	n := int64(0)
+	for i := range c {
+		n += c[i][class]
+	}
+	return n
+}
+
+// Errors returns the number of rows whose prediction is not their class.
+func (c Confusion) Errors() int64 {
+	n := c.Rows()
+	for i := range c {
+		n -= c[i][i]
+	}
+	return n
+}
+
+// Accuracy returns the share of rows whose prediction is their class, NaN without rows.
+func (c Confusion) Accuracy() float64 {
+	rows := c.Rows()
+	return float64(rows-c.Errors()) / float64(rows)
+}
+
+// Precision returns the share of right ones among the predictions of a class, NaN if it was never predicted.
+func (c Confusion) Precision(class int) float64 {
+	return float64(c[class][class]) / float64(c.Predicted(class))
+}
+
+// Recall returns the share of the rows of a class for which it was predicted, NaN if the class has no rows.
+func (c Confusion) Recall(class int) float64 {
+	return float64(c[class][class]) / float64(c.Actual(class))
+}
+
+// F1 returns the harmonic mean of a class's precision and recall, NaN if it has no rows and was never predicted.
+func (c Confusion) F1(class int) float64 {
+	return float64(2*c[class][class]) / float64(c.Predicted(class)+c.Actual(class))
+}
+
+// AUC accumulates the area under the ROC curve: the probability that a random positive row has a higher score than a
+// random negative one, equal scores counting half (Mann and Whitney 1947; Hanley and McNeil 1982). It keeps every score.
+type AUC[T kernel.Float] struct {
+	positive, negative []T
+}
+
+// Add takes rows by their scores and labels; a label above zero is a positive row.
+func (a *AUC[T]) Add(scores, labels []T) {
+	for i, s := range scores {
+		if labels[i] > 0 {
+			a.positive = append(a.positive, s)
+		} else {
+			a.negative = append(a.negative, s)
+		}
+	}
+}
+
+// Value returns the exact area, rounded once; NaN unless there are rows of both classes. A score of NaN ranks below
+// every other. It sorts the scores in place.
+//
+// It holds up to 4e9 rows: twice the number of pairs is counted in 64 bits.
+func (a *AUC[T]) Value() float64 {
+	if len(a.positive) == 0 || len(a.negative) == 0 {
+		return math.NaN()
+	}
+	var g errgroup.Group
+	g.Go(func() error { slices.Sort(a.positive); return nil })
+	g.Go(func() error { slices.Sort(a.negative); return nil })
+	g.Wait() // neither of them fails
+	below, upTo := 0, 0
+	halves := uint64(0)
+	for _, p := range a.positive {
+		for below < len(a.negative) && less(a.negative[below], p) {
+			below++
+		}
+		for upTo < len(a.negative) && !less(p, a.negative[upTo]) {
+			upTo++
+		}
+		halves += uint64(below) + uint64(upTo)
+	}
+	return float64(halves) / 2 / (float64(len(a.positive)) * float64(len(a.negative)))
+}
+
+// less orders scores as slices.Sort does.
+func less[T kernel.Float](a, b T) bool {
+	return a < b || a != a && b == b
+}

@@ -1,0 +1,138 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
+)
+
+// spam has the counts of a text-book table: 100 rows, 5 of 20 positive ones missed, 10 false alarms.
+func spam() Confusion {
+	return Confusion{{70, 10}, {5, 15}}
+}
+
+func TestConfusion(t *testing.T) {
+	c := spam()
+	for _, m := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"rows", float64(c.Rows()), 100},
+		{"errors", float64(c.Errors()), 15},
+		{"accuracy", c.Accuracy(), 0.85},
+		{"precision of 1", c.Precision(1), 0.6},
+		{"recall of 1", c.Recall(1), 0.75},
+		{"F1 of 1", c.F1(1), 2 * 0.6 * 0.75 / (0.6 + 0.75)},
+		{"precision of 0", c.Precision(0), 70.0 / 75},
+		{"recall of 0", c.Recall(0), 0.875},
+	} {
+		if math.Abs(m.got-m.want) > 1e-15 { // one rounding each of numbers up to 1
+			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
+		}
+	}
+}
+
+func TestConfusionAdd(t *testing.T) {
+	c := NewConfusion(3)
+	c.Add(0, 0)
+	c.Add(2, 1)
+	c.Add(2, 1)
+	want := Confusion{{1, 0, 0}, {0, 0, 0}, {0, 2, 0}}
+	for i := range want {
+		if !slices.Equal(c[i], want[i]) {
+			t.Errorf("row %d is %v, want %v", i, c[i], want[i])
+		}
+	}
+	if c.Actual(2) != 2 || c.Predicted(1) != 2 || c.Errors() != 2 {
+		t.Errorf("actual %d, predicted %d, errors %d, want 2 of each", c.Actual(2), c.Predicted(1), c.Errors())
+	}
+}
+
+func TestUndefinedIsNaN(t *testing.T) {
+	c := NewConfusion(2)
+	one := new(AUC[float32])
+	one.Add([]float32{1, 2}, []float32{1, 1})
+	for name, v := range map[string]float64{"accuracy": c.Accuracy(), "precision": c.Precision(1), "recall": c.Recall(1),
+		"F1": c.F1(1), "AUC without rows": new(AUC[float64]).Value(), "AUC of one class": one.Value()} {
+		if !math.IsNaN(v) {
+			t.Errorf("%s is %v, want NaN", name, v)
+		}
+	}
+}
+
+// mannWhitney is the definition: the share of pairs of a positive and a negative row that are in order, ties half.
+func mannWhitney(scores, labels []float64) float64 {
+	wins, pairs := 0.0, 0.0
+	for i, p := range scores {
+		for j, n := range scores {
+			if labels[i] <= 0 || labels[j] > 0 {
+				continue
+			}
+			pairs++
+			switch {
+			case p > n || n != n && p == p:
+				wins++
+			case p == n || p != p && n != n:
+				wins += 0.5
+			}
+		}
+	}
+	return wins / pairs
+}
+
+func TestAUC(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	inf := math.Inf(1)
+	special := []float64{math.NaN(), -inf, inf, 0, math.Copysign(0, -1)}
+	for n := 2; n < 120; n++ {
+		for _, levels := range []int{2, 7, 1 << 40} { // from mostly ties to none
+			scores, labels := make([]float64, n), make([]float64, n)
+			for i := range scores {
+				scores[i] = float64(rng.IntN(levels)) - 3
+				if levels == 7 && rng.IntN(4) == 0 {
+					scores[i] = special[rng.IntN(len(special))]
+				}
+				labels[i] = float64(2*rng.IntN(2) - 1)
+			}
+			labels[0], labels[n-1] = 1, -1
+			a := new(AUC[float64])
+			cut := rng.IntN(n)
+			a.Add(scores[:cut], labels[:cut])
+			a.Add(scores[cut:], labels[cut:])
+			if got, want := a.Value(), mannWhitney(scores, labels); got != want {
+				t.Fatalf("AUC of %v with labels %v is %v, want %v", scores, labels, got, want)
+			}
+			if got := a.Value(); got != mannWhitney(scores, labels) {
+				t.Fatalf("the second time, AUC is %v", got)
+			}
+		}
+	}
+}
+
+// TestAUCAgainstGonum compares with the area that gonum integrates, which has a rounding for each of up to n thresholds.
+func TestAUCAgainstGonum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n = 5000
+	a := new(AUC[float64])
+	scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
+	for i := range scores {
+		classes[i] = rng.IntN(3) == 0
+		labels[i] = -1
+		scores[i] = math.Round(50 * rng.NormFloat64())
+		if classes[i] {
+			labels[i] = 1
+			scores[i] += 40
+		}
+	}
+	a.Add(scores, labels)
+	stat.SortWeightedLabeled(scores, classes, nil)
+	tpr, fpr, _ := stat.ROC(nil, scores, classes, nil)
+	got, want := a.Value(), integrate.Trapezoidal(fpr, tpr)
+	if math.Abs(got-want) > n*0x1p-52 {
+		t.Errorf("AUC is %v, gonum's %v", got, want)
+	}
+}

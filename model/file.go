@@ -1,0 +1,174 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"halfspace/internal/atomicfile"
+)
+
+// maxFile bounds the bytes of a model file: room for millions of features.
+const maxFile = 256 << 20
+
+// encode returns the bytes of the model's file.
+func (m *Model) encode() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(m); err != nil {
+		return nil, err
+	}
+	b.Truncate(b.Len() - len("\n}\n"))
+	b.WriteString(",\n")
+	sum := sha256.Sum256(b.Bytes())
+	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
+	if b.Len() > maxFile {
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB", len(m.Features), maxFile>>20)
+	}
+	return b.Bytes(), nil
+}
+
+// WriteTo writes the model's file to w.
+func (m *Model) WriteTo(w io.Writer) (int64, error) {
+	data, err := m.encode()
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(data)
+	return int64(n), err
+}
+
+// Save writes the model's file. A file that is there already is replaced at once or left as it was.
+func (m *Model) Save(path string) error {
+	data, err := m.encode()
+	if err != nil {
+		return fmt.Errorf("%s: the model can't be written: %w", path, err)
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Load reads the model's file at path. Its errors name the file.
+func Load(path string) (*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	defer f.Close()
+	m, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	return m, nil
+}
+
+// plain drops the operation and the path from an error of package os: the caller has told them better.
+func plain(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Read reads a model's file to its end. It fails unless the format and the checksum are right and the model passes
+// Check.
+func Read(r io.Reader) (*Model, error) {
+	data, err := readObject(r, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFormat(data); err != nil {
+		return nil, err
+	}
+	if err := checkSum(data); err != nil {
+		return nil, err
+	}
+	m := new(Model)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("damaged halfspace model: %w; train it again", err)
+	}
+	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
+		m.Bias = nil // [0] is a way to say that there is none
+	}
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("unusable halfspace model: %w; train it again", err)
+	}
+	return m, nil
+}
+
+// readObject reads r to its end, most bytes at the most. Files that are too large, or no JSON object at all, it tells from their start.
+func readObject(r io.Reader, most int) ([]byte, error) {
+	br := bufio.NewReader(io.LimitReader(r, int64(most)+1))
+	head, err := br.Peek(64)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
+		return nil, errors.New("not a halfspace model: it doesn't start as a JSON object")
+	}
+	data, err := io.ReadAll(br)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > most {
+		return nil, fmt.Errorf("not a halfspace model: larger than %d MiB", most>>20)
+	}
+	return data, nil
+}
+
+func checkFormat(data []byte) error {
+	var head struct {
+		Format any `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("not a whole halfspace model: %w; copy it again or train it again", err)
+	}
+	name, _ := head.Format.(string)
+	kind, _, _ := strings.Cut(Format, "/")
+	switch {
+	case name == Format:
+		return nil
+	case strings.HasPrefix(name, kind+"/"):
+		return fmt.Errorf("format is %q, and this program reads %q: use the version of halfspace that wrote it", name, Format)
+	}
+	return fmt.Errorf("not a halfspace model: it has no \"format\": %q", Format)
+}
+
+// checkSum finds the line of the checksum, which ends the file but for the closing brace, and compares the sum with the
+// bytes before it.
+func checkSum(data []byte) error {
+	const key = "\n  \"checksum\": \"sha256:"
+	at := bytes.LastIndex(data, []byte(key))
+	if at < 0 {
+		return errors.New("no checksum on the last line but one: the file was cut or rewritten; restore it or train again")
+	}
+	sum, rest, _ := bytes.Cut(data[at+len(key):], []byte("\"\n"))
+	if string(bytes.TrimSpace(rest)) != "}" {
+		return errors.New("checksum is not the last key: the file was rewritten; restore it or train again")
+	}
+	want := sha256.Sum256(data[:at+1])
+	if string(sum) != hex.EncodeToString(want[:]) {
+		return errors.New("wrong checksum: the file was changed after it was written; restore it or train again")
+	}
+	return nil
+}

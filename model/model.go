@@ -1,0 +1,241 @@
+// Package model holds what a training learned, the parameters of a linear classifier with what they mean, and its file.
+//
+// # The file
+//
+// A model file is indented JSON with "format": "halfspace-model/1". Nothing in it depends on how it came about: not on
+// the number of workers, the instruction set, memory, paths, file formats, the time or the version of the program. The
+// same data, options and seed give the same bytes.
+//
+// Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, also where the
+// weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
+// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one.
+//
+// The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
+// by hand:
+//
+//	head -n -2 m.json | sha256sum
+//
+// A reader accepts keys that it doesn't know, and no other number than 1 after the slash of "format".
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Format is the first thing that a model file says.
+const Format = "halfspace-model/1"
+
+// Model is a linear classifier of two classes: Weights has one row with a weight for each feature, Bias one number, or
+// none when it was trained without one.
+type Model struct {
+	Format    string        `json:"format"`
+	Algorithm string        `json:"algorithm"`
+	Dtype     string        `json:"dtype"` // element type of training and prediction: float32 or float64
+	Label     string        `json:"label"` // name of the label's column
+	Classes   []block.Class `json:"classes"`
+	Positive  block.Class   `json:"positive"`
+	Features  []string      `json:"features"`
+	FitBias   bool          `json:"fit_bias"`
+	Weights   [][]float64   `json:"weights"`
+	Bias      []float64     `json:"bias"`
+	Options   Options       `json:"options"`
+	Data      Data          `json:"data"`
+	Training  Training      `json:"training"`
+}
+
+// Options are the training options that shaped the result. One that had no say, such as the seed of a training in file
+// order, is absent.
+type Options struct {
+	Order      string  `json:"order,omitempty"`
+	Epochs     int64   `json:"epochs,omitempty"`
+	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
+	Eta        float64 `json:"eta,omitempty"`
+	Seed       *uint64 `json:"seed,omitempty"`
+	Pocket     string  `json:"pocket,omitempty"`
+}
+
+// Data tells which rows a model was trained on.
+type Data struct {
+	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
+	Rows        int64  `json:"rows"`
+}
+
+// Training tells how the training went.
+type Training struct {
+	Rows      int64   `json:"rows"`
+	Epochs    int64   `json:"epochs"`
+	Visits    int64   `json:"visits"`
+	Updates   int64   `json:"updates"`
+	Errors    int64   `json:"errors"` // rows whose prediction isn't their label
+	Converged bool    `json:"converged"`
+	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative
+	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
+	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
+	Kept      *int64  `json:"kept,omitempty"`
+}
+
+// New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
+// there is one, then any padding. The caller fills in Algorithm, Options, Data and Training.
+func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
+	m := &Model{
+		Format:   Format,
+		Dtype:    dtype[T](),
+		Label:    spec.Label,
+		Classes:  slices.Clone(spec.Classes),
+		Positive: spec.Classes[spec.Positive],
+		Features: slices.Clone(spec.Features),
+		FitBias:  spec.Bias,
+		Weights:  [][]float64{make([]float64, len(spec.Features))},
+		Bias:     []float64{},
+	}
+	for i := range spec.Features {
+		m.Weights[0][i] = float64(weights[i])
+	}
+	if spec.Bias {
+		m.Bias = []float64{float64(weights[len(spec.Features)])}
+	}
+	return m
+}
+
+// Spec says what the columns of a block that the model can score mean.
+func (m *Model) Spec() *block.Spec {
+	return &block.Spec{
+		Features: slices.Clone(m.Features),
+		Bias:     m.FitBias,
+		Label:    m.Label,
+		Classes:  slices.Clone(m.Classes),
+		Positive: slices.Index(m.Classes, m.Positive),
+	}
+}
+
+// Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to
+// kernel.Stride[T]. With the T that m.Dtype names, scores repeat the arithmetic of the training.
+func Vector[T kernel.Float](m *Model) []T {
+	cols := len(m.Features) + len(m.Bias)
+	w := block.Alloc[T](kernel.Stride[T](cols))
+	for i, v := range m.Weights[0] {
+		w[i] = T(v)
+	}
+	for i, v := range m.Bias {
+		w[len(m.Features)+i] = T(v)
+	}
+	return w
+}
+
+func dtype[T kernel.Float]() string {
+	return fmt.Sprintf("float%d", 8*unsafe.Sizeof(T(0)))
+}
+
+// Check returns an error that says what makes the model useless, if anything does. Models that come from a file have
+// passed it.
+func (m *Model) Check() error {
+	if m.Dtype != "float32" && m.Dtype != "float64" {
+		return fmt.Errorf("dtype is %q, not float32 or float64", m.Dtype)
+	}
+	if err := m.checkClasses(); err != nil {
+		return err
+	}
+	if err := m.checkFeatures(); err != nil {
+		return err
+	}
+	if len(m.Weights) != 1 {
+		return fmt.Errorf("weights has %d rows: two classes have one", len(m.Weights))
+	}
+	if len(m.Weights[0]) != len(m.Features) {
+		return fmt.Errorf("%d weights for %d features", len(m.Weights[0]), len(m.Features))
+	}
+	for i, w := range m.Weights[0] {
+		if err := m.checkNumber(w); err != nil {
+			return fmt.Errorf("weight of feature %q %w", m.Features[i], err)
+		}
+	}
+	if m.FitBias != (len(m.Bias) == 1) || len(m.Bias) > 1 {
+		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
+	}
+	for _, b := range m.Bias {
+		if err := m.checkNumber(b); err != nil {
+			return fmt.Errorf("bias %w", err)
+		}
+	}
+	return m.checkSums()
+}
+
+// checkSums makes sure that the other numbers can be written too.
+func (m *Model) checkSums() error {
+	t := &m.Training
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}} {
+		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
+			advice := "scale the features down"
+			if m.Dtype == "float32" {
+				advice += ", or use float64"
+			}
+			return fmt.Errorf("%s is %v: %s", s.name, s.value, advice)
+		}
+	}
+	return nil
+}
+
+// checkNumber makes sure that v is finite and an element of the model's type.
+func (m *Model) checkNumber(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("is %v, not a finite number", v)
+	}
+	if m.Dtype == "float32" && float64(float32(v)) != v {
+		return fmt.Errorf("is %v, which no float32 equals", v)
+	}
+	return nil
+}
+
+func (m *Model) checkClasses() error {
+	if len(m.Classes) != 2 {
+		return fmt.Errorf("%d classes: a linear model has two", len(m.Classes))
+	}
+	low, high := m.Classes[0], m.Classes[1]
+	if low.Kind != high.Kind {
+		return fmt.Errorf("classes are a %s and a %s, not of one type", low.Kind, high.Kind)
+	}
+	if low.Compare(high) >= 0 {
+		return fmt.Errorf("classes are not two values in ascending order")
+	}
+	if !slices.Contains(m.Classes, m.Positive) {
+		return fmt.Errorf("positive class %q is not among the classes", m.Positive)
+	}
+	for _, c := range m.Classes {
+		if !utf8.ValidString(c.Text) {
+			return fmt.Errorf("class %q is not valid UTF-8 text", c.Text)
+		}
+	}
+	return nil
+}
+
+func (m *Model) checkFeatures() error {
+	if !utf8.ValidString(m.Label) {
+		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", m.Label)
+	}
+	if len(m.Features) == 0 {
+		return fmt.Errorf("no features")
+	}
+	seen := make(map[string]bool, len(m.Features))
+	for _, f := range m.Features {
+		switch {
+		case !utf8.ValidString(f):
+			return fmt.Errorf("name of feature %q is not valid UTF-8 text", f)
+		case seen[f]:
+			return fmt.Errorf("feature %q is there twice", f)
+		case f == m.Label:
+			return fmt.Errorf("feature %q is the label's column too", f)
+		}
+		seen[f] = true
+	}
+	return nil
+}

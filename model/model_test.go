@@ -1,0 +1,369 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// textbook is the model of the rows (3,3)+, (4,3)+, (1,1)-: w = (1,1), b = -3 after 7 updates.
+func textbook() *Model {
+	spec := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
+		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	m := New(spec, []float32{1, 1, -3})
+	m.Algorithm = "perceptron"
+	m.Options = Options{Order: "cyclic", Epochs: 100, Eta: 1}
+	m.Data = Data{Fingerprint: "xxh3:0123456789abcdef", Rows: 3}
+	m.Training = Training{Rows: 3, Epochs: 6, Visits: 18, Updates: 7, Converged: true, Radius: math.Sqrt(26), Norm: math.Sqrt(11)}
+	return m
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := m.WriteTo(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != int64(b.Len()) {
+		t.Fatalf("WriteTo returned %d after %d bytes", n, b.Len())
+	}
+	return b.Bytes()
+}
+
+func TestFile(t *testing.T) {
+	got := string(encode(t, textbook()))
+	want := `{
+  "format": "halfspace-model/1",
+  "algorithm": "perceptron",
+  "dtype": "float32",
+  "label": "y",
+  "classes": [
+    -1,
+    1
+  ],
+  "positive": 1,
+  "features": [
+    "x1",
+    "x2"
+  ],
+  "fit_bias": true,
+  "weights": [
+    [
+      1,
+      1
+    ]
+  ],
+  "bias": [
+    -3
+  ],
+  "options": {
+    "order": "cyclic",
+    "epochs": 100,
+    "max_updates": 0,
+    "eta": 1
+  },
+  "data": {
+    "fingerprint": "xxh3:0123456789abcdef",
+    "rows": 3
+  },
+  "training": {
+    "rows": 3,
+    "epochs": 6,
+    "visits": 18,
+    "updates": 7,
+    "errors": 0,
+    "converged": true,
+    "loss": 0,
+    "radius": 5.0990195135927845,
+    "norm": 3.3166247903554
+  },
+`
+	// The promise of the package comment: the sum covers every byte before the checksum's line.
+	want += fmt.Sprintf("  \"checksum\": \"sha256:%x\"\n}\n", sha256.Sum256([]byte(want)))
+	if got != want {
+		t.Errorf("file is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	seed := uint64(math.MaxUint64)
+	kept := int64(12)
+	numbers := []float64{0, math.Copysign(0, -1), 0.1, -1e-320, math.SmallestNonzeroFloat64, math.MaxFloat64, 1.0 / 3, 1 << 53, 1e21}
+	m64 := textbook()
+	m64.Dtype, m64.Algorithm, m64.FitBias, m64.Bias = "float64", "pocket", false, []float64{}
+	m64.Options.Seed, m64.Options.Pocket, m64.Training.Kept = &seed, "exact", &kept
+	m64.Weights, m64.Features = [][]float64{numbers}, nil
+	for i := range numbers {
+		m64.Features = append(m64.Features, fmt.Sprintf("<%d> & \"ü\"\n\u2028", i))
+	}
+	m64.Classes = []block.Class{block.StringClass("<=50K"), block.StringClass(">50K")}
+	m64.Positive = m64.Classes[0]
+
+	m32 := textbook()
+	m32.Weights = [][]float64{{float64(float32(0.1)), float64(math.Float32frombits(1))}}
+	m32.Bias = []float64{-math.MaxFloat32}
+	m32.Classes = []block.Class{block.FloatClass(-0.5), block.FloatClass(2.5e300)}
+	m32.Positive = m32.Classes[1]
+
+	for _, m := range []*Model{textbook(), m64, m32} {
+		data := encode(t, m)
+		back, err := Read(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(back, m) {
+			t.Errorf("read back\n%+v\nwant\n%+v", back, m)
+		}
+		for i, w := range back.Weights[0] {
+			if math.Float64bits(w) != math.Float64bits(m.Weights[0][i]) {
+				t.Errorf("weight %d is %v, want %v", i, w, m.Weights[0][i])
+			}
+		}
+		if again := encode(t, back); !bytes.Equal(again, data) {
+			t.Errorf("written again:\n%s\nwant\n%s", again, data)
+		}
+	}
+}
+
+func TestSpecAndVector(t *testing.T) {
+	m := textbook()
+	want := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
+		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	if got := m.Spec(); !reflect.DeepEqual(got, want) {
+		t.Errorf("Spec is %+v, want %+v", got, want)
+	}
+	if got, want := Vector[float32](m), []float32{1, 1, -3, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Vector is %v, want %v", got, want)
+	}
+	m.FitBias, m.Bias = false, nil
+	if got, want := Vector[float64](m), []float64{1, 1, 0, 0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Vector without bias is %v, want %v", got, want)
+	}
+	if n := m.Spec().Cols(); n != 2 {
+		t.Errorf("without bias the model's blocks have %d columns, want 2", n)
+	}
+}
+
+func TestNewTakesPaddedWeights(t *testing.T) {
+	m := textbook()
+	padded := New(m.Spec(), Vector[float32](m))
+	if !reflect.DeepEqual(padded.Weights, m.Weights) || !reflect.DeepEqual(padded.Bias, m.Bias) {
+		t.Errorf("weights %v and bias %v from a padded vector, want %v and %v", padded.Weights, padded.Bias, m.Weights, m.Bias)
+	}
+	if kernel.Stride[float64](3) != 4 || New(m.Spec(), []float64{1, 1, -3, 0}).Dtype != "float64" {
+		t.Error("float64 weights don't make a float64 model")
+	}
+}
+
+// sign appends the right checksum to a file without one, whose last line but the brace is body's.
+func sign(body string) string {
+	body = strings.TrimSuffix(strings.TrimSpace(body), "}")
+	body = strings.TrimSpace(body) + ",\n"
+	return fmt.Sprintf("%s  \"checksum\": \"sha256:%x\"\n}\n", body, sha256.Sum256([]byte(body)))
+}
+
+const small = `{"format": "halfspace-model/1", "dtype": "float32", "label": "y", "classes": [0, 1], "positive": 1,
+"features": ["a", "b"], "fit_bias": true, "weights": [[1, 2]], "bias": [3]}`
+
+func TestReadForeignFiles(t *testing.T) {
+	for name, text := range map[string]string{
+		"as is":        small,
+		"unknown keys": strings.Replace(small, `"dtype"`, `"calibration": {"checksum": "x"}, "dtype"`, 1),
+		"no bias":      strings.Replace(small, `"fit_bias": true`, `"fit_bias": false`, 1),
+		"1.0 as class": strings.Replace(small, `[0, 1]`, `[0.0, 1.0e0]`, 1),
+	} {
+		if name == "no bias" {
+			text = strings.Replace(text, `"bias": [3]`, `"bias": [0]`, 1)
+		}
+		m, err := Read(strings.NewReader(sign(text)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if want := []block.Class{block.IntClass(0), block.IntClass(1)}; !reflect.DeepEqual(m.Classes, want) {
+			t.Errorf("%s: classes are %v, want %v", name, m.Classes, want)
+		}
+	}
+}
+
+func TestReadRejects(t *testing.T) {
+	edit := func(from, to string) string {
+		if !strings.Contains(small, from) {
+			t.Fatalf("no %q to edit", from)
+		}
+		return sign(strings.Replace(small, from, to, 1))
+	}
+	whole := string(encode(t, textbook()))
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "not a halfspace model"},
+		{"Parquet", "PAR1\x15\x04", "not a halfspace model"},
+		{"list", "[1]", "not a halfspace model"},
+		{"other JSON", `{"weights": [1]}`, `no "format"`},
+		{"format is a number", `{"format": 1}`, `no "format"`},
+		{"major 2", strings.Replace(whole, "model/1", "model/2", 1), "use the version of halfspace that wrote it"},
+		{"minor", strings.Replace(whole, "model/1", "model/1.1", 1), "use the version of halfspace that wrote it"},
+		{"cut", whole[:len(whole)/2], "copy it again"},
+		{"trailing data", whole + "{}", "after top-level value"},
+		{"changed weight", strings.Replace(whole, "-3", "-4", 1), "wrong checksum"},
+		{"no checksum", small, "no checksum"},
+		{"checksum not last", strings.Replace(whole, "\"\n}\n", "\",\n  \"x\": 1\n}\n", 1), "not the last key"},
+		{"upper-case checksum", strings.Replace(whole, "sha256:", "sha256:F", 1), "wrong checksum"},
+		{"carriage returns", strings.ReplaceAll(whole, "\n", "\r\n"), "the file was rewritten"},
+		{"NaN", edit("[1, 2]", "[1, NaN]"), "invalid character"},
+		{"too large", edit("[1, 2]", "[1, 1e999]"), "1e999"},
+		{"not a float32", edit("[1, 2]", "[1, 0.1]"), `weight of feature "b" is 0.1`},
+		{"too large for a float32", edit("[3]", "[1e39]"), "bias is 1e+39"},
+		{"null weights", edit("[[1, 2]]", "null"), "weights has 0 rows"},
+		{"two rows", edit("[[1, 2]]", "[[1, 2], [1, 2]]"), "weights has 2 rows"},
+		{"short row", edit("[[1, 2]]", "[[1]]"), "1 weights for 2 features"},
+		{"weights not numbers", edit("[[1, 2]]", `[["1", 2]]`), "cannot unmarshal string"},
+		{"no features", sign(strings.NewReplacer(`["a", "b"]`, "[]", "[[1, 2]]", "[[]]").Replace(small)), "no features"},
+		{"feature twice", edit(`"b"`, `"a"`), `"a" is there twice`},
+		{"feature is label", edit(`"b"`, `"y"`), `"y" is the label's column too`},
+		{"one class", edit("[0, 1]", "[1]"), "1 classes"},
+		{"three classes", edit("[0, 1]", "[0, 1, 2]"), "3 classes"},
+		{"equal classes", edit("[0, 1]", "[1, 1.0]"), "ascending order"},
+		{"descending classes", edit("[0, 1]", "[1, 0]"), "ascending order"},
+		{"mixed classes", edit("[0, 1]", `[0, "1"]`), "not of one type"},
+		{"null class", edit("[0, 1]", "[null, 1]"), "a class is"},
+		{"class too large", edit("[0, 1]", "[0, 1e999]"), "float64 can't hold"},
+		{"positive elsewhere", edit(`"positive": 1`, `"positive": 2`), `positive class "2" is not among the classes`},
+		{"no positive", edit(`"positive": 1,`, ""), "not among the classes"},
+		{"bias missing", edit("[3]", "[]"), "bias has 0 numbers"},
+		{"bias without fit_bias", edit("true", "false"), "bias has 1 numbers"},
+		{"two biases", edit("[3]", "[3, 4]"), "bias has 2 numbers"},
+		{"dtype", edit("float32", "float16"), `dtype is "float16"`},
+		{"deep", `{"format": ` + strings.Repeat("[", 20000), "exceeded max depth"},
+	} {
+		m, err := Read(strings.NewReader(c.text))
+		if err == nil {
+			t.Errorf("%s: read as %+v", c.name, m)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error is %q, want one line with %q", c.name, err, c.want)
+		}
+	}
+}
+
+// endless is a JSON object that never ends.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	if e.read == 0 {
+		p[0] = '{'
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestReadBoundsMemory(t *testing.T) {
+	const most = 3 << 20
+	e := new(endless)
+	if _, err := readObject(e, most); err == nil || !strings.Contains(err.Error(), "larger than 3 MiB") {
+		t.Errorf("error is %v, want one about the size", err)
+	}
+	if e.read > 2*most {
+		t.Errorf("read %d bytes of a file that may have %d", e.read, most)
+	}
+	if data, err := readObject(strings.NewReader("  {}"), 4); err != nil || string(data) != "  {}" {
+		t.Errorf("read %q and %v from a file of the size allowed", data, err)
+	}
+}
+
+func TestWriteRejects(t *testing.T) {
+	for name, spoil := range map[string]func(*Model){
+		"NaN weight":    func(m *Model) { m.Weights[0][1] = math.NaN() },
+		"infinite bias": func(m *Model) { m.Bias[0] = math.Inf(-1) },
+		"infinite loss": func(m *Model) { m.Training.Loss = math.Inf(1) },
+		"feature name":  func(m *Model) { m.Features[0] = "a\xff" },
+		"label name":    func(m *Model) { m.Label = "\xff" },
+		"class name":    func(m *Model) { m.Classes = []block.Class{block.StringClass("a\xff"), m.Positive} },
+		"class text": func(m *Model) {
+			m.Classes = []block.Class{block.StringClass("a"), block.StringClass("b\xff")}
+			m.Positive = m.Classes[0]
+		},
+	} {
+		m := textbook()
+		spoil(m)
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := m.Save(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("%s: error is %v, want one that names the file", name, err)
+		}
+		if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 0 {
+			t.Errorf("%s: %s was left", name, entries[0].Name())
+		}
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := textbook().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(m, textbook()) {
+		t.Errorf("loaded %+v, want %+v", m, textbook())
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "none.json")} {
+		_, err := Load(path)
+		if err == nil || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("error is %v, want one that names %s once", err, path)
+		}
+	}
+	missing := filepath.Join(dir, "none", "m.json")
+	if err := textbook().Save(missing); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("error is %v, want one that names %s", err, missing)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(encode(f, textbook()))
+	f.Add([]byte(sign(small)))
+	f.Add([]byte(small))
+	f.Add([]byte(`{"format": "halfspace-model/1", "features": [], "weights": []}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, text := range [][]byte{data, []byte(sign(string(data)))} { // signed, so that what lies behind the sum is reached
+			m, err := Read(bytes.NewReader(text))
+			if err != nil {
+				if m != nil || strings.Contains(err.Error(), "\n") {
+					t.Errorf("model %v with error %q", m, err)
+				}
+				continue
+			}
+			again, err := Read(bytes.NewReader(encode(t, m)))
+			if err != nil {
+				t.Fatalf("what was read can't be written and read: %v", err)
+			}
+			a, _ := json.Marshal(m)
+			b, _ := json.Marshal(again)
+			if !bytes.Equal(a, b) {
+				t.Errorf("read %s, and after writing it %s", a, b)
+			}
+			if len(Vector[float32](m)) < m.Spec().Cols() || m.Spec().Positive < 0 {
+				t.Error("a model that passed has no vector or no positive class")
+			}
+		}
+	})
+}

@@ -1,0 +1,44 @@
+// Package predict scores blocks of rows with a model.
+package predict
+
+import (
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// A Linear scores rows with the weights of a model. It isn't safe for concurrent use.
+type Linear[T kernel.Float] struct {
+	weights []T
+	scores  []T
+}
+
+// NewLinear returns the scorer of a model. T is the type that m.Dtype names: then a score has the bits that it had in
+// training.
+func NewLinear[T kernel.Float](m *model.Model) *Linear[T] {
+	return &Linear[T]{weights: model.Vector[T](m)}
+}
+
+// Scores returns the score of every row of b, w.x + b. They are valid until the next call.
+func (l *Linear[T]) Scores(b *block.Block[T]) []T {
+	n := b.Len()
+	if cap(l.scores) < n {
+		l.scores = make([]T, n)
+	}
+	l.scores = l.scores[:n]
+	panel := kernel.PanelRows[T](b.Stride)
+	for lo := 0; lo < n; lo += panel {
+		hi := min(n, lo+panel)
+		b.Slice(lo, hi).Scores(l.weights, l.scores[lo:hi])
+	}
+	return l.scores
+}
+
+// Class returns the number of the class, of two, that a score predicts: positive, the number of the +1 class, if the
+// score is above 0, and the other one if it is not or is NaN.
+func Class[T kernel.Float](score T, positive int) int {
+	if score > 0 {
+		return positive
+	}
+	return 1 - positive
+}

@@ -1,0 +1,84 @@
+package predict
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+func linear[T kernel.Float](features int, bias bool, rng *rand.Rand) *model.Model {
+	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.BoolClass(false), block.BoolClass(true)}, Positive: 1}
+	for i := range features {
+		spec.Features = append(spec.Features, string(rune('a'+i)))
+	}
+	weights := make([]T, spec.Cols())
+	for i := range weights {
+		weights[i] = T(rng.NormFloat64())
+	}
+	return model.New(spec, weights)
+}
+
+func testScores[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and is cut again
+		for _, bias := range []bool{false, true} {
+			m := linear[T](13, bias, rng)
+			b := block.New[T](0, rows, m.Spec().Cols())
+			for r := range rows {
+				row := b.X[r*b.Stride:][:b.Cols]
+				for i := range row {
+					row[i] = T(rng.NormFloat64())
+				}
+				if bias {
+					row[b.Cols-1] = 1
+				}
+			}
+			scores := NewLinear[T](m).Scores(b)
+			if len(scores) != rows {
+				t.Fatalf("%d scores for %d rows", len(scores), rows)
+			}
+			w := model.Vector[T](m)
+			for r, score := range scores {
+				if want := kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w); score != want {
+					t.Fatalf("score of row %d is %v, want %v", r, score, want)
+				}
+			}
+		}
+	}
+}
+
+func TestScores(t *testing.T) {
+	t.Run("float32", testScores[float32])
+	t.Run("float64", testScores[float64])
+}
+
+func TestScoresReuse(t *testing.T) {
+	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+	l := NewLinear[float32](m)
+	long := l.Scores(block.New[float32](0, 100, 3))
+	short := l.Scores(block.New[float32](0, 10, 3))
+	if len(long) != 100 || len(short) != 10 || &long[0] != &short[0] {
+		t.Errorf("%d and %d scores, want 100 and 10 in the same memory", len(long), len(short))
+	}
+}
+
+func TestClass(t *testing.T) {
+	for _, c := range []struct {
+		score float64
+		want  bool
+	}{{1e-300, true}, {math.Inf(1), true}, {0, false}, {math.Copysign(0, -1), false}, {-1, false}, {math.NaN(), false}} {
+		for positive := range 2 {
+			want := 1 - positive
+			if c.want {
+				want = positive
+			}
+			if got := Class(c.score, positive); got != want {
+				t.Errorf("Class(%v, %d) is %d, want %d", c.score, positive, got, want)
+			}
+		}
+	}
+}
