@@ -1,0 +1,320 @@
+// Package synth makes data sets of which the truth is known: linearly separable with a margin, linear with noise in the
+// labels, or a Boolean conjunction.
+//
+// The same options give the same rows on every machine, for any number of goroutines: the rows of each run of 4,096
+// come from a PCG of their own, and nothing but exact arithmetic, or arithmetic that IEEE 754 rounds in one way, is
+// done with them.
+package synth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+const (
+	maxFeatures = 100_000
+	maxMargin   = 1e6
+)
+
+// Options say what to make. Exactly one of Margin, Noise and Conjunction is above zero:
+//
+// Margin: the features are standard normal, then every row is moved away from the hyperplane w.x = 0 along the unit
+// vector w, by Margin, so that |w.x| >= Margin. The label is the sign of w.x.
+//
+// Noise: the features are standard normal. The label is the sign of w.x, and the opposite with probability Noise.
+//
+// Conjunction: the features are -1 or +1 with equal probability. The label is +1 where the features of that many
+// variables have the values in Truth.Literals, which is so in half of the rows, about.
+type Options struct {
+	Rows        int64 // 1 or more
+	Features    int   // 1 to 100,000
+	Margin      float64
+	Noise       float64
+	Conjunction int
+	Seed        uint64
+
+	Compression  string // of Parquet, see dataset.WriterOptions
+	RowGroupRows int64  // of Parquet, see dataset.WriterOptions
+}
+
+// Truth is what a data set was made from. The file's metadata has it as JSON, under the key MetadataKey.
+type Truth struct {
+	Kind     string    `json:"kind"` // "margin", "noise" or "conjunction"
+	Seed     uint64    `json:"seed"`
+	Margin   float64   `json:"margin,omitempty"`
+	Noise    float64   `json:"noise,omitempty"`
+	Weights  []float64 `json:"weights,omitempty"`  // w, of length 1; no bias
+	Literals []Literal `json:"literals,omitempty"` // of the conjunction
+}
+
+// A Literal is satisfied where the feature has the value.
+type Literal struct {
+	Feature int  `json:"feature"` // number of the feature: 3 for x3
+	Value   int8 `json:"value"`   // -1 or +1
+}
+
+// MetadataKey is where a Parquet file has its Truth.
+const MetadataKey = "halfspace.truth"
+
+// Truth returns what the data set of these options is made from, or an error that says which option can't be used.
+func (o Options) Truth() (Truth, error) {
+	g, err := newGenerator(o)
+	if err != nil {
+		return Truth{}, err
+	}
+	return g.truth, nil
+}
+
+// Validate returns an error that says what is wrong with the options, if anything is.
+func (o Options) Validate() error {
+	kinds := 0
+	for _, v := range []float64{o.Margin, o.Noise, float64(o.Conjunction)} {
+		if v != 0 {
+			kinds++
+		}
+	}
+	switch {
+	case o.Rows < 1:
+		return fmt.Errorf("rows is %d: use 1 or more", o.Rows)
+	case o.Features < 1 || o.Features > maxFeatures:
+		return fmt.Errorf("features is %d: use 1 to %d", o.Features, maxFeatures)
+	case kinds != 1:
+		return errors.New("choose one kind of data: give a margin, a noise or a conjunction above 0, and only one of them")
+	case !(o.Margin >= 0 && o.Margin <= maxMargin):
+		return fmt.Errorf("margin is %v: use a distance above 0 and up to %v", o.Margin, float64(maxMargin))
+	case !(o.Noise >= 0 && o.Noise <= 1):
+		return fmt.Errorf("noise is %v: use a probability above 0 and up to 1", o.Noise)
+	case o.Conjunction < 0 || o.Conjunction > o.Features:
+		return fmt.Errorf("conjunction is %d: use 1 to %d variables, the number of features", o.Conjunction, o.Features)
+	}
+	return nil
+}
+
+// Names returns the names of n features: x0, x1 and so on.
+func Names(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "x" + strconv.Itoa(i)
+	}
+	return names
+}
+
+// Blocks returns the rows that Write writes as a data set in memory, with a bias. It panics on options that Write
+// returns an error for.
+func Blocks[T kernel.Float](opt Options) *block.Data[T] {
+	g, err := newGenerator(opt)
+	if err != nil {
+		panic("synth: " + err.Error())
+	}
+	spec := &block.Spec{Features: Names(opt.Features), Bias: true, Label: "label",
+		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	var blocks []*block.Block[T]
+	size := int64(block.Rows[T](spec.Cols()))
+	for first := int64(0); first < opt.Rows; first += size {
+		blocks = append(blocks, block.New[T](first, int(min(size, opt.Rows-first)), spec.Cols()))
+	}
+	err = g.runs(context.Background(), 0, opt.Rows, func(row int64, x []float32, y int8) {
+		b := blocks[row/size]
+		r := int(row % size)
+		dst := b.X[r*b.Stride : (r+1)*b.Stride]
+		for j, v := range x {
+			dst[j] = T(v)
+		}
+		dst[len(x)] = 1
+		b.Y[r] = T(y)
+	})
+	if err != nil {
+		panic("synth: " + err.Error())
+	}
+	return block.NewData(spec, blocks)
+}
+
+// A generator makes the rows of one data set.
+type generator struct {
+	opt   Options
+	truth Truth
+}
+
+// newGenerator draws the truth from PCG(seed, 2^64-1), a stream that no run has.
+func newGenerator(opt Options) (*generator, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	src := rand.NewPCG(opt.Seed, math.MaxUint64)
+	t := Truth{Seed: opt.Seed, Margin: opt.Margin, Noise: opt.Noise}
+	switch {
+	case opt.Conjunction > 0:
+		t.Kind = "conjunction"
+		t.Literals = literals(src, opt.Features, opt.Conjunction)
+	case opt.Margin > 0:
+		t.Kind = "margin"
+		t.Weights = unit(src, opt.Features)
+	default:
+		t.Kind = "noise"
+		t.Weights = unit(src, opt.Features)
+	}
+	return &generator{opt, t}, nil
+}
+
+func (g *generator) metadata() (map[string]string, error) {
+	truth, err := json.Marshal(g.truth)
+	return map[string]string{MetadataKey: string(truth)}, err
+}
+
+// unit draws a vector of n elements and length 1.
+func unit(src *rand.PCG, n int) []float64 {
+	w := make([]float64, n)
+	sum := 0.0
+	for sum == 0 {
+		for i := range w {
+			w[i] = float64(normal(src))
+			sum += float64(w[i] * w[i])
+		}
+	}
+	norm := math.Sqrt(sum)
+	for i := range w {
+		w[i] /= norm
+	}
+	return w
+}
+
+// literals draws k of n variables by a Fisher-Yates shuffle that ends early, and a value for each.
+func literals(src *rand.PCG, n, k int) []Literal {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	var all []Literal
+	for i := range k {
+		j, _ := bits.Mul64(src.Uint64(), uint64(n-i))
+		order[i], order[i+int(j)] = order[i+int(j)], order[i]
+		all = append(all, Literal{order[i], sign(src.Uint64()>>63 == 1)})
+	}
+	return all
+}
+
+// runs makes rows first to last, first being the first of a run, on as many goroutines as can run at once. put gets each
+// row once, in any order and from any of them, and x only to read until it returns.
+func (g *generator) runs(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for run := first; run < last; run += block.RunRows {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			src := rand.NewPCG(g.opt.Seed, uint64(run/block.RunRows))
+			x, scratch := make([]float32, g.opt.Features), make([]float32, g.opt.Features)
+			for row := run; row < min(last, run+block.RunRows); row++ {
+				put(row, x, g.row(src, x, scratch))
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// row draws the next row into x and returns its label. It may write to scratch, which is as long.
+func (g *generator) row(src *rand.PCG, x, scratch []float32) int8 {
+	if g.opt.Conjunction > 0 {
+		return g.conjunctionRow(src, x)
+	}
+	for j := range x {
+		x[j] = normal(src)
+	}
+	positive := dot(g.truth.Weights, x) > 0
+	if g.opt.Margin > 0 {
+		push(x, scratch, g.truth.Weights, float64(sign(positive)), g.opt.Margin)
+	} else if float64(src.Uint64()>>11)/(1<<53) < g.opt.Noise {
+		positive = !positive
+	}
+	return sign(positive)
+}
+
+// push moves x by margin along w, or against it where side is -1, and farther where narrowing to float32 would leave it
+// short. What it adds to the margin is more than any order of summing w.x in float64 can lose. y is as long as x.
+func push(x, y []float32, w []float64, side, margin float64) {
+	slack := (1 + margin) / (1 << 26)
+	need := margin + slack
+	for extra := 0.0; ; extra = max(slack, 2*extra) {
+		step := side * (need + extra)
+		for j, v := range x {
+			y[j] = float32(float64(v) + float64(step*w[j]))
+		}
+		if side*dot(w, y) >= need {
+			copy(x, y)
+			return
+		}
+	}
+}
+
+// conjunctionRow makes the row positive or negative by the toss of a coin: then draws the literals' variables again
+// until one is violated, or sets them all.
+func (g *generator) conjunctionRow(src *rand.PCG, x []float32) int8 {
+	word := uint64(0)
+	for j := range x {
+		if j%64 == 0 {
+			word = src.Uint64()
+		}
+		x[j] = float32(sign(word>>(j%64)&1 == 1))
+	}
+	positive := src.Uint64()>>63 == 1
+	if positive {
+		for _, l := range g.truth.Literals {
+			x[l.Feature] = float32(l.Value)
+		}
+	}
+	for !positive && satisfied(g.truth.Literals, x) {
+		for _, l := range g.truth.Literals {
+			x[l.Feature] = float32(sign(src.Uint64()>>63 == 1))
+		}
+	}
+	return sign(positive)
+}
+
+func satisfied(all []Literal, x []float32) bool {
+	for _, l := range all {
+		if x[l.Feature] != float32(l.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// normal draws a number that is standard normal, about: the sum of twelve uniforms of 16 bits each, less its mean, in
+// units of 2^-16. Its variance is 1 - 2^-32, it lies within -6 and 6, and float32 holds it exactly. Other methods need
+// a logarithm or an exponential, whose last bit differs between architectures.
+func normal(src *rand.PCG) float32 {
+	const halves = 0x0000ffff0000ffff // two 16-bit numbers with room for carries
+	a, b, c := src.Uint64(), src.Uint64(), src.Uint64()
+	sum := a&halves + a>>16&halves + b&halves + b>>16&halves + c&halves + c>>16&halves
+	return float32(int32(sum>>32)+int32(sum&math.MaxUint32)-6*math.MaxUint16) / (1 << 16)
+}
+
+// dot returns w.x, added up from the first element to the last. The conversion keeps compilers from fusing.
+func dot(w []float64, x []float32) float64 {
+	sum := 0.0
+	for j, v := range x {
+		sum += float64(w[j] * float64(v))
+	}
+	return sum
+}
+
+func sign(positive bool) int8 {
+	if positive {
+		return 1
+	}
+	return -1
+}

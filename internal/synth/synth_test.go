@@ -1,0 +1,468 @@
+package synth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// rows returns the features of all rows, the bias not among them, and the labels.
+func rows[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T, y []T) {
+	t.Helper()
+	for b, err := range d.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range b.Len() {
+			row := b.X[r*b.Stride : (r+1)*b.Stride]
+			if row[b.Cols-1] != 1 {
+				t.Fatalf("row %d has the bias %v", int(b.First)+r, row[b.Cols-1])
+			}
+			x = append(x, row[:b.Cols-1])
+		}
+		y = append(y, b.Y...)
+	}
+	return x, y
+}
+
+func truth(t *testing.T, opt Options) Truth {
+	t.Helper()
+	truth, err := opt.Truth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth
+}
+
+// sums returns w.x in float64 as added up forwards, backwards, and with fused multiply-adds.
+func sums(w []float64, x []float32) [3]float64 {
+	var s [3]float64
+	for i := range w {
+		j := len(w) - 1 - i
+		s[0] += float64(w[i] * float64(x[i]))
+		s[1] += float64(w[j] * float64(x[j]))
+		s[2] = math.FMA(w[i], float64(x[i]), s[2])
+	}
+	return s
+}
+
+func TestMargin(t *testing.T) {
+	for _, opt := range []Options{
+		{Features: 1, Margin: 0.5}, {Features: 2, Margin: 1e-6}, {Features: 2, Margin: 0.1}, {Features: 28, Margin: 3},
+		{Features: 28, Margin: 1e6}, {Features: 300, Margin: 1e-6}, {Features: 1000, Margin: 0.01},
+	} {
+		t.Run(fmt.Sprintf("d=%d/margin=%v", opt.Features, opt.Margin), func(t *testing.T) {
+			opt.Rows, opt.Seed = 10_000, 7
+			if opt.Features >= 300 {
+				opt.Rows = 1000
+			}
+			testMargin(t, opt)
+		})
+	}
+}
+
+func testMargin(t *testing.T, opt Options) {
+	w := truth(t, opt).Weights
+	norm := 0.0
+	for _, v := range w {
+		norm = math.Hypot(norm, v)
+	}
+	if math.Abs(norm-1) > 1e-14*float64(len(w)) {
+		t.Errorf("the length of w is %v", norm)
+	}
+	x, y := rows(t, Blocks[float32](opt))
+	nearest, positive := math.Inf(1), 0
+	for r := range x {
+		for _, s := range sums(w, x[r]) {
+			if m := float64(y[r]) * s; !(m >= opt.Margin) {
+				t.Fatalf("row %d has the label %v and lies at %v, less than %v away", r, y[r], s, opt.Margin)
+			}
+		}
+		nearest = min(nearest, math.Abs(sums(w, x[r])[0]))
+		if y[r] > 0 {
+			positive++
+		}
+	}
+	// Of n rows, none lies within h beyond the margin with probability (1-0.8h)^n: h = 60/n makes that 1e-20.
+	if limit := opt.Margin + 60/float64(len(x)) + opt.Margin*1e-6; nearest > limit {
+		t.Errorf("the nearest row is %v away: the margin isn't tight", nearest)
+	}
+	within(t, "positive rows", float64(positive), float64(len(x))/2, math.Sqrt(float64(len(x)))/2)
+}
+
+// within checks that a random count or mean is at most six standard deviations from its expectation.
+func within(t *testing.T, what string, got, want, deviation float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 6*deviation) {
+		t.Errorf("%s: %v, and %v +- %v was to be expected", what, got, want, deviation)
+	}
+}
+
+func TestNoise(t *testing.T) {
+	for _, p := range []float64{0.01, 0.1, 0.5, 1} {
+		opt := Options{Rows: 50_000, Features: 9, Noise: p, Seed: 3}
+		w := truth(t, opt).Weights
+		x, y := rows(t, Blocks[float32](opt))
+		flipped, positive := 0.0, 0.0
+		for r := range x {
+			if s := sums(w, x[r])[0]; (s > 0) != (y[r] > 0) {
+				flipped++
+			}
+			if y[r] > 0 {
+				positive++
+			}
+		}
+		n := float64(len(x))
+		within(t, fmt.Sprintf("noise %v: flipped labels", p), flipped, n*p, math.Sqrt(n*p*(1-p)))
+		within(t, fmt.Sprintf("noise %v: positive rows", p), positive, n/2, math.Sqrt(n)/2)
+	}
+}
+
+// The features are standard normal and independent, within a row, between rows and between runs.
+func TestNormal(t *testing.T) {
+	const runs, d = 12, 4
+	x, _ := rows(t, Blocks[float32](Options{Rows: runs * block.RunRows, Features: d, Noise: 0.1, Seed: 5}))
+	n := float64(len(x) * d)
+	var sum, square, fourth, tail, pair, next, run float64
+	for r := range x {
+		for j, f := range x[r] {
+			v := float64(f)
+			sum += v
+			square += v * v
+			fourth += v * v * v * v
+			if v > 1 {
+				tail++
+			}
+			pair += v * float64(x[r][(j+1)%d])
+			next += v * float64(x[(r+1)%len(x)][j])
+			run += v * float64(x[(r+block.RunRows)%len(x)][j])
+		}
+	}
+	within(t, "mean", sum/n, 0, 1/math.Sqrt(n))
+	within(t, "variance", square/n, 1, math.Sqrt(2/n))
+	within(t, "fourth moment", fourth/n, 3-6.0/60, math.Sqrt(96/n)) // of the sum of 12 uniforms
+	within(t, "beyond 1", tail/n, 0.16073, math.Sqrt(0.16*0.84/n))  // Irwin and Hall: 1 - F(7)
+	within(t, "neighbours in a row", pair/n, 0, 1/math.Sqrt(n))
+	within(t, "neighbours in a column", next/n, 0, 1/math.Sqrt(n))
+	within(t, "the same place in the next run", run/n, 0, 1/math.Sqrt(n))
+}
+
+// normal is the sum of twelve uniform numbers of 16 bits, taken from three words low bits first.
+func TestNormalSum(t *testing.T) {
+	a, b := rand.NewPCG(1, 2), rand.NewPCG(1, 2)
+	for range 1000 {
+		want := 0.0
+		for range 3 {
+			word := b.Uint64()
+			for range 4 {
+				want += float64(uint16(word))/65536 - 65535.0/65536/2
+				word >>= 16
+			}
+		}
+		if got := normal(a); float64(got) != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+}
+
+func TestConjunction(t *testing.T) {
+	for _, test := range []struct{ d, k int }{{1, 1}, {20, 1}, {20, 2}, {20, 5}, {7, 7}, {200, 20}} {
+		opt := Options{Rows: 20_000, Features: test.d, Conjunction: test.k, Seed: 11}
+		literals := truth(t, opt).Literals
+		seen := map[int]bool{}
+		for _, l := range literals {
+			if l.Feature < 0 || l.Feature >= test.d || l.Value != 1 && l.Value != -1 {
+				t.Errorf("%+v is no literal over %d variables", l, test.d)
+			}
+			seen[l.Feature] = true
+		}
+		if len(seen) != test.k {
+			t.Errorf("%d variables in a conjunction of %d", len(seen), test.k)
+		}
+		x, y := rows(t, Blocks[float32](opt))
+		positive, up := 0.0, make([]float64, test.d)
+		for r := range x {
+			all := true
+			for j, v := range x[r] {
+				if v != 1 && v != -1 {
+					t.Fatalf("row %d holds %v", r, v)
+				}
+				up[j] += float64(v+1) / 2
+			}
+			for _, l := range literals {
+				all = all && int8(x[r][l.Feature]) == l.Value
+			}
+			if y[r] != map[bool]float32{true: 1, false: -1}[all] {
+				t.Fatalf("row %d: label %v, and the conjunction is %v", r, y[r], all)
+			}
+			if all {
+				positive++
+			}
+		}
+		n := float64(len(x))
+		within(t, fmt.Sprintf("%+v: positive rows", test), positive, n/2, math.Sqrt(n)/2)
+		for j := range up {
+			if !seen[j] {
+				within(t, fmt.Sprintf("%+v: x%d", test, j), up[j], n/2, math.Sqrt(n)/2)
+			}
+		}
+	}
+}
+
+// kinds has one data set of each kind.
+func kinds(rows int64) []Options {
+	return []Options{
+		{Rows: rows, Features: 5, Margin: 0.1, Seed: 1},
+		{Rows: rows, Features: 30, Noise: 0.2, Seed: math.MaxUint64},
+		{Rows: rows, Features: 70, Conjunction: 3, Seed: 1},
+	}
+}
+
+// The rows don't depend on the number of goroutines, on how many there are in all, or on the element type.
+func TestDeterministic(t *testing.T) {
+	for _, opt := range kinds(20_001) {
+		x, y := rows(t, Blocks[float32](opt))
+		before := runtime.GOMAXPROCS(1)
+		x1, y1 := rows(t, Blocks[float32](opt))
+		runtime.GOMAXPROCS(8)
+		x8, y8 := rows(t, Blocks[float32](opt))
+		runtime.GOMAXPROCS(before)
+		if !reflect.DeepEqual(x, x1) || !reflect.DeepEqual(x, x8) || !slices.Equal(y, y1) || !slices.Equal(y, y8) {
+			t.Errorf("%+v: the rows depend on the number of goroutines", opt)
+		}
+		wide, wideY := rows(t, Blocks[float64](opt))
+		for r := range x {
+			for j, v := range x[r] {
+				if float64(v) != wide[r][j] {
+					t.Fatalf("%+v: row %d differs in float64", opt, r)
+				}
+			}
+			if float64(y[r]) != wideY[r] {
+				t.Fatalf("%+v: the label of row %d differs in float64", opt, r)
+			}
+		}
+		opt.Rows = 5000
+		if few, fewY := rows(t, Blocks[float32](opt)); !reflect.DeepEqual(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
+			t.Errorf("%+v: the first rows depend on how many follow", opt)
+		}
+		opt.Seed++
+		if other, _ := rows(t, Blocks[float32](opt)); reflect.DeepEqual(other, x[:5000]) {
+			t.Errorf("%+v: the rows don't depend on the seed", opt)
+		}
+	}
+}
+
+// The hashes were taken on amd64. Any other architecture has to give the same rows, and so has any later version.
+func TestSameEverywhere(t *testing.T) {
+	want := []string{"xxh3:db4d2d5f1e614c98", "xxh3:f8c39e4647bc16b0", "xxh3:2e17c6a731e57234"}
+	for i, opt := range kinds(10_000) {
+		got, err := block.Fingerprint(context.Background(), Blocks[float32](opt), 2)
+		if err != nil || got != want[i] {
+			t.Errorf("%+v: %s (%v), not %s", opt, got, err, want[i])
+		}
+	}
+}
+
+func TestSpec(t *testing.T) {
+	spec := Blocks[float32](Options{Rows: 1, Features: 2, Noise: 0.1}).Spec()
+	want := &block.Spec{Features: []string{"x0", "x1"}, Bias: true, Label: "label",
+		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	if !reflect.DeepEqual(spec, want) {
+		t.Errorf("got %+v, want %+v", spec, want)
+	}
+}
+
+// read returns the columns of a Parquet file as numbers, in rows, with the last column, the label, apart.
+func read(t *testing.T, path string) (x [][]float32, y []float32, schema *arrow.Schema, metadata string) {
+	t.Helper()
+	f, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if v := f.MetaData().KeyValueMetadata().FindValue(MetadataKey); v != nil {
+		metadata = *v
+	}
+	reader, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := reader.ReadTable(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Release()
+	batches := array.NewTableReader(table, 0)
+	defer batches.Release()
+	for batches.Next() {
+		rec := batches.Record()
+		last := int(rec.NumCols()) - 1
+		for r := range int(rec.NumRows()) {
+			row := make([]float32, last)
+			for c := range last {
+				row[c] = number(rec.Column(c), r)
+			}
+			x = append(x, row)
+			y = append(y, number(rec.Column(last), r))
+		}
+	}
+	return x, y, table.Schema(), metadata
+}
+
+func number(col arrow.Array, r int) float32 {
+	if col, ok := col.(*array.Int8); ok {
+		return float32(col.Value(r))
+	}
+	return col.(*array.Float32).Value(r)
+}
+
+func TestWrite(t *testing.T) {
+	for _, n := range []int64{1, 4096, 70_000} { // 70,000 rows are more than one batch, of several runs
+		for _, opt := range kinds(n) {
+			path := filepath.Join(t.TempDir(), "x.parquet")
+			opt.RowGroupRows = 30_000
+			var told []int64
+			if err := Write(context.Background(), path, opt, func(rows int64) { told = append(told, rows) }); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.IsSorted(told) || len(told) == 0 || told[len(told)-1] != n || n > 1<<16 && len(told) < 2 {
+				t.Errorf("%+v: progress is told %d", opt, told)
+			}
+			x, y, schema, metadata := read(t, path)
+			wantX, wantY := rows(t, Blocks[float32](opt))
+			if !reflect.DeepEqual(x, wantX) || !slices.Equal(y, wantY) {
+				t.Errorf("%+v: the file has other rows", opt)
+			}
+			var got Truth
+			if err := json.Unmarshal([]byte(metadata), &got); err != nil || !reflect.DeepEqual(got, truth(t, opt)) {
+				t.Errorf("%+v: the metadata is %s (%v)", opt, metadata, err)
+			}
+			typ := map[bool]arrow.DataType{true: arrow.PrimitiveTypes.Int8, false: arrow.PrimitiveTypes.Float32}
+			names := append(Names(opt.Features), "label")
+			for i, f := range schema.Fields() {
+				want := typ[opt.Conjunction > 0 || i == opt.Features]
+				if f.Name != names[i] || f.Nullable || !arrow.TypeEqual(f.Type, want) {
+					t.Errorf("%+v: column %v, not %s of type %v", opt, f, names[i], want)
+				}
+			}
+		}
+	}
+}
+
+// Every file of the same options has the same bytes, and the truth is in it under the documented names.
+func TestWriteSameBytes(t *testing.T) {
+	opt := Options{Rows: 70_000, Features: 3, Noise: 0.25, Seed: 2, Compression: "zstd"}
+	dir := t.TempDir()
+	var files [2][]byte
+	for i := range files {
+		path := filepath.Join(dir, "x.parquet")
+		before := runtime.GOMAXPROCS(1 + 3*i)
+		err := Write(context.Background(), path, opt, nil)
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[i], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(files[0], files[1]) {
+		t.Errorf("two files of %d and %d bytes differ", len(files[0]), len(files[1]))
+	}
+	for _, want := range []string{`"kind":"noise"`, `"seed":2`, `"noise":0.25`, `"weights":[`} {
+		if !strings.Contains(string(files[0]), want) {
+			t.Errorf("%s isn't in the metadata", want)
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	nan := math.NaN()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.parquet")
+	for _, test := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{Features: 1, Noise: 0.1}, "rows is 0: use 1 or more"},
+		{Options{Rows: -1, Features: 1, Noise: 0.1}, "rows is -1: use 1 or more"},
+		{Options{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 100000"},
+		{Options{Rows: 1, Features: 100_001, Noise: 0.1}, "features is 100001: use 1 to 100000"},
+		{Options{Rows: 1, Features: 1}, "choose one kind of data"},
+		{Options{Rows: 1, Features: 1, Noise: 0.1, Margin: 0.1}, "choose one kind of data"},
+		{Options{Rows: 1, Features: 1, Noise: nan, Conjunction: 1}, "choose one kind of data"},
+		{Options{Rows: 1, Features: 1, Margin: -1}, "margin is -1: use a distance above 0"},
+		{Options{Rows: 1, Features: 1, Margin: nan}, "margin is NaN: use a distance above 0"},
+		{Options{Rows: 1, Features: 1, Margin: 2e6}, "margin is 2e+06: use a distance above 0 and up to 1e+06"},
+		{Options{Rows: 1, Features: 1, Noise: -0.1}, "noise is -0.1: use a probability above 0 and up to 1"},
+		{Options{Rows: 1, Features: 1, Noise: 1.1}, "noise is 1.1: use a probability"},
+		{Options{Rows: 1, Features: 1, Noise: nan}, "noise is NaN: use a probability"},
+		{Options{Rows: 1, Features: 3, Conjunction: 4}, "conjunction is 4: use 1 to 3 variables, the number of features"},
+		{Options{Rows: 1, Features: 3, Conjunction: -1}, "conjunction is -1: use 1 to 3 variables"},
+		{Options{Rows: 1, Features: 3, Noise: 1, Compression: "rar"}, `unknown compression "rar"`},
+	} {
+		err := Write(context.Background(), path, test.opt, nil)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, not %q", test.opt, err, test.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	opt := Options{Rows: 1 << 40, Features: 3, Noise: 0.1}
+	if err := Write(ctx, path, opt, func(int64) { cancel() }); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left (%v)", left, err)
+	}
+	defer func() {
+		if r := recover(); r != "synth: rows is 0: use 1 or more" {
+			t.Errorf("Blocks panics with %v", r)
+		}
+	}()
+	Blocks[float32](Options{Features: 1, Noise: 0.1})
+}
+
+func BenchmarkBlocks(b *testing.B) {
+	for _, opt := range []Options{{Noise: 0.1}, {Margin: 0.1}, {Conjunction: 3}} {
+		opt.Rows, opt.Features = 1<<18, 28
+		t, err := opt.Truth()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("kind="+t.Kind, func(b *testing.B) {
+			for b.Loop() {
+				Blocks[float32](opt)
+			}
+			b.ReportMetric(float64(opt.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	opt := Options{Rows: 1 << 18, Features: 28, Noise: 0.1}
+	path := filepath.Join(b.TempDir(), "x.parquet")
+	for b.Loop() {
+		if err := Write(context.Background(), path, opt, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(opt.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
