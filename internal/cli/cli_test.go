@@ -1,0 +1,411 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset"
+)
+
+// command runs a command line and returns its exit status and what it printed.
+func command(args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(context.Background(), args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+// succeed runs a command line that must succeed and returns its standard output.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	status, stdout, stderr := command(args...)
+	if status != exitDone {
+		t.Fatalf("halfspace %s: status %d: %s", strings.Join(args, " "), status, stderr)
+	}
+	return stdout
+}
+
+// decode runs a command line that must print one JSON object, and returns it.
+func decode(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	stdout := succeed(t, args...)
+	d := json.NewDecoder(strings.NewReader(stdout))
+	var object map[string]any
+	if err := d.Decode(&object); err != nil {
+		t.Fatalf("%v in %s", err, stdout)
+	}
+	if d.More() {
+		t.Fatalf("more than one JSON value in %s", stdout)
+	}
+	return object
+}
+
+// A col is a column of a test file: a name and a slice of values.
+type col struct {
+	name   string
+	values any
+}
+
+// write writes a file with those columns to a new directory and returns its path.
+func write(t *testing.T, name string, cols ...col) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	var fields []arrow.Field
+	var arrays []arrow.Array
+	for _, c := range cols {
+		a := makeArray(t, c.values)
+		fields = append(fields, arrow.Field{Name: c.name, Type: a.DataType()})
+		arrays = append(arrays, a)
+	}
+	schema := arrow.NewSchema(fields, nil)
+	w, err := dataset.Create(path, schema, dataset.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.Write(array.NewRecord(schema, arrays, int64(arrays[0].Len()))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func makeArray(t *testing.T, values any) arrow.Array {
+	t.Helper()
+	mem := memory.DefaultAllocator
+	switch values := values.(type) {
+	case []float64:
+		b := array.NewFloat64Builder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	case []float32:
+		b := array.NewFloat32Builder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	case []int64:
+		b := array.NewInt64Builder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	case []uint64:
+		b := array.NewUint64Builder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	case []bool:
+		b := array.NewBooleanBuilder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	case []string:
+		b := array.NewStringBuilder(mem)
+		b.AppendValues(values, nil)
+		return b.NewArray()
+	}
+	t.Fatalf("no column of %T", values)
+	return nil
+}
+
+// textbook writes the rows (3,3)+, (4,3)+, (1,1)-, with labels in that column.
+func textbook(t *testing.T, labels any) string {
+	t.Helper()
+	return write(t, "textbook.parquet", col{"x1", []float64{3, 4, 1}}, col{"x2", []float64{3, 3, 1}}, col{"y", labels},
+		col{"name", []string{"a", "b", "c"}})
+}
+
+// signs are the text book's labels.
+var signs = []int64{1, 1, -1}
+
+// noisy makes data that can't be separated.
+func noisy(t *testing.T, rows string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "noisy.parquet")
+	succeed(t, "gen", "--rows", rows, "--features", "9", "--noise", "0.1", "--row-group-rows", "3000", "--out", path)
+	return path
+}
+
+// onlyFiles fails unless dir holds exactly the files of those names.
+func onlyFiles(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	slices.Sort(names)
+	if !slices.Equal(got, names) {
+		t.Errorf("%s holds %q, want %q", dir, got, names)
+	}
+}
+
+// isOneLine tells whether an error is one line that starts as every error does.
+func isOneLine(stderr string) bool {
+	return strings.HasPrefix(stderr, "halfspace: ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
+}
+
+func TestUsage(t *testing.T) {
+	data := textbook(t, signs)
+	m := filepath.Join(t.TempDir(), "m.json")
+	succeed(t, "train", data, "--label", "y", "--out", m)
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"trian", `unknown command "trian": did you mean train?`},
+		{"frobnicate", `unknown command "frobnicate"`},
+		{"train", "no data"},
+		{"train DATA", "--label is missing"},
+		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
+		{"train DATA --label", "--label needs a value"},
+		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron or pocket: did you mean pocket?"},
+		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
+		{"train DATA --label y --pocket ratchet", "--pocket ratchet: use exact"},
+		{"train DATA --label y --dtype float16", "use float32 or float64"},
+		{"train DATA --label y --progress sometimes", "use auto, always or never"},
+		{"train DATA --label y --epochs 0", "--epochs is 0: use 1 or more"},
+		{"train DATA --label y --epochs -1", "--epochs is -1: use 1 or more"},
+		{"train DATA --label y --epochs many", "--epochs many: use a whole number"},
+		{"train DATA --label y --epochs 1.5", "--epochs 1.5: use a whole number"},
+		{"train DATA --label y --max-updates -1", "--max-updates is -1"},
+		{"train DATA --label y --eta 0", "--eta is 0"},
+		{"train DATA --label y --eta 1.1", "--eta is 1.1"},
+		{"train DATA --label y --eta NaN", "--eta is NaN"},
+		{"train DATA --label y --eta 1e-60", "--eta is 1e-60"},
+		{"train DATA --label y --eta fast", "--eta fast: use a number"},
+		{"train DATA --label y --seed -1", "--seed -1: use a whole number"},
+		{"train DATA --label y --workers -1", "--workers is -1"},
+		{"train DATA --label y --isa mmx", "--isa: unknown instruction set"},
+		{"train DATA --label y --isa neon9", "--isa: unknown instruction set"},
+		{"train DATA --label y --out -", "--out is -"},
+		{"train DATA --label y --memory 1G", "unknown option --memory"},
+		{"train DATA --label y -q", "-q"},
+		{"predict DATA --out p.csv", "--model is missing"},
+		{"predict --model MODEL --out p.csv", "no data"},
+		{"predict --model MODEL DATA", "--out is missing"},
+		{"predict --model MODEL DATA --out - --json", "choose one"},
+		{"predict --model MODEL DATA --out - --isa mmx", "unknown instruction set"},
+		{"eval DATA", "--model is missing"},
+		{"eval --model MODEL", "no data"},
+		{"eval --model MODEL DATA --workers -2", "--workers is -2"},
+		{"inspect", "0 files"},
+		{"inspect MODEL DATA", "2 files"},
+		{"gen --noise 0.1", "--out is missing"},
+		{"gen --out x.parquet", "choose one kind"},
+		{"gen --noise 0.1 --out - --json", "choose one"},
+		{"gen --noise 0.1 --margin 1 --out x.parquet", "choose one kind"},
+		{"gen --noise 0.1 --rows 0 --out x.parquet", "rows is 0"},
+		{"gen --noise 2 --out x.parquet", "noise is 2"},
+		{"gen --noise 0.1 --row-group-rows -1 --out x.parquet", "--row-group-rows is -1"},
+		{"gen --noise 0.1 --out x.parquet extra", "extra"},
+		{"cpu extra", "extra"},
+	} {
+		args := strings.Fields(strings.NewReplacer("DATA", data, "MODEL", m).Replace(c.args))
+		status, stdout, stderr := command(args...)
+		if status != exitUsage || stdout != "" {
+			t.Errorf("%s: status %d, standard output %q", c.args, status, stdout)
+		}
+		verb := "halfspace " + args[0]
+		if !slices.Contains([]string{"train", "predict", "eval", "inspect", "gen", "cpu"}, args[0]) {
+			verb = "halfspace"
+		}
+		if !strings.Contains(stderr, c.want) || !isOneLine(stderr) || !strings.HasSuffix(stderr, "(see "+verb+" --help)\n") {
+			t.Errorf("%s: standard error is %q, want one line with %q and where to find help", c.args, stderr, c.want)
+		}
+	}
+}
+
+func TestISAVariable(t *testing.T) {
+	data := textbook(t, signs)
+	t.Setenv(isaVariable, "mmx")
+	for _, args := range [][]string{{"train", data, "--label", "y"}, {"cpu"}} {
+		status, _, stderr := command(args...)
+		if status != exitUsage || !strings.Contains(stderr, isaVariable+": unknown instruction set") || !isOneLine(stderr) {
+			t.Errorf("%s: status %d: %q", args[0], status, stderr)
+		}
+	}
+	if got := decode(t, "train", data, "--label", "y", "--isa", "generic", "--json")["isa"]; got != "generic" {
+		t.Errorf("--isa generic ran on %v", got)
+	}
+	t.Setenv(isaVariable, "generic")
+	if got := decode(t, "cpu", "--json")["isa"]; got != "generic" {
+		t.Errorf("%s=generic gives %v", isaVariable, got)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	data := textbook(t, signs)
+	dir := t.TempDir()
+	m := filepath.Join(dir, "m.json")
+	succeed(t, "train", data, "--label", "y", "--out", m)
+	damaged := filepath.Join(dir, "damaged.json")
+	text, err := os.ReadFile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, "other.parquet", col{"x1", []float64{1}}, col{"prediction", []string{"?"}}, col{"x2", []float64{1}},
+		col{"score", []float64{0}}, col{"y", []int64{7}})
+	none := write(t, "none.parquet", col{"x1", []float64{}}, col{"x2", []float64{}}, col{"y", []int64{}})
+	clone := write(t, "one.parquet", col{"x1", []float64{1, 2}}, col{"y", []int64{1, 1}})
+	for path, data := range map[string][]byte{
+		damaged:                             bytes.Replace(text, []byte("-3"), []byte("-4"), 1),
+		filepath.Join(dir, "text.parquet"):  []byte("x1,x2\n1,2\n"),
+		filepath.Join(dir, "empty.parquet"): nil,
+		filepath.Join(dir, "cut.parquet"):   []byte("PAR1\x00\x00"),
+	} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	huge := write(t, "huge.parquet", col{"x1", []float64{1e200, 1}}, col{"y", []int64{1, 0}})
+	name := write(t, "name.parquet", col{"x\xff", []float64{3, 1}}, col{"y", []int64{1, 0}})
+	before, _ := os.ReadDir(dir)
+	for _, c := range []struct{ args, want string }{
+		{"train DIR/none.parquet --label y", "none.parquet: no such file"},
+		{"train DIR/*.csv --label y", "*.csv: no file matches"},
+		{"train DIR/text.parquet --label y", "text.parquet"},
+		{"train DIR/empty.parquet --label y", "empty.parquet"},
+		{"train DIR/cut.parquet --label y", "cut.parquet"},
+		{"train ONE --label y", "one.parquet"},
+		{"train DATA --label why", `no column "why"`},
+		{"train DATA --label y --features x3", `no column "x3": did you mean "x1"?`},
+		{"train DATA --label y --features name", `"name"`},
+		{"train DATA --label y --exclude x*", "no feature"},
+		{"train DATA --label y --positive 2", "2"},
+		{"train DATA --label y --out DIR/none/m.json", "there is no directory"},
+		{"train DATA --label y --out DIR", "is a directory"},
+		{"train DATA --label y --out DATA", "is to be read and to be written"},
+		{"predict --model DIR/none.json DATA --out DIR/p.csv", "none.json: no such file"},
+		{"predict --model DIR/damaged.json DATA --out DIR/p.csv", "damaged.json: wrong checksum"},
+		{"predict --model DATA DATA --out DIR/p.csv", "not a halfspace model"},
+		{"predict --model MODEL OTHER --keep prediction --out DIR/p.csv", `"prediction"`},
+		{"predict --model MODEL OTHER --keep * --score --out DIR/p.csv", `can't be kept beside`},
+		{"predict --model MODEL DATA --keep id --out DIR/p.csv", `no column "id"`},
+		{"predict --model MODEL DATA --out DIR/p.txt", ".txt"},
+		{"predict --model MODEL DATA --out DIR/none/p.csv", "there is no directory"},
+		{"predict --model MODEL DATA --out DATA", "is to be read and to be written"},
+		{"predict --model MODEL DATA --out MODEL", "is to be read and to be written"},
+		{"predict --model MODEL ONE --out DIR/p.csv", `no column "x2"`},
+		{"eval --model MODEL DATA --label name", `"name"`},
+		{"eval --model MODEL OTHER", "7"},
+		{"eval --model MODEL --model DIR/none.json DATA", "none.json"},
+		{"eval --model MODEL EMPTY", "no rows"},
+		{"train EMPTY --label y", "no rows"},
+		{"train NAME --label y", "a model can't be made of this data: name of feature \"x\\xff\" is not valid UTF-8"},
+		{"train HUGE --label y --dtype float64", "too large for float64"},
+		{"inspect DIR/none.json", "no such file"},
+		{"inspect DIR/text.parquet", "neither a Parquet file nor a model"},
+		{"inspect DIR/empty.parquet", "neither a Parquet file nor a model"},
+		{"inspect DIR/cut.parquet", "cut.parquet"},
+		{"inspect DIR/damaged.json", "wrong checksum"},
+		{"inspect DIR", "is a directory"},
+		{"gen --noise 0.1 --rows 10 --out DIR/none/x.parquet", "there is no directory"},
+		{"gen --noise 0.1 --rows 10 --out DIR/x.txt", ".txt"},
+	} {
+		args := strings.Fields(strings.NewReplacer("DATA", data, "MODEL", m, "DIR", dir, "OTHER", other, "ONE", clone, "HUGE", huge, "NAME", name, "EMPTY", none).Replace(c.args))
+		status, stdout, stderr := command(args...)
+		lines := strings.SplitAfter(stderr, "\n")
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "note: ") })
+		stderr = strings.Join(lines, "")
+		if status != exitFailed || stdout != "" || !isOneLine(stderr) || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, standard output %q, standard error %q, want one line with %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	var names []string
+	for _, e := range before {
+		names = append(names, e.Name())
+	}
+	onlyFiles(t, dir, names...)
+	if after, _ := os.ReadFile(m); !bytes.Equal(after, text) {
+		t.Error("a failed command changed the model")
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "gen", "cpu"} {
+		args := []string{verb, "--help"}
+		if verb == "" {
+			args = args[1:]
+		}
+		text := succeed(t, args...)
+		_, examples, ok := strings.Cut(text, "Examples:\n")
+		if !ok || !strings.HasPrefix(strings.TrimSpace(examples), strings.TrimSpace("halfspace "+verb)) && verb != "cpu" {
+			t.Errorf("%s --help has no example:\n%s", verb, text)
+		}
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "\t") || len(line) > 81 && !strings.HasPrefix(line, "  halfspace") || strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") && !strings.HasPrefix(line, "  -") {
+				t.Errorf("%s --help: untidy line %q", verb, line)
+			}
+		}
+	}
+	if text := succeed(t); text != succeed(t, "--help") {
+		t.Errorf("without arguments it prints\n%s", text)
+	}
+}
+
+// TestExamples makes sure that every example in a help text is a command line that parses.
+func TestExamples(t *testing.T) {
+	a := &app{}
+	for _, cmd := range append(a.root().Commands(), a.root()) {
+		for line := range strings.Lines(cmd.Example) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), isaVariable+"=generic ")
+			line, _, _ = strings.Cut(line, " | ")
+			args := strings.Fields(strings.ReplaceAll(line, "'", ""))
+			if len(args) < 2 || args[0] != "halfspace" {
+				t.Errorf("%s: no command line: %q", cmd.Name(), line)
+				continue
+			}
+			root := a.root()
+			verb, rest, err := root.Find(args[1:])
+			if err == nil {
+				err = verb.ParseFlags(rest)
+			}
+			if err == nil {
+				err = verb.ValidateArgs(verb.Flags().Args())
+			}
+			if err != nil || verb == root {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for args, want := range map[string]string{
+		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
+		"train --algo ":      "perceptron\npocket\n",
+		"predict --isa ":     strings.Join(levelNames(), "\n") + "\n",
+		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
+	} {
+		got := succeed(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		if got, _, _ = strings.Cut(got, ":"); got != want {
+			t.Errorf("completion of %q is %q, want %q", args, got, want)
+		}
+	}
+	if script := succeed(t, "completion", "bash"); !strings.Contains(script, "__start_halfspace") {
+		t.Error("completion bash prints no script")
+	}
+}
+
+// panics is a writer that breaks.
+type panics struct{}
+
+func (panics) Write([]byte) (int, error) { panic("two\nlines") }
+
+func TestPanicIsOneLine(t *testing.T) {
+	var stderr bytes.Buffer
+	status := run(context.Background(), []string{"cpu"}, panics{}, &stderr)
+	if status != exitFailed || !isOneLine(stderr.String()) || !strings.Contains(stderr.String(), "internal error: two lines") {
+		t.Errorf("status %d: %q", status, stderr.String())
+	}
+}

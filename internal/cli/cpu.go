@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/kernel"
+)
+
+// A cpuReport is what cpu --json prints. What isn't known is 0 or empty.
+type cpuReport struct {
+	Brand    string   `json:"brand"`
+	Arch     string   `json:"arch"`
+	Cores    int      `json:"cores"`
+	Threads  int      `json:"threads"`
+	Usable   int      `json:"usable"` // threads that this process may run at once
+	L1DBytes int      `json:"l1d_bytes"`
+	L2Bytes  int      `json:"l2_bytes"`
+	L3Bytes  int      `json:"l3_bytes"`
+	Features []string `json:"features"`
+	Levels   []string `json:"levels"` // instruction sets that the kernels can run on, slowest first
+	ISA      string   `json:"isa"`    // the one that they run on
+}
+
+func (a *app) cpu() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "cpu [options]",
+		Short: "Show the processor and the instruction set in use",
+		Long: `Cpu shows what the processor has and which instruction set the kernels run on:
+the fastest one, unless --isa of the other verbs or ` + isaVariable + ` names
+another. Results are the same on each of them, bit for bit.`,
+		Example: `  halfspace cpu
+  ` + isaVariable + `=generic halfspace cpu --json`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return a.verb(cmd, func(*cobra.Command, []string) error {
+		if err := useISA(""); err != nil {
+			return err
+		}
+		r := newCPUReport()
+		if asJSON {
+			return a.printJSON(r)
+		}
+		return a.print(r.text())
+	})
+}
+
+func newCPUReport() *cpuReport {
+	c := kernel.DetectedCPU()
+	return &cpuReport{
+		Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
+		L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
+		Levels: levelNames(), ISA: kernel.Active().String(),
+	}
+}
+
+// text is the report for people. Of the features it names those that kernels could be written for.
+func (r *cpuReport) text() []byte {
+	vector := slices.DeleteFunc(slices.Clone(r.Features), func(name string) bool {
+		return !slices.ContainsFunc([]string{"AVX", "FMA", "F16C", "ASIMD", "SVE", "FPHP", "AMX"}, func(family string) bool {
+			return strings.HasPrefix(name, family)
+		})
+	})
+	var s sheet
+	s.pairs(
+		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
+		"cores", plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, plural(int64(r.Cores), "core"))+", "+
+			known(r.Threads, plural(int64(r.Threads), "thread"))+" in all",
+		"caches", "L1 data "+known(r.L1DBytes, size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, size(int64(r.L2Bytes)))+
+			", L3 "+known(r.L3Bytes, size(int64(r.L3Bytes))),
+		"vector features", orUnknown(strings.Join(vector, " ")),
+		"kernels for", strings.Join(r.Levels, ", "),
+		"in use", r.ISA,
+	)
+	s.line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", isaVariable)
+	return s.Bytes()
+}
+
+func known(n int, text string) string {
+	if n == 0 {
+		return "unknown"
+	}
+	return text
+}
+
+func orUnknown(text string) string { return known(len(text), text) }

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
+)
+
+type evalOptions struct {
+	machine
+	models []string
+	label  string
+	json   bool
+}
+
+func (a *app) eval() *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:   "eval --model m.json [--model n.json] DATA... [options]",
+		Short: "Measure how good models are on labelled data",
+		Long: `Eval predicts the rows of the Parquet files DATA with each model and compares
+the predictions with the labels: errors, accuracy, the confusion of classes with
+precision, recall and F1, and the area under the ROC curve (exact, equal scores
+counting half).`,
+		Example: `  halfspace eval --model m.json test.parquet
+  halfspace eval --model m.json --model n.json test.parquet
+  halfspace eval --model m.json --label truth --json 'test/*.parquet'`,
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train; give the option again for more (required)")
+	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the name that it had in training)")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.machine.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(o.models) == 0:
+			return usagef("--model is missing: name the file of a model")
+		case len(args) == 0:
+			return usagef("no data: name a Parquet file, a glob or a directory")
+		}
+		if err := o.machine.apply(); err != nil {
+			return err
+		}
+		return a.evalAll(cmd.Context(), &o, args)
+	})
+}
+
+func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
+	var models []*model.Model
+	for _, path := range o.models {
+		m, err := model.Load(path)
+		if err != nil {
+			return err
+		}
+		models = append(models, m)
+	}
+	var reports []*evalReport
+	for i, m := range models {
+		evaluate := evalAs[float32]
+		if m.Dtype == "float64" {
+			evaluate = evalAs[float64]
+		}
+		r, err := evaluate(ctx, a, o, m, paths)
+		if err != nil {
+			return err
+		}
+		r.Model = o.models[i]
+		reports = append(reports, r)
+	}
+	switch {
+	case o.json && len(reports) == 1:
+		return a.printJSON(reports[0])
+	case o.json:
+		return a.printJSON(struct {
+			Models []*evalReport `json:"models"`
+		}{reports})
+	case len(reports) == 1:
+		return a.print(reports[0].text())
+	}
+	return a.print(compare(reports))
+}
+
+// An evalReport is what eval --json prints for a model. Shares that aren't defined are null.
+type evalReport struct {
+	Model     string            `json:"model"`
+	Rows      int64             `json:"rows"`
+	Errors    int64             `json:"errors"`
+	Accuracy  *float64          `json:"accuracy"`
+	AUC       *float64          `json:"auc"`
+	Classes   []block.Class     `json:"classes"`
+	Positive  block.Class       `json:"positive"`
+	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
+	PerClass  []classReport     `json:"per_class"`
+	auc       float64
+}
+
+type classReport struct {
+	Class     block.Class `json:"class"`
+	Rows      int64       `json:"rows"`
+	Precision *float64    `json:"precision"`
+	Recall    *float64    `json:"recall"`
+	F1        *float64    `json:"f1"`
+}
+
+func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	label := o.label
+	if label == "" {
+		label = m.Label
+	}
+	spec := m.Spec()
+	scorer := predict.NewLinear[T](m)
+	confusion := metrics.NewConfusion(len(m.Classes))
+	auc := new(metrics.AUC[T])
+	err := dataset.Scan(ctx, paths, dataset.Options{
+		Spec: spec, Label: label, Workers: o.workers,
+		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
+		scores := scorer.Scores(b)
+		for r, score := range scores {
+			confusion.Add(predict.Class(b.Y[r], spec.Positive), predict.Class(score, spec.Positive))
+		}
+		auc.Add(scores, b.Y)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if confusion.Rows() == 0 {
+		return nil, fmt.Errorf("%s: no rows: name data that has some", strings.Join(paths, " "))
+	}
+	return newEvalReport(m, confusion, auc.Value()), nil
+}
+
+func newEvalReport(m *model.Model, c metrics.Confusion, auc float64) *evalReport {
+	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc),
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc}
+	for i, class := range m.Classes {
+		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), finite(c.Precision(i)), finite(c.Recall(i)), finite(c.F1(i))})
+	}
+	return r
+}
+
+// text is the report for people.
+func (r *evalReport) text() []byte {
+	var s sheet
+	s.line("%s: %s, positive class %s\n", r.Model, plural(r.Rows, "row"), r.Positive)
+	s.pairs(
+		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy())),
+		"AUC", fixed(r.auc, 6))
+	head := []string{"class"}
+	for _, c := range r.Classes {
+		head = append(head, "predicted "+c.String())
+	}
+	rows := [][]string{append(head, "precision", "recall", "F1")}
+	for i, c := range r.Classes {
+		row := []string{c.String()}
+		for _, n := range r.Confusion[i] {
+			row = append(row, count(n))
+		}
+		rows = append(rows, append(row, fixed(r.Confusion.Precision(i), 4), fixed(r.Confusion.Recall(i), 4), fixed(r.Confusion.F1(i), 4)))
+	}
+	s.line("")
+	s.table(rows)
+	return s.Bytes()
+}
+
+// compare is the report on several models for people.
+func compare(reports []*evalReport) []byte {
+	rows := [][]string{{"model", "rows", "errors", "accuracy", "AUC"}}
+	for _, r := range reports {
+		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6)})
+	}
+	var s sheet
+	s.table(rows)
+	return s.Bytes()
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A choice is the value of a flag that takes one of a few words.
+type choice struct {
+	value string
+	words []string
+}
+
+// addChoice adds such a flag with its completion; the first word is the default.
+func addChoice(cmd *cobra.Command, c *choice, name, usage string, words ...string) {
+	c.value, c.words = words[0], words
+	cmd.Flags().Var(c, name, usage)
+	completeWords(cmd, name, words)
+}
+
+func completeWords(cmd *cobra.Command, name string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic("cli: " + err.Error()) // the flag isn't there, or has a completion already
+	}
+}
+
+func (c *choice) String() string { return c.value }
+
+func (c *choice) Type() string { return "choice" }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("use %s%s", oneOf(c.words), didYouMean(s, c.words, ""))
+	}
+	c.value = s
+	return nil
+}
+
+// oneOf returns "a", "a or b", or "a, b or c".
+func oneOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/dataset"
+	"halfspace/model"
+)
+
+// largestWeights is how many weights inspect shows of a model.
+const largestWeights = 20
+
+func (a *app) inspect() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "inspect FILE [options]",
+		Short: "Show what is in a model or a Parquet file",
+		Long: `Inspect tells a model from a Parquet file by its content and shows what is in
+it: of a model what it learned, from what, and its largest weights; of a Parquet
+file its rows, columns and row groups.`,
+		Example: `  halfspace inspect m.json
+  halfspace inspect train.parquet --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%d files: name one model or Parquet file", len(args))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return a.verb(cmd, func(_ *cobra.Command, args []string) error {
+		isModel, err := looksLikeModel(args[0])
+		if err != nil {
+			return err
+		}
+		if isModel {
+			return a.inspectModel(args[0], asJSON)
+		}
+		return a.inspectData(args[0], asJSON)
+	})
+}
+
+// looksLikeModel tells by the first bytes whether a file is JSON; it fails if it is nothing that we know.
+func looksLikeModel(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, openError(path, err)
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, err := io.ReadFull(f, head)
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		return false, openError(path, err)
+	case string(head[:n]) == "PAR1":
+		return false, nil
+	case n > 0 && head[0] == '{':
+		return true, nil
+	}
+	return false, fmt.Errorf("%s: neither a Parquet file nor a model of halfspace", path)
+}
+
+// openError says what is wrong with a file without naming the operation.
+func openError(path string, err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// A modelReport is what inspect --json prints for a model: its file, but for the checksum, and the largest weights.
+type modelReport struct {
+	Kind string `json:"kind"` // "model"
+	*model.Model
+	Largest []weight `json:"largest_weights"`
+}
+
+type weight struct {
+	Feature string  `json:"feature"`
+	Weight  float64 `json:"weight"`
+}
+
+func (a *app) inspectModel(path string, asJSON bool) error {
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	r := modelReport{"model", m, largest(m, largestWeights)}
+	if asJSON {
+		return a.printJSON(r)
+	}
+	return a.print(r.text(path))
+}
+
+// largest returns the n weights of a model with the largest magnitudes, those first, in the order of the features where
+// they are equal.
+func largest(m *model.Model, n int) []weight {
+	all := make([]weight, len(m.Features))
+	for i, f := range m.Features {
+		all[i] = weight{f, m.Weights[0][i]}
+	}
+	slices.SortStableFunc(all, func(a, b weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	return all[:min(n, len(all))]
+}
+
+// text is the report for people.
+func (r modelReport) text(path string) []byte {
+	t := &r.Training
+	bias := "no bias"
+	if r.FitBias {
+		bias = "bias " + real(r.Bias[0])
+	}
+	converged := "not converged"
+	if t.Converged {
+		converged = "converged"
+	}
+	options := fmt.Sprintf("order %s, at most %s, eta %s", r.Options.Order, plural(r.Options.Epochs, "epoch"), real(r.Options.Eta))
+	if r.Options.MaxUpdates > 0 {
+		options += ", at most " + plural(r.Options.MaxUpdates, "update")
+	}
+	if r.Options.Seed != nil {
+		options += fmt.Sprintf(", seed %d", *r.Options.Seed)
+	}
+	if r.Options.Pocket != "" {
+		options += ", pocket " + r.Options.Pocket
+	}
+	updates := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
+	if t.Kept != nil {
+		updates += ", kept the weights after update " + count(*t.Kept)
+	}
+	accuracy := float64(t.Rows-t.Errors) / float64(t.Rows)
+	var s sheet
+	s.line("%s: a model, %s\n", path, r.Format)
+	s.pairs(
+		"algorithm", r.Algorithm+", "+r.Dtype,
+		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
+		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
+		"options", options,
+		"updates", updates,
+		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(t.Errors), plural(t.Rows, "row"), percent(accuracy)),
+		"loss", real(t.Loss),
+		"radius", real(t.Radius),
+		"norm", real(t.Norm),
+		"data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint),
+	)
+	rows := [][]string{{"feature", "weight"}}
+	for _, w := range r.Largest {
+		rows = append(rows, []string{w.Feature, real(w.Weight)})
+	}
+	s.line("\nThe largest of %s:\n", plural(int64(len(r.Features)), "weight"))
+	s.table(rows)
+	return s.Bytes()
+}
+
+// A dataReport is what inspect --json prints for a Parquet file.
+type dataReport struct {
+	Kind string `json:"kind"` // "parquet"
+	*dataset.FileInfo
+}
+
+func (a *app) inspectData(path string, asJSON bool) error {
+	info, err := dataset.Inspect(path)
+	if err != nil {
+		return err
+	}
+	r := dataReport{"parquet", info}
+	if asJSON {
+		return a.printJSON(r)
+	}
+	return a.print(r.text())
+}
+
+// text is the report for people.
+func (r dataReport) text() []byte {
+	var s sheet
+	var compressed, uncompressed, largest int64
+	for _, g := range r.RowGroups {
+		compressed += g.Compressed
+		uncompressed += g.Uncompressed
+		largest = max(largest, g.Rows)
+	}
+	s.line("%s: a Parquet file\n", r.Path)
+	s.pairs(
+		"rows", count(r.Rows),
+		"row groups", fmt.Sprintf("%s, of %s at most", count(int64(len(r.RowGroups))), plural(largest, "row")),
+		"columns", count(int64(len(r.Columns))),
+		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", size(r.Bytes), size(compressed), size(uncompressed)),
+		"written by", orUnknown(r.CreatedBy),
+	)
+	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
+	for _, c := range r.Columns {
+		nulls, feature := "unknown", "no"
+		switch {
+		case c.Repetition == "required":
+			nulls = "none"
+		case c.Nulls >= 0:
+			nulls = count(c.Nulls)
+		}
+		if c.Feature {
+			feature = "yes"
+		}
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, size(c.Compressed),
+			orDash(strings.Join(c.Codecs, " "))})
+	}
+	s.line("")
+	s.table(rows)
+	for i, kv := range r.Metadata {
+		if i == 0 {
+			s.line("\nKey-value metadata:\n")
+		}
+		s.line("  %s: %s", kv.Key, shorten(oneLine(kv.Value), 100))
+	}
+	return s.Bytes()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// shorten cuts text to n letters.
+func shorten(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/kernel"
+)
+
+// A machine holds the options on how to run. They change no result.
+type machine struct {
+	workers  int
+	isa      string
+	progress choice
+}
+
+func (m *machine) addTo(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&m.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")
+	cmd.Flags().StringVar(&m.isa, "isa", "", "instruction set `NAME` of the kernels: "+oneOf(levelNames())+" (default the fastest)")
+	completeWords(cmd, "isa", levelNames())
+	addChoice(cmd, &m.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
+}
+
+// apply checks the options and makes the kernels run on the instruction set that they name.
+func (m *machine) apply() error {
+	if m.workers < 0 {
+		return usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.workers)
+	}
+	if m.workers == 0 {
+		m.workers = runtime.GOMAXPROCS(0)
+	}
+	return useISA(m.isa)
+}
+
+// useISA makes the kernels run on the named instruction set, or on the one that the environment names. Package kernel
+// has read the environment too, and ignored a name that is wrong; here it is an error.
+func useISA(name string) error {
+	source := "--isa"
+	if name == "" {
+		name, source = os.Getenv(isaVariable), isaVariable
+	}
+	if name == "" {
+		return nil
+	}
+	level, err := kernel.ParseLevel(name)
+	if err != nil {
+		return usagef("%s: %w", source, err)
+	}
+	kernel.Use(level)
+	return nil
+}
+
+const isaVariable = "HALFSPACE_ISA"
+
+func levelNames() []string {
+	var names []string
+	for _, l := range kernel.Levels() {
+		names = append(names, l.String())
+	}
+	return names
+}

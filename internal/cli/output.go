@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"halfspace/block"
+)
+
+// errStdoutGone says that whoever read standard output has ended, as head does. There is nobody to tell.
+var errStdoutGone = errors.New("standard output was closed")
+
+// print writes a result to standard output.
+func (a *app) print(text []byte) error {
+	_, err := a.stdout.Write(text)
+	if errors.Is(err, syscall.EPIPE) {
+		return errStdoutGone
+	}
+	if err != nil {
+		return fmt.Errorf("standard output can't be written: %w", err)
+	}
+	return nil
+}
+
+// printJSON writes v as the one JSON object of a verb.
+func (a *app) printJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return a.print(b.Bytes())
+}
+
+// finite returns v for JSON, which has no NaN and no infinities: they become null.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// A sheet is text for people: lines, some of them with cells in columns.
+type sheet struct{ bytes.Buffer }
+
+// line adds a line of prose.
+func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+// pairs adds lines of a name and a value, aligned; the names and values alternate.
+func (s *sheet) pairs(cells ...string) {
+	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
+	for i := 0; i < len(cells); i += 2 {
+		fmt.Fprintf(t, "  %s\t%s\n", cells[i], cells[i+1])
+	}
+	t.Flush() // to a buffer: no error
+}
+
+// table adds rows of cells, columns aligned to the right but the first.
+func (s *sheet) table(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintf(s, "  %-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(s, "  %*s", widths[i+1], cell)
+		}
+		s.WriteByte('\n')
+	}
+}
+
+// count writes a whole number with commas between thousands.
+func count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// plural writes a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
+// size writes a number of bytes in binary units.
+func size(bytes int64) string {
+	v, units := float64(bytes), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	for v >= 1024 && len(units) > 1 {
+		v, units = v/1024, units[1:]
+	}
+	if units[0] == "bytes" {
+		return plural(bytes, "byte")
+	}
+	return fmt.Sprintf("%.4g %s", v, units[0])
+}
+
+// real writes a number in a few digits.
+func real(v float64) string {
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// fixed writes a number with that many decimals, "-" for one that isn't defined.
+func fixed(v float64, decimals int) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// percent writes a share so that anything but all is less than 100 %.
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	for digits := 2; ; digits++ {
+		if s := strconv.FormatFloat(100*v, 'f', digits, 64); v == 1 || digits == 9 || !strings.HasPrefix(s, "100") {
+			return s + " %"
+		}
+	}
+}
+
+// classNames writes classes for people.
+func classNames(classes []block.Class) string {
+	var names []string
+	for _, c := range classes {
+		names = append(names, c.String())
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+)
+
+// The names of the columns that predict adds to those it keeps.
+const (
+	predictionName = "prediction"
+	scoreName      = "score"
+)
+
+type predictOptions struct {
+	machine
+	model string
+	out   string
+	keep  []string
+	score bool
+	json  bool
+}
+
+func (a *app) predict() *cobra.Command {
+	var o predictOptions
+	cmd := &cobra.Command{
+		Use:   "predict --model m.json DATA... --out FILE [options]",
+		Short: "Apply a model to data",
+		Long: `Predict writes a row for each row of the Parquet files DATA, in their order,
+with the column "prediction": the class that the model predicts, in the type
+that the labels had. The data needs the model's features and no label.
+
+FILE ends in .parquet or .csv; - is CSV on standard output.`,
+		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
+  halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
+  halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "model `FILE` of halfspace train (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, or - for CSV on standard output (required)")
+	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
+	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
+	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
+	o.machine.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		m, err := model.Load(o.model)
+		if err != nil {
+			return err
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := checkOut(o.out, append(paths, o.model)); err != nil {
+			return err
+		}
+		if m.Dtype == "float64" {
+			return predictAs[float64](cmd.Context(), a, &o, m, paths)
+		}
+		return predictAs[float32](cmd.Context(), a, &o, m, paths)
+	})
+}
+
+func (o *predictOptions) check(args []string) error {
+	switch {
+	case o.model == "":
+		return usagef("--model is missing: name the file of a model")
+	case len(args) == 0:
+		return usagef("no data: name a Parquet file, a glob or a directory")
+	case o.out == "":
+		return usagef("--out is missing: name the file to write, or - for CSV on standard output")
+	case o.json && toStdout(o.out):
+		return usagef("--json and --out %s both write to standard output: choose one", o.out)
+	}
+	return o.machine.apply()
+}
+
+// A predictReport is what predict --json prints.
+type predictReport struct {
+	Model   string  `json:"model"`
+	Rows    int64   `json:"rows"`
+	Out     string  `json:"out"`
+	ISA     string  `json:"isa"`
+	Workers int     `json:"workers"`
+	Seconds float64 `json:"seconds"`
+}
+
+func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m *model.Model, paths []string) error {
+	start := time.Now()
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	p := newPredictions[T](o, m)
+	defer p.abort()
+	err := dataset.Scan(ctx, paths, dataset.Options{
+		Spec: m.Spec(), Keep: o.keep, Workers: o.workers,
+		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(b, kept) })
+	if err != nil {
+		return err
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	bar.end()
+	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.workers, time.Since(start).Seconds()}
+	switch {
+	case o.json:
+		return a.printJSON(r)
+	case toStdout(o.out):
+		return nil
+	}
+	return a.print(fmt.Appendf(nil, "%s: predictions for %s in %s\n", o.out, plural(r.Rows, "row"), seconds(r.Seconds)))
+}
+
+// predictions writes the predictions of a model, block by block.
+type predictions[T kernel.Float] struct {
+	o      *predictOptions
+	scorer *predict.Linear[T]
+	typ    arrow.DataType
+	column func(scores []T) arrow.Array // of the predicted classes
+	writer *dataset.Writer              // from the first block on
+	rows   int64
+}
+
+func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predictions[T] {
+	p := &predictions[T]{o: o, scorer: predict.NewLinear[T](m)}
+	p.typ, p.column = classColumn[T](m.Spec())
+	return p
+}
+
+// write adds the rows of a block, beside the kept columns of the same rows.
+func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
+	scores := p.scorer.Scores(b)
+	var fields []arrow.Field
+	var columns []arrow.Array
+	if kept != nil {
+		fields, columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
+	}
+	add := func(name string, typ arrow.DataType, column arrow.Array) {
+		fields = append(fields, arrow.Field{Name: name, Type: typ})
+		columns = append(columns, column)
+	}
+	classes := p.column(scores)
+	defer classes.Release()
+	add(predictionName, p.typ, classes)
+	if p.o.score {
+		column := floatColumn(scores)
+		defer column.Release()
+		add(scoreName, column.DataType(), column)
+	}
+	schema := arrow.NewSchema(fields, nil)
+	if p.writer == nil {
+		if err := p.create(schema); err != nil {
+			return err
+		}
+	}
+	rec := array.NewRecord(schema, columns, int64(len(scores)))
+	defer rec.Release()
+	p.rows += rec.NumRows()
+	return p.writer.Write(rec)
+}
+
+func (p *predictions[T]) create(schema *arrow.Schema) error {
+	for _, name := range []string{predictionName, scoreName} {
+		if len(schema.FieldIndices(name)) > 1 {
+			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
+		}
+	}
+	var err error
+	p.writer, err = dataset.Create(p.o.out, schema, dataset.WriterOptions{})
+	return err
+}
+
+func (p *predictions[T]) close() error { return p.writer.Close() }
+
+func (p *predictions[T]) abort() {
+	if p.writer != nil {
+		p.writer.Abort()
+	}
+}
+
+// classColumn returns the type of a column of classes, and what makes one of the classes that scores predict. Whole
+// numbers are 64-bit integers, other numbers doubles.
+func classColumn[T kernel.Float](spec *block.Spec) (arrow.DataType, func([]T) arrow.Array) {
+	mem := memory.DefaultAllocator
+	low, high := spec.Classes[0], spec.Classes[1]
+	switch low.Kind {
+	case block.Bool:
+		return arrow.FixedWidthTypes.Boolean, func(scores []T) arrow.Array {
+			return fill(array.NewBooleanBuilder(mem), [2]bool{low.Text == "true", high.Text == "true"}, spec.Positive, scores)
+		}
+	case block.String:
+		return arrow.BinaryTypes.String, func(scores []T) arrow.Array {
+			return fill(array.NewStringBuilder(mem), [2]string{low.Text, high.Text}, spec.Positive, scores)
+		}
+	}
+	if v, ok := parseBoth(low, high, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
+		return arrow.PrimitiveTypes.Int64, func(scores []T) arrow.Array {
+			return fill(array.NewInt64Builder(mem), v, spec.Positive, scores)
+		}
+	}
+	if v, ok := parseBoth(low, high, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
+		return arrow.PrimitiveTypes.Uint64, func(scores []T) arrow.Array {
+			return fill(array.NewUint64Builder(mem), v, spec.Positive, scores)
+		}
+	}
+	v, _ := parseBoth(low, high, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	return arrow.PrimitiveTypes.Float64, func(scores []T) arrow.Array {
+		return fill(array.NewFloat64Builder(mem), v, spec.Positive, scores)
+	}
+}
+
+// parseBoth returns the values of two classes that are numbers, if parse can read both.
+func parseBoth[V any](low, high block.Class, parse func(string) (V, error)) (values [2]V, ok bool) {
+	for i, c := range []block.Class{low, high} {
+		v, err := parse(c.Text)
+		if err != nil {
+			return values, false
+		}
+		values[i] = v
+	}
+	return values, true
+}
+
+// builder is an Arrow builder of a column of V.
+type builder[V any] interface {
+	array.Builder
+	Append(V)
+}
+
+// fill makes a column of the values of the classes that scores predict, and releases b.
+func fill[V any, T kernel.Float](b builder[V], values [2]V, positive int, scores []T) arrow.Array {
+	defer b.Release()
+	b.Reserve(len(scores))
+	for _, s := range scores {
+		b.Append(values[predict.Class(s, positive)])
+	}
+	return b.NewArray()
+}
+
+// floatColumn makes a column of scores.
+func floatColumn[T kernel.Float](scores []T) arrow.Array {
+	switch scores := any(scores).(type) {
+	case []float32:
+		b := array.NewFloat32Builder(memory.DefaultAllocator)
+		defer b.Release()
+		b.AppendValues(scores, nil)
+		return b.NewArray()
+	case []float64:
+		b := array.NewFloat64Builder(memory.DefaultAllocator)
+		defer b.Release()
+		b.AppendValues(scores, nil)
+		return b.NewArray()
+	}
+	panic("cli: scores are float32 or float64")
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/kernel"
+)
+
+// scored is data on which the text book's model, x1 + x2 - 3, has the scores -2, -1, 1, 1, 3, -1: one positive row is
+// missed and one negative row is a false alarm.
+func scored(t *testing.T) string {
+	t.Helper()
+	return write(t, "test.parquet", col{"x1", []float64{1, 2, 2, 4, 6, 2}}, col{"x2", []float64{0, 0, 2, 0, 0, 0}},
+		col{"y", []int64{-1, -1, -1, 1, 1, 1}}, col{"flipped", []int64{1, 1, 1, -1, -1, -1}}, col{"same", []int64{1, 1, 1, 1, 1, 1}})
+}
+
+func TestEval(t *testing.T) {
+	_, m := trained(t, signs)
+	r := decode(t, "eval", "--model", m, scored(t), "--json")
+	want := map[string]any{
+		"model": m, "rows": 6.0, "errors": 2.0, "accuracy": 4.0 / 6,
+		"auc":     (3 + 2.5 + 1.5) / 9, // pairs in order, ties half: of 3, of 1, of -1
+		"classes": []any{-1.0, 1.0}, "positive": 1.0,
+		"confusion": []any{[]any{2.0, 1.0}, []any{1.0, 2.0}},
+		"per_class": []any{
+			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
+			map[string]any{"class": 1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
+		},
+	}
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("report is\n%v\nwant\n%v", r, want)
+	}
+	text := succeed(t, "eval", "--model", m, scored(t))
+	for _, want := range []string{m + ": 6 rows, positive class 1", "errors   2 of 6 rows, accuracy 66.67 %", "AUC      0.777778",
+		"  class  predicted -1  predicted 1  precision  recall      F1\n",
+		"  -1                2            1     0.6667  0.6667  0.6667\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestEvalLabel(t *testing.T) {
+	_, m := trained(t, signs)
+	r := decode(t, "eval", "--model", m, scored(t), "--label", "flipped", "--json")
+	if r["errors"] != 4.0 || r["auc"].(float64) != 1-(3+2.5+1.5)/9 {
+		t.Errorf("against flipped labels: %v", r)
+	}
+	r = decode(t, "eval", "--model", m, scored(t), "--label", "same", "--json")
+	if r["errors"] != 3.0 || r["auc"] != nil || r["per_class"].([]any)[0].(map[string]any)["recall"] != nil {
+		t.Errorf("against labels of one class: %v", r)
+	}
+	if text := succeed(t, "eval", "--model", m, scored(t), "--label", "same"); !strings.Contains(text, "AUC      -") {
+		t.Errorf("no dash for an AUC that isn't defined:\n%s", text)
+	}
+}
+
+func TestEvalSeveralModels(t *testing.T) {
+	_, m := trained(t, signs)
+	_, n := trained(t, signs, "--features", "x1", "--dtype", "float64")
+	r := decode(t, "eval", "--model", m, "--model", n, scored(t), "--json")
+	models, _ := r["models"].([]any)
+	if len(r) != 1 || len(models) != 2 {
+		t.Fatalf("report is %v", r)
+	}
+	for i, path := range []string{m, n} {
+		if one := decode(t, "eval", "--model", path, scored(t), "--json"); !reflect.DeepEqual(models[i], any(one)) {
+			t.Errorf("among others, %v; alone, %v", models[i], one)
+		}
+	}
+	text := succeed(t, "eval", "--model", m, "--model", n, scored(t))
+	lines := strings.Split(text, "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "  model") || !strings.HasPrefix(lines[1], "  "+m) || !strings.HasPrefix(lines[2], "  "+n) {
+		t.Errorf("table is\n%s", text)
+	}
+}
+
+// TestEvalRepeatsTraining counts the errors that the training counted.
+func TestEvalRepeatsTraining(t *testing.T) {
+	data := noisy(t, "30000")
+	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--epochs 1 --positive -1"} {
+		m := filepath.Join(t.TempDir(), "m.json")
+		args := append([]string{"train", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
+		learned, tested := decode(t, args...), decode(t, "eval", "--model", m, data, "--json")
+		if learned["train_errors"] != tested["errors"] || learned["train_accuracy"] != tested["accuracy"] || tested["errors"] == 0.0 {
+			t.Errorf("%s: %v errors in training, %v now", options, learned["train_errors"], tested["errors"])
+		}
+	}
+}
+
+func TestInspectModel(t *testing.T) {
+	_, m := trained(t, []string{"up", "up", "down"}, "--algo", "pocket", "--order", "shuffle", "--seed", "3", "--max-updates", "90")
+	r := decode(t, "inspect", m, "--json")
+	keys := []string{"algorithm", "bias", "classes", "data", "dtype", "features", "fit_bias", "format", "kind", "label",
+		"largest_weights", "options", "positive", "training", "weights"}
+	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) || r["kind"] != "model" {
+		t.Errorf("keys are %q, want %q", got, keys)
+	}
+	text := succeed(t, "inspect", m)
+	for _, want := range []string{"a model, halfspace-model/1", "pocket, float32", "y, classes down, up (positive: up)", "2, bias ",
+		"order shuffle, at most 100 epochs, eta 1, at most 90 updates, seed 3, pocket exact", "kept the weights after update",
+		"0 of 3 rows, accuracy 100.00 %", "The largest of 2 weights:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestInspectLargestWeights(t *testing.T) {
+	cols := []col{{"y", []int64{1, 0}}}
+	for i := range 30 {
+		v := float64(i%29 + 1)
+		cols = append(cols, col{"f" + string(rune('A'+i)), []float64{v, -v}})
+	}
+	m := filepath.Join(t.TempDir(), "m.json")
+	succeed(t, "train", write(t, "wide.parquet", cols...), "--label", "y", "--positive", "0", "--out", m)
+	all := decode(t, "inspect", m, "--json")["largest_weights"].([]any)
+	if len(all) != largestWeights {
+		t.Fatalf("%d largest weights", len(all))
+	}
+	last := math.Inf(1)
+	for _, w := range all {
+		v := math.Abs(w.(map[string]any)["weight"].(float64))
+		if v > last || v == 0 {
+			t.Errorf("weights are not in order: %v", all)
+		}
+		last = v
+	}
+	if first := all[0].(map[string]any)["feature"]; first != "f]" {
+		t.Errorf("the largest weight is of %v", first)
+	}
+}
+
+func TestInspectByContent(t *testing.T) {
+	_, m := trained(t, signs)
+	data := noisy(t, "5000")
+	if r := decode(t, "inspect", data, "--json"); r["rows"] != 5000.0 {
+		t.Errorf("report on data is %v", r)
+	}
+	text := succeed(t, "inspect", data)
+	for _, want := range []string{"5,000", "x0", "label"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if r := decode(t, "inspect", m, "--json"); r["kind"] != "model" {
+		t.Errorf("report on a model is %v", r)
+	}
+}
+
+func TestGen(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "x.parquet")
+	r := decode(t, "gen", "--rows", "3000", "--features", "5", "--margin", "0.5", "--seed", "9", "--out", out, "--json", "--compression", "zstd")
+	if r["rows"] != 3000.0 || r["features"] != 5.0 || r["seed"] != 9.0 || r["out"] != out {
+		t.Errorf("report is %v", r)
+	}
+	if got := decode(t, "train", out, "--label", "label", "--json"); got["converged"] != true || got["rows"] != 3000.0 || got["features"] != 5.0 {
+		t.Errorf("training on data with a margin gives %v", got)
+	}
+	if text := succeed(t, "gen", "--rows", "1", "--features", "2", "--noise", "1", "--out", out); !strings.HasPrefix(text, out+": 1 row of 2 features in ") {
+		t.Errorf("report is %q", text)
+	}
+}
+
+func TestCPU(t *testing.T) {
+	r := decode(t, "cpu", "--json")
+	if r["isa"] != kernel.Active().String() || len(r["levels"].([]any)) != len(kernel.Levels()) || r["usable"].(float64) < 1 {
+		t.Errorf("report is %v", r)
+	}
+	text := succeed(t, "cpu")
+	for _, want := range []string{"in use            " + kernel.Active().String(), "kernels for       generic", "--isa NAME", isaVariable} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"}, {count(math.MinInt64), "-9,223,372,036,854,775,808"},
+		{plural(1, "row"), "1 row"}, {plural(0, "row"), "0 rows"}, {plural(2000, "row"), "2,000 rows"},
+		{size(1), "1 byte"}, {size(1023), "1,023 bytes"}, {size(1536), "1.5 KiB"}, {size(312 << 20), "312 MiB"}, {size(5 << 50), "5120 TiB"},
+		{percent(1), "100.00 %"}, {percent(0), "0.00 %"}, {percent(0.5), "50.00 %"}, {percent(0.9999999), "99.99999 %"}, {percent(math.NaN()), "-"},
+		{fixed(math.NaN(), 4), "-"}, {fixed(0.25, 4), "0.2500"}, {real(1.0 / 3), "0.333333"}, {oneOf([]string{"a"}), "a"}, {oneOf([]string{"a", "b"}), "a or b"},
+		{oneLine("a\r\nb\n"), "a b"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+type trainOptions struct {
+	machine
+	data trainData
+
+	algo, order, dtype, pocket choice
+	epochs, maxUpdates         int64
+	eta                        float64
+	seed                       uint64
+
+	out  string
+	json bool
+}
+
+// trainData are the options on what to read.
+type trainData struct {
+	label             string
+	features, exclude []string
+	positive          string
+	noBias            bool
+}
+
+func (a *app) train() *cobra.Command {
+	var o trainOptions
+	cmd := &cobra.Command{
+		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
+		Short: "Learn a model from data",
+		Long: `Train learns a linear classifier of two classes from the rows of Parquet files.
+
+DATA are files, globs or directories. The perceptron learns row by row until
+every row is right, which happens only where a hyperplane separates the classes;
+--algo pocket keeps the weights with the fewest errors, so it serves for any
+data. Ending without such a plane, after --epochs, is not a failure.
+
+Without --out the model is reported and thrown away.`,
+		Example: `  halfspace train train.parquet --label y --out m.json
+  halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
+  halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required)")
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all numeric ones but the label)")
+	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
+	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
+		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
+	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
+	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
+	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
+	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
+	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
+	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.machine.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := checkOut(o.out, paths); err != nil {
+			return err
+		}
+		a.noteUnused(cmd, &o)
+		if o.dtype.value == "float64" {
+			return trainAs[float64](cmd.Context(), a, &o, paths)
+		}
+		return trainAs[float32](cmd.Context(), a, &o, paths)
+	})
+}
+
+func orderNames() []string {
+	var names []string
+	for _, o := range train.Orders {
+		names = append(names, string(o))
+	}
+	return names
+}
+
+// check looks for what is wrong in the options alone, and applies those on the machine.
+func (o *trainOptions) check(args []string) error {
+	if len(args) == 0 {
+		return usagef("no data: name a Parquet file, a glob or a directory")
+	}
+	if o.data.label == "" {
+		return usagef("--label is missing: name the column that holds the classes")
+	}
+	if o.epochs < 1 {
+		return usagef("--epochs is %d: use 1 or more", o.epochs)
+	}
+	if o.out == "-" {
+		return usagef("--out is -: name a file for the model")
+	}
+	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
+		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if err := o.machine.apply(); err != nil {
+		return err
+	}
+	if _, err := o.trainer(nil).Options.WithDefaults(); err != nil {
+		return usagef("--%w", err)
+	}
+	return nil
+}
+
+// noteUnused tells about options that the user gave for nothing.
+func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
+	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
+		a.note("--pocket has no effect with --algo %s", o.algo.value)
+	}
+	if cmd.Flags().Changed("seed") && !o.random() {
+		a.note("--seed has no effect with --order %s", o.order.value)
+	}
+	if o.out == "" {
+		a.note("no --out: the model won't be kept")
+	}
+}
+
+// random tells whether the training makes random choices.
+func (o *trainOptions) random() bool { return train.Order(o.order.value) != train.Cyclic }
+
+// trainer returns the options of the learner.
+func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
+	return perceptron.Options{
+		Options: train.Options{Order: train.Order(o.order.value), Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta,
+			Seed: o.seed, Workers: o.workers, Progress: show},
+		Pocket: o.algo.value == "pocket",
+	}
+}
+
+func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string) error {
+	start := time.Now()
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	data, err := dataset.Load[T](ctx, paths, dataset.Options{
+		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
+		NoBias: o.data.noBias, Workers: o.workers,
+		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
+		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
+	}
+	load := time.Since(start).Seconds()
+	learned, err := perceptron.Train(ctx, data, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Epoch, p.Epochs) }))
+	if err != nil {
+		return err
+	}
+	fingerprint, err := block.Fingerprint(ctx, data, o.workers)
+	if err != nil {
+		return err
+	}
+	m := newModel(o, data, learned, fingerprint)
+	if o.out != "" {
+		if err := m.Save(o.out); err != nil {
+			return err
+		}
+	}
+	bar.end()
+	r := newTrainReport(o, m)
+	r.Seconds = trainSeconds{Load: load, Train: learned.Seconds, Total: time.Since(start).Seconds()}
+	if o.json {
+		return a.printJSON(r)
+	}
+	return a.print(r.text(o, m))
+}
+
+// detail is what the bar of a training says beside the epochs.
+func detail(p train.Progress) string {
+	s := fmt.Sprintf(": epoch %s, %s", count(p.Epoch), plural(p.Updates, "update"))
+	if p.Best >= 0 {
+		s += ", best " + plural(p.Best, "error")
+	}
+	return s
+}
+
+func newModel[T kernel.Float](o *trainOptions, data *block.Data[T], learned *train.Result[T], fingerprint string) *model.Model {
+	m := model.New(data.Spec(), learned.Weights)
+	m.Algorithm = o.algo.value
+	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta}
+	if o.random() {
+		m.Options.Seed = &o.seed
+	}
+	m.Data = model.Data{Fingerprint: fingerprint, Rows: data.Rows()}
+	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
+		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+	if o.algo.value == "pocket" {
+		m.Options.Pocket = o.pocket.value
+		m.Training.Kept = &learned.Kept
+	}
+	return m
+}
+
+// A trainReport is what train --json prints.
+type trainReport struct {
+	Algorithm     string        `json:"algorithm"`
+	Rows          int64         `json:"rows"`
+	Features      int           `json:"features"`
+	Classes       []block.Class `json:"classes"`
+	Positive      block.Class   `json:"positive"`
+	Epochs        int64         `json:"epochs"`
+	Updates       int64         `json:"updates"`
+	Visits        int64         `json:"visits"`
+	TrainErrors   int64         `json:"train_errors"`
+	TrainAccuracy float64       `json:"train_accuracy"`
+	Converged     bool          `json:"converged"`
+	Loss          float64       `json:"loss"`
+	Radius        float64       `json:"radius"`
+	Norm          float64       `json:"norm"`
+	Kept          *int64        `json:"kept,omitempty"` // the update whose weights the pocket kept
+	Fingerprint   string        `json:"fingerprint"`
+	Dtype         string        `json:"dtype"`
+	ISA           string        `json:"isa"`
+	Workers       int           `json:"workers"`
+	Streamed      bool          `json:"streamed"`
+	ResumedAt     *int64        `json:"resumed_at"`
+	PeakRSSBytes  int64         `json:"peak_rss_bytes"`
+	Seconds       trainSeconds  `json:"seconds"`
+	Model         *string       `json:"model"` // path of the file, null if none was written
+}
+
+type trainSeconds struct {
+	Load  float64 `json:"load"`  // from opening the files to all blocks ready
+	Train float64 `json:"train"` // learning alone
+	Total float64 `json:"total"`
+}
+
+func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
+	t := &m.Training
+	r := &trainReport{
+		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
+		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
+		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
+		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Fingerprint: m.Data.Fingerprint,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
+	}
+	if o.out != "" {
+		r.Model = &o.out
+	}
+	return r
+}
+
+// text is the report for people.
+func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
+	var s sheet
+	converged := "no"
+	if r.Converged {
+		converged = "yes"
+	}
+	s.line("%s: %s of %s, %s\n", r.Algorithm, plural(r.Rows, "row"), plural(int64(r.Features), "feature"), describeClasses(m))
+	pairs := []string{
+		"converged", converged,
+		"updates", fmt.Sprintf("%s in %s (%s)", count(r.Updates), plural(r.Epochs, "epoch"), plural(r.Visits, "visit")),
+		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.TrainErrors), plural(r.Rows, "row"), percent(r.TrainAccuracy)),
+	}
+	if r.Kept != nil {
+		pairs = append(pairs, "kept", "the weights after update "+count(*r.Kept))
+	}
+	pairs = append(pairs,
+		"loss", real(r.Loss),
+		"radius", real(r.Radius)+", the largest norm of a row",
+		"norm", real(r.Norm)+", of the weights",
+		"time", fmt.Sprintf("load %s, train %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Train), seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), size(r.PeakRSSBytes)),
+	)
+	if r.Model != nil {
+		pairs = append(pairs, "model", *r.Model)
+	}
+	s.pairs(pairs...)
+	if advice := r.advice(o); advice != "" {
+		s.line("\n%s", advice)
+	}
+	return s.Bytes()
+}
+
+// advice says what to try where the training did not converge.
+func (r *trainReport) advice(o *trainOptions) string {
+	switch {
+	case r.Converged:
+		return ""
+	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
+		return "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those."
+	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
+		return "Not converged: it stopped at --max-updates. More of them may do better."
+	}
+	return "Not converged: no plane that separates the classes was found. More --epochs than " +
+		strconv.FormatInt(o.epochs, 10) + " may do better."
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
+
+// describeClasses names the classes and tells which one is positive.
+func describeClasses(m *model.Model) string {
+	return fmt.Sprintf("classes %s (positive: %s)", classNames(m.Classes), m.Positive)
+}

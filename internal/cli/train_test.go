@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// TestTextbook has the published result of the primal form on the rows (3,3)+, (4,3)+, (1,1)-, visited in this order.
+func TestTextbook(t *testing.T) {
+	for _, dtype := range []string{"float32", "float64"} {
+		path := filepath.Join(t.TempDir(), "m.json")
+		r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", dtype, "--out", path, "--json")
+		for key, want := range map[string]any{"algorithm": "perceptron", "rows": 3.0, "features": 2.0, "updates": 7.0,
+			"train_errors": 0.0, "train_accuracy": 1.0, "converged": true, "dtype": dtype, "streamed": false,
+			"resumed_at": nil, "model": path, "positive": 1.0} {
+			if !reflect.DeepEqual(r[key], want) {
+				t.Errorf("%s is %v, want %v", key, r[key], want)
+			}
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Weights[0], []float64{1, 1}) || !slices.Equal(m.Bias, []float64{-3}) || m.Dtype != dtype {
+			t.Errorf("w is %v and b is %v as %s, want [1 1] and [-3] as %s", m.Weights, m.Bias, m.Dtype, dtype)
+		}
+		if m.Label != "y" || !slices.Equal(m.Features, []string{"x1", "x2"}) || m.Training.Updates != 7 || !m.Training.Converged {
+			t.Errorf("the model says %+v", m)
+		}
+	}
+}
+
+func TestTrainJSON(t *testing.T) {
+	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "model",
+		"norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
+		"train_errors", "updates", "visits", "workers"}
+	r := decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
+	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {
+		t.Errorf("keys are %q, want %q", got, keys)
+	}
+	if got := slices.Sorted(maps.Keys(r["seconds"].(map[string]any))); !slices.Equal(got, []string{"load", "total", "train"}) {
+		t.Errorf("keys of seconds are %q", got)
+	}
+	if r["model"] != nil || r["workers"] != 2.0 || !reflect.DeepEqual(r["classes"], []any{-1.0, 1.0}) {
+		t.Errorf("model is %v, workers %v, classes %v", r["model"], r["workers"], r["classes"])
+	}
+	if rss := r["peak_rss_bytes"].(float64); rss < 1<<20 {
+		t.Errorf("peak_rss_bytes is %v", rss)
+	}
+	r = decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--algo", "pocket")
+	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, slices.Sorted(slices.Values(append(keys, "kept")))) {
+		t.Errorf("keys of a pocket are %q", got)
+	}
+}
+
+// TestIdentity trains the same on any number of workers and every instruction set.
+func TestIdentity(t *testing.T) {
+	data := noisy(t, "10000")
+	path := filepath.Join(t.TempDir(), "m.json")
+	best := kernel.Levels()[len(kernel.Levels())-1].String()
+	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--order shuffle", "--order fixed-shuffle --no-bias",
+		"--order random --dtype float64 --seed 9 --eta 0.25"} {
+		var want []byte
+		for _, isa := range []string{"generic", best} {
+			for _, workers := range []int{1, 2, 3, 8} {
+				args := []string{"train", data, "--label", "label", "--out", path, "--isa", isa, "--workers", fmt.Sprint(workers), "--epochs", "3"}
+				succeed(t, append(args, strings.Fields(options)...)...)
+				got, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = got
+				}
+				if string(got) != string(want) {
+					t.Fatalf("%s: %s on %d workers gives\n%s\nand generic on one\n%s", options, isa, workers, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestModelOptions(t *testing.T) {
+	data := textbook(t, signs)
+	path := filepath.Join(t.TempDir(), "m.json")
+	seed := uint64(5)
+	for options, want := range map[string]model.Options{
+		"":                                    {Order: "cyclic", Epochs: 100, Eta: 1},
+		"--seed 5 --pocket exact":             {Order: "cyclic", Epochs: 100, Eta: 1},
+		"--order shuffle --seed 5 --eta 0.5":  {Order: "shuffle", Epochs: 100, Eta: 0.5, Seed: &seed},
+		"--algo pocket --epochs 7 --seed 6":   {Order: "cyclic", Epochs: 7, Eta: 1, Pocket: "exact"},
+		"--max-updates 3 --workers 2":         {Order: "cyclic", Epochs: 100, Eta: 1, MaxUpdates: 3},
+		"--isa generic --progress never":      {Order: "cyclic", Epochs: 100, Eta: 1},
+		"--json --features x1 --features x2 ": {Order: "cyclic", Epochs: 100, Eta: 1},
+	} {
+		succeed(t, append([]string{"train", data, "--label", "y", "--out", path}, strings.Fields(options)...)...)
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(m.Options, want) {
+			t.Errorf("%s: options are %+v, want %+v", options, m.Options, want)
+		}
+	}
+}
+
+func TestFeaturesAndClasses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	load := func(args ...string) *model.Model {
+		t.Helper()
+		succeed(t, append(args, "--label", "y", "--out", path)...)
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	data := textbook(t, []string{"up", "up", "down"})
+	if m := load("train", data, "--features", "x2,x1"); !slices.Equal(m.Features, []string{"x2", "x1"}) {
+		t.Errorf("features are %q", m.Features)
+	}
+	if m := load("train", data, "--exclude", "x1", "--no-bias"); !slices.Equal(m.Features, []string{"x2"}) || m.FitBias || len(m.Bias) != 0 {
+		t.Errorf("features are %q, bias %t %v", m.Features, m.FitBias, m.Bias)
+	}
+	m := load("train", data)
+	if m.Positive.String() != "up" || m.Weights[0][0] != 1 {
+		t.Errorf("positive is %s, weights %v", m.Positive, m.Weights)
+	}
+	m = load("train", data, "--positive", "down")
+	if m.Positive.String() != "down" || m.Weights[0][0] != -1 {
+		t.Errorf("with --positive down, positive is %s, weights %v", m.Positive, m.Weights)
+	}
+}
+
+func TestTrainText(t *testing.T) {
+	data := textbook(t, signs)
+	m := filepath.Join(t.TempDir(), "m.json")
+	text := succeed(t, "train", data, "--label", "y", "--out", m)
+	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes",
+		"updates     7 in ", "errors      0 of 3 rows, accuracy 100.00 %", "radius      5.09902", "norm        3.31662", "model       " + m} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "Not converged") {
+		t.Errorf("advice after converging:\n%s", text)
+	}
+	hard := noisy(t, "2000")
+	for options, want := range map[string]string{
+		"--epochs 2": "Try --algo pocket, which keeps those.\n",
+		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
+		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
+	} {
+		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)
+		if !strings.HasSuffix(text, want) {
+			t.Errorf("%s: no %q at the end of\n%s", options, want, text)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	data := textbook(t, signs)
+	m := filepath.Join(t.TempDir(), "m.json")
+	for options, want := range map[string]string{
+		"--out " + m:                "",
+		"":                          "note: no --out: the model won't be kept\n",
+		"--pocket exact --out " + m: "note: --pocket has no effect with --algo perceptron\n",
+		"--pocket exact --algo pocket --out " + m:   "",
+		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
+		"--seed 4 --order fixed-shuffle --out " + m: "",
+	} {
+		status, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
+		if status != exitDone || stderr != want {
+			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	data := noisy(t, "20000")
+	for when, shown := range map[string]bool{"auto": false, "never": false, "always": true} {
+		_, stdout, stderr := command("train", data, "--label", "label", "--epochs", "20", "--out", filepath.Join(t.TempDir(), "m.json"),
+			"--json", "--progress", when)
+		if strings.Contains(stderr, "training") != shown {
+			t.Errorf("--progress %s: standard error is %q", when, stderr)
+		}
+		if !strings.HasPrefix(stdout, "{") {
+			t.Errorf("--progress %s: standard output is %q", when, stdout)
+		}
+	}
+}
+
+// TestInterrupted ends trainings that would take for ever.
+func TestInterrupted(t *testing.T) {
+	data := noisy(t, "5000")
+	dir := t.TempDir()
+	for _, after := range []time.Duration{0, 50 * time.Millisecond} {
+		for _, options := range []string{"--order cyclic", "--order shuffle", "--algo pocket"} {
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			defer cancel()
+			var stdout, stderr strings.Builder
+			args := []string{"train", data, "--label", "label", "--epochs", "1000000000000", "--out", filepath.Join(dir, "m.json")}
+			status := run(ctx, append(args, strings.Fields(options)...), &stdout, &stderr)
+			if status != exitInterrupted || stdout.Len() > 0 || stderr.String() != "halfspace: interrupted\n" {
+				t.Errorf("%s after %v: status %d, %q, %q", options, after, status, stdout.String(), stderr.String())
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m := filepath.Join(t.TempDir(), "m.json")
+	succeed(t, "train", data, "--label", "label", "--out", m)
+	for _, args := range [][]string{
+		{"predict", "--model", m, data, "--out", filepath.Join(dir, "p.csv")},
+		{"eval", "--model", m, data},
+		{"gen", "--noise", "0.1", "--rows", "100000", "--out", filepath.Join(dir, "x.parquet")},
+	} {
+		var stdout, stderr strings.Builder
+		if status := run(ctx, args, &stdout, &stderr); status != exitInterrupted || stderr.String() != "halfspace: interrupted\n" {
+			t.Errorf("%s: status %d, %q", args[0], status, stderr.String())
+		}
+	}
+	onlyFiles(t, dir)
+}
