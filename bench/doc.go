@@ -1,0 +1,7 @@
+// Package bench measures halfspace end to end beside its peers, in one run on one machine:
+//
+//	go test -run '^$' -bench Peer -benchtime 1x ./bench
+//
+// The peers are programs of others; a benchmark whose peer isn't installed is skipped with a line that says so. The
+// scripts that time them stand in the folder peers.
+package bench

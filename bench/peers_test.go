@@ -1,0 +1,254 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/internal/synth"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+const (
+	peerRows     = 1_000_000
+	peerFeatures = 28
+	peerNoise    = 0.0285 // 13 % of the visits update, from the first epoch on
+	peerEpochs   = 10
+	peerRounds   = 5 // runs of either side, by turns; their medians count
+	peerScript   = "peers/sklearn_perceptron.py"
+)
+
+// BenchmarkPeerSklearnPerceptron times ten epochs over a million rows in memory, from a Parquet file here and the same
+// values in a NumPy array there. ms/epoch, of the learning alone, and sklearn-ms/epoch, of fit with its check of the
+// input, are medians; x-faster is their ratio. x-faster-call compares fit with the whole call of Train instead, which
+// also counts the errors and measures the rows when it has learned.
+func BenchmarkPeerSklearnPerceptron(b *testing.B) {
+	python := pythonWithSklearn(b)
+	dir := b.TempDir()
+	data := peerData(b, dir)
+	peer := startSklearn(b, python, dir)
+	for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s", peerRows, peerFeatures, order), func(b *testing.B) {
+			for b.Loop() {
+				comparePerceptrons(b, data, peer, order)
+			}
+			b.ReportMetric(0, "ns/op") // of both together: says nothing
+		})
+	}
+}
+
+func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, order train.Order) {
+	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
+	var own, calls, theirs []float64 // milliseconds for each epoch
+	var result *train.Result[float32]
+	var answer sklearnAnswer
+	for range peerRounds {
+		var err error
+		start := time.Now()
+		result, err = perceptron.Train(context.Background(), data,
+			perceptron.Options{Options: train.Options{Order: order, Epochs: peerEpochs, Seed: 1}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if result.Visits != peerEpochs*peerRows {
+			b.Fatalf("%d visits: not %d epochs", result.Visits, peerEpochs)
+		}
+		calls = append(calls, 1000*time.Since(start).Seconds()/peerEpochs)
+		own = append(own, 1000*result.Seconds/peerEpochs)
+		answer = peer.fit(b, order == train.Shuffle)
+		theirs = append(theirs, 1000*answer.Seconds/peerEpochs)
+	}
+	b.ReportMetric(median(own), "ms/epoch")
+	b.ReportMetric(median(theirs), "sklearn-ms/epoch")
+	b.ReportMetric(median(theirs)/median(own), "x-faster")
+	b.ReportMetric(median(theirs)/median(calls), "x-faster-call")
+	b.ReportMetric(float64(result.Updates)/float64(result.Visits), "updates/visit")
+	b.ReportMetric(1-float64(result.Errors)/peerRows, "accuracy")
+	b.ReportMetric(answer.Accuracy, "sklearn-accuracy")
+}
+
+// BenchmarkPeerSklearnProcess times whole processes, from their start to their end: halfspace train reads the Parquet
+// file, learns for ten epochs, evaluates and writes its model; Python imports scikit-learn, reads the same values from a
+// raw file, learns for ten epochs and prints the weights.
+func BenchmarkPeerSklearnProcess(b *testing.B) {
+	python := pythonWithSklearn(b)
+	dir := b.TempDir()
+	peerData(b, dir)
+	binary := filepath.Join(dir, "halfspace")
+	if out, err := exec.Command("go", "build", "-o", binary, "halfspace/cmd/halfspace").CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v\n%s", err, out)
+	}
+	epochs := strconv.Itoa(peerEpochs)
+	var own, theirs []float64
+	for b.Loop() {
+		own, theirs = nil, nil
+		for range peerRounds {
+			own = append(own, wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label",
+				"--epochs", epochs, "--out", filepath.Join(dir, "m.json"), "--json"))
+			theirs = append(theirs, wall(b, python, peerScript, dir, strconv.Itoa(peerFeatures), epochs))
+		}
+	}
+	b.ReportMetric(median(own), "s/run")
+	b.ReportMetric(median(theirs), "sklearn-s/run")
+	b.ReportMetric(median(theirs)/median(own), "x-faster")
+	b.ReportMetric(0, "ns/op")
+}
+
+// wall returns the seconds that a process takes. Its output must be JSON.
+func wall(b *testing.B, name string, args ...string) float64 {
+	b.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	start := time.Now()
+	out, err := cmd.Output()
+	seconds := time.Since(start).Seconds()
+	if err != nil || !json.Valid(out) {
+		b.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return seconds
+}
+
+// pythonWithSklearn returns a Python interpreter that has scikit-learn, or skips the benchmark.
+func pythonWithSklearn(b *testing.B) string {
+	b.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import sklearn").Run() == nil {
+			return python
+		}
+	}
+	// go test shows what a skipped benchmark logs with -v only.
+	fmt.Fprintf(os.Stderr, "SKIPPED: %s: no python3 here has scikit-learn: install the package python3-sklearn\n", b.Name())
+	b.SkipNow()
+	return ""
+}
+
+// peerData makes the Parquet file x.parquet in dir and the same values raw, x.f32 and y.f32, and returns the rows as
+// they are read from the Parquet file.
+func peerData(b *testing.B, dir string) *block.Data[float32] {
+	b.Helper()
+	path := filepath.Join(dir, "x.parquet")
+	ctx := context.Background()
+	opt := synth.Options{Rows: peerRows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	if err := synth.Write(ctx, path, opt, nil); err != nil {
+		b.Fatal(err)
+	}
+	data, err := dataset.Load[float32](ctx, []string{path}, dataset.Options{Label: "label"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := writeRaw(data, filepath.Join(dir, "x.f32"), filepath.Join(dir, "y.f32")); err != nil {
+		b.Fatal(err)
+	}
+	return data
+}
+
+// writeRaw writes the features, without bias and padding, and the labels in little-endian float32.
+func writeRaw(data *block.Data[float32], features, labels string) error {
+	x, err := os.Create(features)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	y, err := os.Create(labels)
+	if err != nil {
+		return err
+	}
+	defer y.Close()
+	d := len(data.Spec().Features)
+	for blk, err := range data.Blocks(context.Background()) {
+		if err != nil {
+			return err
+		}
+		var rows []byte
+		for r := range blk.Len() {
+			if rows, err = binary.Append(rows, binary.LittleEndian, blk.X[r*blk.Stride:r*blk.Stride+d]); err != nil {
+				return err
+			}
+		}
+		if _, err := x.Write(rows); err != nil {
+			return err
+		}
+		if err := binary.Write(y, binary.LittleEndian, blk.Y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A sklearn is a running peers/sklearn_perceptron.py with the data in memory, so that runs of both sides can alternate.
+type sklearn struct {
+	hello   string // versions, element type
+	in      io.Writer
+	answers *bufio.Scanner
+}
+
+type sklearnAnswer struct{ Seconds, Accuracy float64 }
+
+func startSklearn(b *testing.B, python, dir string) *sklearn {
+	b.Helper()
+	cmd := exec.Command(python, peerScript, dir, strconv.Itoa(peerFeatures))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Errorf("%s: %v", peerScript, err)
+		}
+	})
+	s := &sklearn{in: in, answers: bufio.NewScanner(out)}
+	var hello struct{ Rows int }
+	s.read(b, &hello)
+	if hello.Rows != peerRows {
+		b.Fatalf("scikit-learn got %d rows, not %d", hello.Rows, peerRows)
+	}
+	s.hello = s.answers.Text()
+	return s
+}
+
+func (s *sklearn) fit(b *testing.B, shuffle bool) (a sklearnAnswer) {
+	b.Helper()
+	if _, err := fmt.Fprintf(s.in, "{\"shuffle\": %v, \"epochs\": %d}\n", shuffle, peerEpochs); err != nil {
+		b.Fatal(err)
+	}
+	s.read(b, &a)
+	return a
+}
+
+func (s *sklearn) read(b *testing.B, v any) {
+	b.Helper()
+	if !s.answers.Scan() {
+		b.Fatalf("%s gave no answer: %v", peerScript, s.answers.Err())
+	}
+	if err := json.Unmarshal(s.answers.Bytes(), v); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
