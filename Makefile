@@ -15,7 +15,7 @@ NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./m
 .PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers fuzz clean
 
 build: ## one static binary
-	CGO_ENABLED=0 go build -trimpath -o $(BIN) ./cmd/halfspace
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
 
 test: lint asm-check cross unit noasm race arm64 demo ## everything
 	@echo "make test: all passed"

@@ -18,9 +18,6 @@ const RunRows = 4096
 // maxBytes is about what a block holds: small enough for a bounded pool of them, large enough to hide its overheads.
 const maxBytes = 8 << 20
 
-// align is the alignment of a block's memory in bytes, a cache line.
-const align = 64
-
 // A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
 //
 // A dense block has X; row r is X[r*Stride : (r+1)*Stride], the Cols columns first, then zeros. A sparse block has
@@ -48,17 +45,6 @@ func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
 func Rows[T kernel.Float](cols int) int {
 	run := RunRows * kernel.Stride[T](cols) * int(unsafe.Sizeof(T(0)))
 	return max(1, maxBytes/run) * RunRows
-}
-
-// Alloc returns n zeros at an address that is a multiple of 64 bytes.
-func Alloc[T kernel.Float](n int) []T {
-	size := int(unsafe.Sizeof(T(0)))
-	s := make([]T, n+align/size)
-	skip := 0
-	if off := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % align); off != 0 {
-		skip = (align - off) / size
-	}
-	return s[skip : skip+n : skip+n]
 }
 
 // Len returns the number of rows.

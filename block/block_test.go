@@ -42,10 +42,24 @@ func TestBlockSize(t *testing.T) {
 }
 
 func TestAlloc(t *testing.T) {
+	sizes := []int{1<<19 - 1, 1 << 19, 1<<19 + 1, 1 << 20}
 	for n := range 100 {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
+		align := uintptr(cacheLine)
+		if 8*n >= 2*hugePage {
+			align = hugePage
+		}
 		s := Alloc[float64](n)
 		if addr := uintptr(unsafe.Pointer(unsafe.SliceData(s))); addr%align != 0 || len(s) != n || cap(s) != n {
 			t.Fatalf("Alloc(%d): address %#x, length %d, capacity %d", n, addr, len(s), cap(s))
+		}
+		for i, v := range s {
+			if v != 0 {
+				t.Fatalf("Alloc(%d): element %d is %v", n, i, v)
+			}
+			s[i] = 1
 		}
 	}
 }

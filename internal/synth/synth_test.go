@@ -43,6 +43,8 @@ func rows[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T, y []T) {
 	return x, y
 }
 
+func same(a, b [][]float32) bool { return slices.EqualFunc(a, b, slices.Equal[[]float32]) }
+
 func truth(t *testing.T, opt Options) Truth {
 	t.Helper()
 	truth, err := opt.Truth()
@@ -106,6 +108,31 @@ func testMargin(t *testing.T, opt Options) {
 		t.Errorf("the nearest row is %v away: the margin isn't tight", nearest)
 	}
 	within(t, "positive rows", float64(positive), float64(len(x))/2, math.Sqrt(float64(len(x)))/2)
+}
+
+// Rows far out, where float32 is coarser than the margin, are pushed until they are beyond it as rounded.
+func TestPush(t *testing.T) {
+	w := []float64{0.6, 0.8}
+	rng := rand.New(rand.NewPCG(1, 1))
+	short := 0
+	for range 1000 {
+		far := 1e8 * rng.Float64()
+		x := []float32{float32(0.8 * far), float32(-0.6 * far)}
+		side := float64(sign(dot(w, x) > 0))
+		once := []float32{float32(float64(x[0]) + side*0.1*w[0]), float32(float64(x[1]) + side*0.1*w[1])}
+		if side*dot(w, once) < 0.1 {
+			short++
+		}
+		push(x, make([]float32, 2), w, side, 0.1)
+		for _, s := range sums(w, x) {
+			if side*s < 0.1 || side*s > 100 {
+				t.Fatalf("pushed to side %v, %v lies at %v", side, x, s)
+			}
+		}
+	}
+	if short < 100 {
+		t.Errorf("only %d of the rows needed more than one push", short)
+	}
 }
 
 // within checks that a random count or mean is at most six standard deviations from its expectation.
@@ -245,7 +272,7 @@ func TestDeterministic(t *testing.T) {
 		runtime.GOMAXPROCS(8)
 		x8, y8 := rows(t, Blocks[float32](opt))
 		runtime.GOMAXPROCS(before)
-		if !reflect.DeepEqual(x, x1) || !reflect.DeepEqual(x, x8) || !slices.Equal(y, y1) || !slices.Equal(y, y8) {
+		if !same(x, x1) || !same(x, x8) || !slices.Equal(y, y1) || !slices.Equal(y, y8) {
 			t.Errorf("%+v: the rows depend on the number of goroutines", opt)
 		}
 		wide, wideY := rows(t, Blocks[float64](opt))
@@ -260,11 +287,11 @@ func TestDeterministic(t *testing.T) {
 			}
 		}
 		opt.Rows = 5000
-		if few, fewY := rows(t, Blocks[float32](opt)); !reflect.DeepEqual(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
+		if few, fewY := rows(t, Blocks[float32](opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
 			t.Errorf("%+v: the first rows depend on how many follow", opt)
 		}
 		opt.Seed++
-		if other, _ := rows(t, Blocks[float32](opt)); reflect.DeepEqual(other, x[:5000]) {
+		if other, _ := rows(t, Blocks[float32](opt)); same(other, x[:5000]) {
 			t.Errorf("%+v: the rows don't depend on the seed", opt)
 		}
 	}
@@ -348,7 +375,7 @@ func TestWrite(t *testing.T) {
 			}
 			x, y, schema, metadata := read(t, path)
 			wantX, wantY := rows(t, Blocks[float32](opt))
-			if !reflect.DeepEqual(x, wantX) || !slices.Equal(y, wantY) {
+			if !same(x, wantX) || !slices.Equal(y, wantY) {
 				t.Errorf("%+v: the file has other rows", opt)
 			}
 			var got Truth

@@ -1,0 +1,32 @@
+package block
+
+import (
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+const (
+	cacheLine = 64
+	hugePage  = 2 << 20
+)
+
+// Alloc returns n zeros at an address that is a multiple of 64 bytes. From 4 MiB on it asks the system for huge pages,
+// and begins at one: rows in permuted order miss the translation cache less.
+func Alloc[T kernel.Float](n int) []T {
+	size := int(unsafe.Sizeof(T(0)))
+	align := cacheLine
+	if n*size >= 2*hugePage {
+		align = hugePage
+	}
+	s := make([]T, n+align/size)
+	skip := 0
+	if off := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % uintptr(align)); off != 0 {
+		skip = (align - off) / size
+	}
+	s = s[skip : skip+n : skip+n]
+	if align == hugePage {
+		adviseHuge(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), n*size/hugePage*hugePage))
+	}
+	return s
+}
