@@ -126,7 +126,6 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	err := dataset.Scan(ctx, paths, dataset.Options{
 		Spec: spec, Label: label, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
 		scores := scorer.Scores(b)
 		for r, score := range scores {

@@ -110,7 +110,6 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	err := dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Keep: o.keep, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(b, kept) })
 	if err != nil {
 		return err

@@ -118,13 +118,13 @@ func TestPredictZeroIsNotPositive(t *testing.T) {
 
 // TestPredictManyBlocks compares the scores of several blocks, in both types, with the kernel's on one row at a time.
 func TestPredictManyBlocks(t *testing.T) {
-	data := noisy(t, "300000")
+	data := noisy(t, "150000")
 	for _, dtype := range []string{"float32", "float64"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		out := filepath.Join(t.TempDir(), "p.parquet")
 		succeed(t, "train", data, "--label", "label", "--epochs", "1", "--dtype", dtype, "--out", m)
 		r := decode(t, "predict", "--model", m, data, "--keep", "x*,label", "--score", "--out", out, "--json")
-		if r["rows"] != 300000.0 || r["out"] != out || r["model"] != m {
+		if r["rows"] != 150000.0 || r["out"] != out || r["model"] != m {
 			t.Errorf("report is %v", r)
 		}
 		loaded, err := model.Load(m)
@@ -132,7 +132,7 @@ func TestPredictManyBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := readParquet(t, out)
-		if table.NumRows() != 300000 || table.NumCols() != 12 {
+		if table.NumRows() != 150000 || table.NumCols() != 12 {
 			t.Fatalf("%d rows of %d columns", table.NumRows(), table.NumCols())
 		}
 		errors := 0

@@ -20,15 +20,31 @@ import (
 const asProgram = "HALFSPACE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(asProgram); mode != "" {
-		if bytes, err := strconv.ParseUint(mode, 10, 64); err == nil {
-			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes}); err != nil {
-				panic(err)
-			}
-		}
-		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+	mode := os.Getenv(asProgram)
+	if mode == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	restore := func() {}
+	if bytes, err := strconv.ParseUint(mode, 10, 64); err == nil {
+		restore = limitFiles(bytes)
+	}
+	status := Main(os.Args[1:], os.Stdout, os.Stderr)
+	restore() // for what a test run writes of its own
+	os.Exit(status)
+}
+
+// limitFiles makes writes fail where a file would get larger than so many bytes, until it is undone.
+func limitFiles(bytes uint64) (undo func()) {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		panic(err)
+	}
+	limited := before
+	limited.Cur = bytes
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited); err != nil {
+		panic(err)
+	}
+	return func() { syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) }
 }
 
 // program returns the command to run the program in a process of its own.
