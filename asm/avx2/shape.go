@@ -6,3 +6,9 @@ const (
 	MRF32, NRF32 = 6, 16
 	MRF64, NRF64 = 6, 8
 )
+
+// The fused multiply-adds of a round of Peak.
+const (
+	RoundF32 = 96
+	RoundF64 = 48
+)

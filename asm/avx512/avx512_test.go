@@ -1,4 +1,4 @@
-//go:build !noasm && unix
+//go:build amd64 && !noasm && unix
 
 package avx512_test
 

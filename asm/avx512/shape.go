@@ -7,3 +7,9 @@ const (
 	MRF32, NRF32 = 12, 32
 	MRF64, NRF64 = 12, 16
 )
+
+// The fused multiply-adds of a round of Peak.
+const (
+	RoundF32 = 192
+	RoundF64 = 96
+)

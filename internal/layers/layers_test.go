@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"model"},
+	{"model", "kernel/limits"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},

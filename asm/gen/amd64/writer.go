@@ -31,6 +31,7 @@ var ISAs = []ISA{
 	{"avx512", 64, []Kernel{
 		{"errors", (*Writer).errors},
 		{"tile", (*Writer).tile},
+		{"limits", (*Writer).limits},
 	}},
 }
 
@@ -44,6 +45,7 @@ var kernels = []Kernel{
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
 	{"errors", (*Writer).errors},
 	{"tile", (*Writer).tile},
+	{"limits", (*Writer).limits},
 }
 
 // A Type is an element type.

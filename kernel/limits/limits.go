@@ -1,0 +1,110 @@
+// Package limits measures what the machine can do at most, so that a benchmark can say how close it comes: the rate of
+// fused multiply-adds, and the bandwidth of each level of memory.
+//
+// Figures are the best of several short runs on the active instruction set; measure in the run that uses them, since
+// machines are shared and change their clock.
+package limits
+
+import (
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Limits are what one core can do at most, or several together.
+type Limits struct {
+	Cores int // that worked together
+
+	FMAF32, FMAF64   float64 // flop/s, two for each fused multiply-add
+	L1, L2, L3, DRAM float64 // bytes loaded a second, all cores together
+	Stream           float64 // bytes stored a second past the caches
+}
+
+// Sizes of the arrays that each core sweeps over: well inside the level they measure on processors of today, and the
+// last well beyond a shared third-level cache.
+const (
+	l1Bytes   = 16 << 10
+	l2Bytes   = 256 << 10
+	l3Bytes   = 4 << 20
+	dramBytes = 256 << 20
+)
+
+// tries is how many runs the best is taken of, and runTime about how long one takes.
+const (
+	tries   = 7
+	runTime = 5 * time.Millisecond
+)
+
+// Measure measures the limits of cores working together, in about half a second. Every figure is 0 where the active level
+// has no loops to measure with.
+func Measure(cores int) Limits {
+	l := Limits{Cores: cores}
+	big := make([][]float32, cores)
+	for i := range big {
+		big[i] = block.Alloc[float32](dramBytes / 4)
+		kernel.Stream(big[i])
+	}
+	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(kernel.Peak[float32](1000)) })
+	l.FMAF64 = best(cores, func(int) float64 { return 2 * float64(kernel.Peak[float64](1000)) })
+	for _, level := range []struct {
+		bytes int
+		rate  *float64
+	}{{l1Bytes, &l.L1}, {l2Bytes, &l.L2}, {l3Bytes, &l.L3}, {dramBytes, &l.DRAM}} {
+		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], kernel.Load) })
+	}
+	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], kernel.Stream) })
+	return l
+}
+
+// One measures the limits of one core once, for all benchmarks of a process.
+var One = sync.OnceValue(func() Limits { return Measure(1) })
+
+// sweep runs f over x, in panels, so that no call takes long, as often as to make the calls' overhead disappear, and
+// returns the bytes.
+func sweep(x []float32, f func([]float32) bool) float64 {
+	const panel, least = 1 << 18, 1 << 21
+	times := max(1, least/len(x))
+	for range times {
+		for lo := 0; lo < len(x); lo += panel {
+			if !f(x[lo:min(len(x), lo+panel)]) {
+				return 0
+			}
+		}
+	}
+	return float64(times) * float64(len(x)) * float64(unsafe.Sizeof(x[0]))
+}
+
+// best returns the highest rate of several runs of work, which returns how much it did, on every core at a time.
+func best(cores int, work func(core int) float64) float64 {
+	highest := 0.0
+	for range tries {
+		rates := make([]float64, cores)
+		var g errgroup.Group
+		for core := range cores {
+			g.Go(func() error {
+				done, start := work(core), time.Now() // the first call warms up
+				for done = 0; time.Since(start) < runTime; {
+					did := work(core)
+					if did == 0 {
+						return nil
+					}
+					done += did
+				}
+				rates[core] = done / time.Since(start).Seconds()
+				return nil
+			})
+		}
+		_ = g.Wait() // no worker fails
+		sum := 0.0
+		for _, r := range rates {
+			sum += r
+		}
+		highest = max(highest, sum)
+	}
+	return highest
+}

@@ -1,0 +1,36 @@
+package limits_test
+
+import (
+	"runtime"
+	"testing"
+
+	"halfspace/kernel"
+	"halfspace/kernel/limits"
+)
+
+// TestMeasure: every figure is there, or none where there is no loop to measure with.
+func TestMeasure(t *testing.T) {
+	l := limits.Measure(1)
+	for what, rate := range map[string]float64{"FMA float32": l.FMAF32, "FMA float64": l.FMAF64, "L1": l.L1, "L2": l.L2,
+		"L3": l.L3, "DRAM": l.DRAM, "streaming": l.Stream} {
+		if measured := rate > 0; measured != (kernel.Active() != kernel.Generic && runtime.GOARCH == "amd64") {
+			t.Errorf("%s: %g a second at level %s", what, rate, kernel.Active())
+		}
+	}
+}
+
+// BenchmarkLimits reports the machine's limits: GFLOP/s, and GB/s.
+func BenchmarkLimits(b *testing.B) {
+	for _, cores := range []int{1, runtime.GOMAXPROCS(0)} {
+		b.Run(map[bool]string{true: "cores=one", false: "cores=all"}[cores == 1], func(b *testing.B) {
+			var l limits.Limits
+			for b.Loop() {
+				l = limits.Measure(cores)
+			}
+			for name, rate := range map[string]float64{"fma-f32-GFLOP/s": l.FMAF32, "fma-f64-GFLOP/s": l.FMAF64, "L1-GB/s": l.L1,
+				"L2-GB/s": l.L2, "L3-GB/s": l.L3, "DRAM-GB/s": l.DRAM, "stream-GB/s": l.Stream} {
+				b.ReportMetric(rate/1e9, name)
+			}
+		})
+	}
+}
