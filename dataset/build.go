@@ -255,8 +255,12 @@ func (b *builder[T]) warn(warn func(string)) {
 	if warn == nil || len(names) == 0 {
 		return
 	}
+	const most = 4
 	columns := "column " + names[0]
-	if len(names) > 1 {
+	switch more := len(names) - most; {
+	case more > 0:
+		columns = fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
+	case len(names) > 1:
 		columns = "columns " + strings.Join(names, ", ")
 	}
 	if unsafe.Sizeof(T(0)) == 4 {

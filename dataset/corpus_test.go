@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,8 +68,15 @@ func readEverything(path string) {
 	}
 }
 
+// loadable are files of the corpus that must be read: each is sound and has columns that can be features without nulls.
+var loadable = []string{"alltypes_dictionary", "alltypes_plain", "alltypes_plain.snappy", "alltypes_tiny_pages",
+	"alltypes_tiny_pages_plain", "concatenated_gzip_members", "datapage_v1-snappy-compressed-checksum",
+	"datapage_v1-uncompressed-checksum", "datapage_v2.snappy", "delta_binary_packed", "delta_encoding_required_column",
+	"dict-page-offset-zero", "nested_lists.snappy", "nonnullable.impala", "overflow_i16_page_cnt",
+	"plain-dict-uncompressed-checksum", "rle-dict-snappy-checksum"}
+
 // TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none
-// may panic, hang or say more than a line.
+// may panic, hang or say more than a line. No file of the corpus is known to hang.
 func TestCorpus(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data", "parquet")
 	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
@@ -90,13 +98,14 @@ func TestCorpus(t *testing.T) {
 	for _, p := range files {
 		g.Go(func() error {
 			out, err := readInChild(t.Context(), p)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Errorf("%s: %v\n%s", p, err, out)
+			if dir, name := filepath.Split(p); err == nil && filepath.Base(dir) == "valid" &&
+				slices.Contains(loadable, strings.TrimSuffix(name, ".parquet")) && !strings.Contains(out, "load: OK\n") {
+				err = errors.New("it must be read")
 			}
-			if os.Getenv("HALFSPACE_TEST_VERBOSE") != "" {
-				fmt.Printf("== %s\n%s", p, out)
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				t.Errorf("%s: %v\n%s", p, err, out)
 			}
 			return nil
 		})

@@ -42,6 +42,9 @@ func (b *batch) release() {
 // decode reads one column of one row group: an array of exactly c.rows values of the column's type. It is where bytes
 // of a file become Arrow arrays, and all that knows how Arrow's decoders go wrong: whatever the bytes are, it returns,
 // and an error unless every value was there. The array's memory comes from mem.
+//
+// What Arrow's decoders leave open: they know no BYTE_STREAM_SPLIT, LZ4 or LZ4_RAW, take a compressed page of the second
+// version without values for damaged, verify no checksums, and read zeros where such a page has more data than it says.
 func decode(ctx context.Context, src io.ReaderAt, col leaf, c chunk, mem memory.Allocator) (arr arrow.Array, err error) {
 	buf := chunkBuffers.Get().(*[]byte)
 	defer chunkBuffers.Put(buf)

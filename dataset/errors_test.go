@@ -95,7 +95,7 @@ func TestErrors(t *testing.T) {
 			`DIR/a.parquet: column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +
 				`leave the row out`},
 		{"class of another type", []testField{x, y}, Options{Label: "y", Spec: model},
-			`DIR/a.parquet: column "y", row 0: "0" is no class of the model, which has "no", "yes": change the label, or leave ` +
+			`DIR/a.parquet: column "y", row 0: 0 is no class of the model, which has "no", "yes": change the label, or leave ` +
 				`the row out`},
 		{"feature of the model", []testField{field("X", p.Int8, "[1]")}, Options{Spec: model},
 			`DIR/a.parquet: no column "x": did you mean "X"? (columns: X)`},

@@ -43,7 +43,7 @@ func (l *labels) number(c block.Class) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%q is no class of the model, which has %s: change the label, or leave the row out", c,
+		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", nameClass(c),
 			listClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
@@ -93,21 +93,26 @@ func means(text string, c block.Class) bool {
 // listClasses names up to ten classes.
 func listClasses(classes []block.Class) string {
 	const most = 10
-	var b strings.Builder
-	for i, c := range classes[:min(len(classes), most)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if c.Kind == block.String {
-			fmt.Fprintf(&b, "%q", c.Text)
-		} else {
-			b.WriteString(c.Text)
-		}
+	var names []string
+	for _, c := range classes[:min(len(classes), most)] {
+		names = append(names, nameClass(c))
 	}
+	text := strings.Join(names, ", ")
 	if len(classes) > most {
-		fmt.Fprintf(&b, " and %d more", len(classes)-most)
+		text += fmt.Sprintf(" and %d more", len(classes)-most)
 	}
-	return b.String()
+	return text
+}
+
+// nameClass writes a class as it is, but strings in quotes and not beyond 40 letters.
+func nameClass(c block.Class) string {
+	if c.Kind != block.String {
+		return c.Text
+	}
+	if r := []rune(c.Text); len(r) > 40 {
+		return strconv.Quote(string(r[:40])) + "..."
+	}
+	return strconv.Quote(c.Text)
 }
 
 // adviseClasses says what to do where there are too many classes.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -429,12 +430,31 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("float32: %v, warnings %q, want %q", err, got, c.want32)
 		}
 		got = nil
-		err = Scan(context.Background(), []string{path}, opt, func(*block.Spec, *block.Block[float64], arrow.Record) error {
+		err = Scan(context.Background(), []string{path}, opt, func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
+			if rec != nil || b.Y != nil || b.Len() != 2 {
+				t.Errorf("record %v, labels %v, %d rows", rec, b.Y, b.Len())
+			}
 			return nil
 		})
 		if err != nil || strings.Join(got, "\n") != c.want64 {
 			t.Errorf("float64: %v, warnings %q, want %q", err, got, c.want64)
 		}
+	}
+}
+
+// TestWarnsBriefly: many inexact columns aren't all named.
+func TestWarnsBriefly(t *testing.T) {
+	var fields []testField
+	for i := range 7 {
+		fields = append(fields, field(fmt.Sprintf("x%d", i), arrow.PrimitiveTypes.Float64, "[0.1]"))
+	}
+	got := ""
+	opt := Options{Warn: func(s string) { got += s }}
+	if _, err := Load[float32](context.Background(), []string{file1(t, t.TempDir(), "a.parquet", fields...)}, opt); err != nil {
+		t.Fatal(err)
+	}
+	if want := `columns "x0", "x1", "x2", "x3" and 3 more: float32 can't`; !strings.HasPrefix(got, want) {
+		t.Errorf("warning %q, want it to begin with %q", got, want)
 	}
 }
 
@@ -497,6 +517,53 @@ func TestCancel(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// countingAllocator knows the most bytes that were allocated at a time.
+type countingAllocator struct {
+	memory.Allocator
+	now, most atomic.Int64
+}
+
+func (a *countingAllocator) Allocate(n int) []byte {
+	a.count(n)
+	return a.Allocator.Allocate(n)
+}
+
+func (a *countingAllocator) Reallocate(n int, b []byte) []byte {
+	a.count(n - len(b))
+	return a.Allocator.Reallocate(n, b)
+}
+
+func (a *countingAllocator) Free(b []byte) {
+	a.count(-len(b))
+	a.Allocator.Free(b)
+}
+
+func (a *countingAllocator) count(n int) {
+	now := a.now.Add(int64(n))
+	for most := a.most.Load(); now > most && !a.most.CompareAndSwap(most, now); most = a.most.Load() {
+	}
+}
+
+// TestMemory reads a file of many row groups: arrays of a few of them are in memory at a time.
+func TestMemory(t *testing.T) {
+	const rows, columns, group = 20_000, 4, 100
+	m := newMixedTable(t, rows, columns, false)
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	writeFile(t, path, m.rec, group)
+	for _, workers := range []int{1, 4} {
+		mem := &countingAllocator{Allocator: memory.DefaultAllocator}
+		_, err := load[float32](context.Background(), []string{path}, Options{Label: "label", Workers: workers}, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// a row has 4+8+1+2 bytes of features, and 4 of the label's offset and up to 3 of its text
+		if most := int64(workers+1) * (group*(15+4+3) + 64*(columns+3)); mem.most.Load() > most || mem.now.Load() != 0 {
+			t.Errorf("%d workers: %d bytes at a time, %d at the end, want %d at most and 0", workers, mem.most.Load(),
+				mem.now.Load(), most)
+		}
+	}
 }
 
 // TestHalfFloat compares every half-precision number with its definition.

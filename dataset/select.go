@@ -169,7 +169,7 @@ func (c *chooser) wanted(label int) ([]int, error) {
 	var wanted []int
 	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
 	for _, pattern := range patterns {
-		matches, err := c.features1(pattern, label, named)
+		matches, err := c.pick(pattern, label, named)
 		if err != nil {
 			return nil, err
 		}
@@ -183,8 +183,8 @@ func (c *chooser) wanted(label int) ([]int, error) {
 	return wanted, nil
 }
 
-// features1 returns the feature columns that one name or pattern stands for; named says which were named before.
-func (c *chooser) features1(pattern string, label int, named []bool) ([]int, error) {
+// pick returns the feature columns that one name or pattern stands for; named says which were named before.
+func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 	if !c.isPattern(pattern) {
 		matches, err := c.numericColumns([]string{pattern})
 		if err != nil {

@@ -32,6 +32,9 @@ func describe(t arrow.DataType) string {
 }
 
 func logicalType(c *pschema.Column) arrow.DataType {
+	if !c.LogicalType().IsApplicable(c.PhysicalType(), int32(c.TypeLength())) {
+		return nil
+	}
 	switch lt := c.LogicalType().(type) {
 	case *pschema.IntLogicalType:
 		return intType(int(lt.BitWidth()), lt.IsSigned())
