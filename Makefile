@@ -33,7 +33,7 @@ race:
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
-	CGO_ENABLED=0 GOARCH=arm64 go test -short -exec qemu-aarch64-static $(NUMERIC)
+	HALFSPACE_TEST_REQUIRE=neon CGO_ENABLED=0 GOARCH=arm64 go test -short -exec qemu-aarch64-static $(NUMERIC)
 
 cross:
 	for arch in $(ARCHES); do \
@@ -51,6 +51,7 @@ asm: ## regenerate the assembly
 	go -C asm/gen run . ..
 
 asm-check:
+	go -C asm/gen test ./...
 	./scripts/asm-check.sh
 
 demo: build ## trains on an example, evaluates, prints what was learned

@@ -7,25 +7,25 @@ import (
 	"halfspace/asm/ref"
 )
 
-// detected returns the levels beyond Generic: every arm64 processor that Go runs on has ASIMD.
+// detected returns the levels beyond Generic: every arm64 processor has ASIMD.
 func detected() []Level { return []Level{NEON} }
 
 func dotF32(x, y []float32) float32 {
-	if level >= NEON {
+	if level == NEON {
 		return neon.DotF32(x, y)
 	}
 	return ref.DotF32(x, y)
 }
 
 func dotF64(x, y []float64) float64 {
-	if level >= NEON {
+	if level == NEON {
 		return neon.DotF64(x, y)
 	}
 	return ref.DotF64(x, y)
 }
 
 func axpyF32(a float32, x, y []float32) {
-	if level >= NEON {
+	if level == NEON {
 		neon.AxpyF32(a, x, y)
 		return
 	}
@@ -33,7 +33,7 @@ func axpyF32(a float32, x, y []float32) {
 }
 
 func axpyF64(a float64, x, y []float64) {
-	if level >= NEON {
+	if level == NEON {
 		neon.AxpyF64(a, x, y)
 		return
 	}
@@ -41,7 +41,7 @@ func axpyF64(a float64, x, y []float64) {
 }
 
 func scoresF32(x, w, out []float32) {
-	if level >= NEON {
+	if level == NEON {
 		neon.ScoresF32(x, w, out)
 		return
 	}
@@ -49,7 +49,7 @@ func scoresF32(x, w, out []float32) {
 }
 
 func scoresF64(x, w, out []float64) {
-	if level >= NEON {
+	if level == NEON {
 		neon.ScoresF64(x, w, out)
 		return
 	}
@@ -57,35 +57,35 @@ func scoresF64(x, w, out []float64) {
 }
 
 func epochF32(x, y []float32, eta float32, w []float32, log []uint32) (int, int) {
-	if level >= NEON {
+	if level == NEON {
 		return neon.EpochF32(x, y, eta, w, log)
 	}
 	return ref.EpochF32(x, y, eta, w, log)
 }
 
 func epochF64(x, y []float64, eta float64, w []float64, log []uint32) (int, int) {
-	if level >= NEON {
+	if level == NEON {
 		return neon.EpochF64(x, y, eta, w, log)
 	}
 	return ref.EpochF64(x, y, eta, w, log)
 }
 
 func epochIndexedF32(x, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (int, int) {
-	if level >= NEON {
+	if level == NEON {
 		return neon.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
 	}
 	return ref.EpochIndexedF32(x, y, idx, ahead, eta, w, log)
 }
 
 func epochIndexedF64(x, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (int, int) {
-	if level >= NEON {
+	if level == NEON {
 		return neon.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
 	}
 	return ref.EpochIndexedF64(x, y, idx, ahead, eta, w, log)
 }
 
 func transposeF32(dst []float32, stride int, cols [][]float32) {
-	if level >= NEON {
+	if level == NEON {
 		neon.TransposeF32(dst, stride, cols)
 		return
 	}
@@ -93,7 +93,7 @@ func transposeF32(dst []float32, stride int, cols [][]float32) {
 }
 
 func transposeF64(dst []float64, stride int, cols [][]float64) {
-	if level >= NEON {
+	if level == NEON {
 		neon.TransposeF64(dst, stride, cols)
 		return
 	}
@@ -101,25 +101,21 @@ func transposeF64(dst []float64, stride int, cols [][]float64) {
 }
 
 func maxSquaredNormF32(x []float32, stride int) float64 {
-	if level >= NEON {
+	if level == NEON {
 		return neon.MaxSquaredNormF32(x, stride)
 	}
 	return ref.MaxSquaredNormF32(x, stride)
 }
 
 func maxSquaredNormF64(x []float64, stride int) float64 {
-	if level >= NEON {
+	if level == NEON {
 		return neon.MaxSquaredNormF64(x, stride)
 	}
 	return ref.MaxSquaredNormF64(x, stride)
 }
 
 func errorsF32(x, y, w []float32, stride int, counts []int64) {
-	if level == AVX512 {
-		avx512.ErrorsF32(x, y, w, stride, counts)
-		return
-	}
-	if level >= NEON {
+	if level == NEON {
 		neon.ErrorsF32(x, y, w, stride, counts)
 		return
 	}
@@ -127,11 +123,7 @@ func errorsF32(x, y, w []float32, stride int, counts []int64) {
 }
 
 func errorsF64(x, y, w []float64, stride int, counts []int64) {
-	if level == AVX512 {
-		avx512.ErrorsF64(x, y, w, stride, counts)
-		return
-	}
-	if level >= NEON {
+	if level == NEON {
 		neon.ErrorsF64(x, y, w, stride, counts)
 		return
 	}
@@ -139,11 +131,7 @@ func errorsF64(x, y, w []float64, stride int, counts []int64) {
 }
 
 func tileF32(a, b, c []float32, ldc int) {
-	if level == AVX512 {
-		avx512.TileF32(a, b, c, ldc)
-		return
-	}
-	if level >= NEON {
+	if level == NEON {
 		neon.TileF32(a, b, c, ldc)
 		return
 	}
@@ -151,11 +139,7 @@ func tileF32(a, b, c []float32, ldc int) {
 }
 
 func tileF64(a, b, c []float64, ldc int) {
-	if level == AVX512 {
-		avx512.TileF64(a, b, c, ldc)
-		return
-	}
-	if level >= NEON {
+	if level == NEON {
 		neon.TileF64(a, b, c, ldc)
 		return
 	}
@@ -163,20 +147,14 @@ func tileF64(a, b, c []float64, ldc int) {
 }
 
 func tileShapeF32() (mr, nr int) {
-	if level == AVX512 {
-		return avx512.MRF32, avx512.NRF32
-	}
-	if level >= NEON {
+	if level == NEON {
 		return neon.MRF32, neon.NRF32
 	}
 	return ref.MRF32, ref.NRF32
 }
 
 func tileShapeF64() (mr, nr int) {
-	if level == AVX512 {
-		return avx512.MRF64, avx512.NRF64
-	}
-	if level >= NEON {
+	if level == NEON {
 		return neon.MRF64, neon.NRF64
 	}
 	return ref.MRF64, ref.NRF64

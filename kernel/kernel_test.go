@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -122,6 +123,15 @@ func TestLevels(t *testing.T) {
 	}
 	if got := panicOf(func() { kernel.Use(kernel.Level(200)) }); got != "kernel: level not available on this machine" {
 		t.Errorf("Use of a level that doesn't exist panics with %q", got)
+	}
+}
+
+// TestRequired: a run that is to exercise an instruction set fails where the machine or the build lacks it.
+func TestRequired(t *testing.T) {
+	for _, name := range strings.Split(os.Getenv("HALFSPACE_TEST_REQUIRE"), ",") {
+		if _, err := kernel.ParseLevel(name); name != "" && err != nil {
+			t.Errorf("HALFSPACE_TEST_REQUIRE: %v", err)
+		}
 	}
 }
 

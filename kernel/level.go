@@ -15,9 +15,10 @@ const (
 	Generic Level = iota
 	AVX2          // amd64 with AVX2 and FMA3
 	AVX512        // amd64 with AVX-512 F, DQ, BW and VL, and what AVX2 needs
+	NEON          // arm64 with ASIMD, which it always has
 )
 
-var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
 func (l Level) String() string { return levelNames[l] }
 

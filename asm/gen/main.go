@@ -17,6 +17,7 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 
 	"halfspace/asm/gen/amd64"
+	"halfspace/asm/gen/arm64"
 )
 
 func main() {
@@ -39,40 +40,52 @@ func generate(root string) error {
 			for _, t := range amd64.Types {
 				k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
 			}
-			folder := filepath.Join(root, isa.Name)
-			if err := os.MkdirAll(folder, 0o755); err != nil {
+			asm, stubs, err := compile(ctx, isa.Name)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", isa.Name, k.File, err)
+			}
+			if err := write(filepath.Join(root, isa.Name), k.File+"_amd64", asm, stubs); err != nil {
 				return err
 			}
-			base := filepath.Join(folder, k.File+"_amd64")
-			if err := print(ctx, isa.Name, base); err != nil {
-				return fmt.Errorf("%s: %w", base, err)
-			}
+		}
+	}
+	for _, k := range arm64.Kernels {
+		asm, stubs := k.Generate()
+		if err := write(filepath.Join(root, "neon"), k.File+"_arm64", asm, stubs); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// print compiles what ctx holds, and writes it to base.s and its stubs to base.go.
-func print(ctx *build.Context, pkg, base string) error {
+// write writes a kernel's assembly and its stubs.
+func write(folder, name string, asm, stubs []byte) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".s"), asm, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, name+".go"), stubs, 0o644)
+}
+
+// compile returns the assembly and the stubs of what ctx holds.
+func compile(ctx *build.Context, pkg string) (asm, stubs []byte, err error) {
 	f, err := ctx.Result()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if err := pass.Compile.Execute(f); err != nil {
-		return err
+		return nil, nil, err
 	}
 	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: pkg}
-	asm, err := printer.NewGoAsm(cfg).Print(f)
+	asm, err = printer.NewGoAsm(cfg).Print(f)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	stubs, err := printer.NewStubs(cfg).Print(f)
+	stubs, err = printer.NewStubs(cfg).Print(f)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	asm = append(bytes.TrimRight(asm, "\n"), '\n')
-	if err := os.WriteFile(base+".s", asm, 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(base+".go", stubs, 0o644)
+	return append(bytes.TrimRight(asm, "\n"), '\n'), stubs, nil
 }

@@ -87,6 +87,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Dot", got.Dot != nil, h.dot},
 		{"Axpy", got.Axpy != nil, h.axpy},
 		{"Scores", got.Scores != nil, h.scores},
+		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},
 		{"Transpose", got.Transpose != nil, h.transpose},
@@ -261,6 +262,46 @@ func (h *harness[T]) scores(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// zeros compares sums of products that all underflow to -0: such a sum is -0 where every lane is, and +0 where padding
+// met a lane.
+func (h *harness[T]) zeros(t *testing.T) {
+	tiny := T(1) // its square underflows
+	for tiny*tiny != 0 {
+		tiny /= 2
+	}
+	negative := 0
+	count := func(s T) {
+		if math.Signbit(float64(s)) {
+			negative++
+		}
+	}
+	constant := func(n int, v T) []T {
+		x := make([]T, n)
+		for i := range x {
+			x[i] = tiny * v
+		}
+		return x
+	}
+	for n := 0; n <= 200; n++ {
+		x, y := constant(n, -1), constant(n, 1)
+		want := h.want.Dot(x, y)
+		count(want)
+		if got := h.got.Dot(x, y); !same(got, want) {
+			t.Fatalf("Dot n=%d: %v, want %v", n, got, want)
+		}
+	}
+	for _, stride := range h.strides() {
+		x, w, got, want := constant(2*stride, -1), constant(stride, 1), make([]T, 2), make([]T, 2)
+		h.want.Scores(x, w, want)
+		count(want[0])
+		h.got.Scores(x, w, got)
+		h.equal(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
+	}
+	if negative == 0 {
+		t.Error("no sum was -0")
 	}
 }
 

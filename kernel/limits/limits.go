@@ -87,8 +87,9 @@ func best(cores int, work func(core int) float64) float64 {
 		var g errgroup.Group
 		for core := range cores {
 			g.Go(func() error {
-				done, start := work(core), time.Now() // the first call warms up
-				for done = 0; time.Since(start) < runTime; {
+				work(core) // warms up
+				done, start := 0.0, time.Now()
+				for time.Since(start) < runTime {
 					did := work(core)
 					if did == 0 {
 						return nil

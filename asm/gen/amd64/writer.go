@@ -45,6 +45,9 @@ var kernels = []Kernel{
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
 	{"errors", (*Writer).errors},
 	{"tile", (*Writer).tile},
+	{"exp", (*Writer).exp},
+	{"sigmoid", (*Writer).sigmoid},
+	{"log1p", (*Writer).log1p},
 	{"limits", (*Writer).limits},
 }
 

@@ -1,0 +1,150 @@
+package amd64
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+
+	"halfspace/asm/gen/elementary"
+)
+
+// The functions below are asm/ref/exp.go, operation by operation. What a variable means is said there.
+
+// A format holds the constants of an element type.
+type format struct {
+	mantissa             int
+	bias                 uint64
+	integers             float64
+	least, most          float64
+	ln2High, ln2Low      float64
+	expTerms, log1pTerms []float64
+}
+
+var formatF32 = format{
+	mantissa: 23, bias: 127, integers: 0x1.8p23,
+	least: -104, most: 89,
+	ln2High: elementary.Ln2HighF32, ln2Low: elementary.Ln2LowF32,
+	expTerms: widen(elementary.ExpF32[:]), log1pTerms: widen(elementary.Log1pF32[:]),
+}
+
+var formatF64 = format{
+	mantissa: 52, bias: 1023, integers: 0x1.8p52,
+	least: -746, most: 710,
+	ln2High: elementary.Ln2HighF64, ln2Low: elementary.Ln2LowF64,
+	expTerms: elementary.ExpF64[:], log1pTerms: elementary.Log1pF64[:],
+}
+
+func widen(c []float32) (wide []float64) {
+	for _, v := range c {
+		wide = append(wide, float64(v))
+	}
+	return wide
+}
+
+// formatOf returns the constants of the element type.
+func (w *Writer) formatOf() format {
+	if w.Size == 4 {
+		return formatF32
+	}
+	return formatF64
+}
+
+func (w *Writer) exp() {
+	f := w.formatOf()
+	w.elementwise("Exp", "sets y[i] to exp(x[i]).", func(e *elements) lanes {
+		return e.exp(f, e.below(e.load(), f.most))
+	})
+}
+
+// sigmoid loads x again rather than keep it, since exp needs all registers. The sign bit selects.
+func (w *Writer) sigmoid() {
+	f := w.formatOf()
+	w.elementwise("Sigmoid", "sets y[i] to 1/(1 + exp(-x[i])).", func(e *elements) lanes {
+		minus := e.get(e.pick(e.VORPS, e.VORPD), e.bits(1<<(8*e.Size-1)), e.load())
+		x := e.exp(f, minus)
+		numerator := e.blend(e.load(), x, e.copyOf(e.c(1)))
+		return e.div(numerator, e.add(x, e.c(1)))
+	})
+}
+
+func (w *Writer) log1p() {
+	f := w.formatOf()
+	w.elementwise("Log1p", "sets y[i] to log(1 + x[i]).", func(e *elements) lanes {
+		return e.log1pSpecials(e.log1p(f, e.load()), e.load())
+	})
+}
+
+// exp is expOf.
+func (e *elements) exp(f format, x lanes) lanes {
+	x = e.above(x, f.least)
+	whole := e.c(f.integers + 2*float64(f.bias))
+	shifted := e.copyOf(e.c(elementary.Log2E))
+	e.fmaBy(shifted, x, whole)
+	k := e.sub(shifted, whole)
+	e.fnma(k, e.c(f.ln2High), x)
+	r := e.copyOf(x)
+	e.fnma(k, e.c(f.ln2Low), r)
+	rr := e.mul(r, r)
+	p := e.polynomial(f.expTerms, r, rr)
+
+	high := e.add(x, e.c(1))
+	low := e.sub(x, e.sub(high, e.c(1)))
+	e.fnma(k, e.c(f.ln2Low), low)
+	e.fma(p, rr, low)
+	sum := e.add(high, low)
+
+	half := e.copyOf(e.c(0.5))
+	e.fmaBy(half, k, e.c(f.integers+float64(f.bias)))
+	rest := e.get(e.pick(e.VPSUBD, e.VPSUBQ), half, shifted)
+	shift := e.pick(e.VPSLLD, e.VPSLLQ)
+	scale1 := e.get(shift, imm(f.mantissa), half)
+	scale2 := e.get(shift, imm(f.mantissa), rest)
+	return e.mul(e.mul(sum, scale1), scale2)
+}
+
+// log1p is log1pOf. The exponent becomes a number when it takes the place of the last bits of 2^mantissa.
+func (e *elements) log1p(f format, x lanes) lanes {
+	hidden := uint64(1) << f.mantissa
+	exponent := e.get(e.pick(e.VPADDD, e.VPADDQ), e.bits(hidden/2), e.add(x, e.c(1)))
+	e.do(e.pick(e.VANDPS, e.VANDPD), e.bits((2*f.bias+1)*hidden), exponent, exponent)
+	k := e.get(e.pick(e.VPSRLD, e.VPSRLQ), imm(f.mantissa), exponent)
+	e.do(e.pick(e.VORPS, e.VORPD), e.c(float64(hidden)), k, k)
+	e.do(e.pick(e.VSUBPS, e.VSUBPD), e.c(float64(hidden+f.bias)), k, k)
+	scale := e.copyOf(e.bits((2*f.bias + 2) * hidden))
+	e.do(e.pick(e.VPSUBD, e.VPSUBQ), exponent, scale, scale)
+	g := e.sub(scale, e.c(4))
+	e.fma(x, scale, g)
+	g = e.mul(g, e.c(0.25))
+
+	s := e.div(g, e.add(g, e.c(2)))
+	z := e.mul(s, s)
+	p := e.polynomial(f.log1pTerms, z, e.mul(z, z))
+	half := e.mul(g, e.c(0.5))
+	t := e.mul(g, half)
+	e.fma(z, p, t)
+	t = e.mul(s, t)
+	e.fnma(half, g, t)
+
+	kLn2 := e.mul(k, e.c(f.ln2High))
+	high := e.add(kLn2, g)
+	low := e.add(g, e.sub(kLn2, high))
+	e.fma(k, e.c(f.ln2Low), low)
+	return e.add(high, e.add(t, low))
+}
+
+// Predicates of VCMP: equal, less and less or equal, false where an operand is NaN.
+const (
+	equal       = 0
+	less        = 0x11
+	lessOrEqual = 0x12
+)
+
+// log1pSpecials returns y, save x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less. Lanes of
+// a mask that are set are NaN.
+func (e *elements) log1pSpecials(y, x lanes) lanes {
+	compare := e.pick(e.VCMPPS, e.VCMPPD)
+	y = e.blend(e.get(compare, operand.U8(equal), e.add(x, x), x), x, y)
+	beyond := e.get(compare, operand.U8(less), e.c(-1), x)
+	e.do(e.pick(e.VORPS, e.VORPD), e.c(math.Inf(-1)), beyond, beyond)
+	return e.blend(e.get(compare, operand.U8(lessOrEqual), e.c(-1), x), beyond, y)
+}

@@ -1,0 +1,209 @@
+package arm64
+
+// dot: eight vectors are the lanes.
+func (w *Writer) dot() {
+	w.begin("Dot", "func(x, y []T) T", "returns the dot product of x and y, of the same length.", 0)
+	x, n := w.slice("x")
+	y := w.load(w.param("y").Base())
+	acc := w.vecs(accs)
+	w.zero(acc...)
+
+	loop, tail, folded := w.label("loop"), w.label("tail"), w.label("fold")
+	w.op("CMP", imm(accs*w.per()), n)
+	w.op("BLO", tail)
+	w.here(loop)
+	for k := 0; k < accs; k += 2 {
+		w.mulAdd(mem{x, k * vectorBytes}, mem{y, k * vectorBytes}, acc[k:k+2])
+	}
+	w.op("ADD", imm(accs*vectorBytes), x)
+	w.op("ADD", imm(accs*vectorBytes), y)
+	w.op("SUB", imm(accs*w.per()), n)
+	w.op("CMP", imm(accs*w.per()), n)
+	w.op("BHS", loop)
+
+	w.here(tail)
+	w.op("CBZ", n, folded)
+	w.dotTail(x, y, n, acc)
+	w.here(folded)
+	w.movs(w.fold(acc).f(), w.result(0))
+	w.op("RET")
+}
+
+// mulAdd adds products of vectors in memory to acc.
+func (w *Writer) mulAdd(x, y mem, acc []vec) {
+	defer w.scope()()
+	vx, vy := w.vecs(len(acc)), w.vecs(len(acc))
+	w.ld(x, vx...)
+	w.ld(y, vy...)
+	for k, a := range acc {
+		w.fma(vx[k], vy[k], a)
+	}
+}
+
+// dotTail adds the products of the last n elements, fewer than a full round: whole vectors to the first accumulators, to
+// the next what is left and zeros beyond it, which is padding enough (see fold).
+func (w *Writer) dotTail(x, y, n gp, acc []vec) {
+	defer w.scope()()
+	px, py, left := w.gp(), w.gp(), w.gp()
+	w.op("AND", imm(accs*w.per()-w.per()), n, left)
+	w.op("ADD", shifted(left, w.log2()), x, px)
+	w.op("ADD", shifted(left, w.log2()), y, py)
+	vx, vy := w.vec(), w.vec()
+	w.part(px, n, vx)
+	w.part(py, n, vy)
+
+	parts, done := make([]string, accs), w.label("added")
+	for k := range parts {
+		parts[k] = w.label("part")
+	}
+	for k, a := range acc[:accs-1] {
+		w.op("CBZ", left, parts[k])
+		w.mulAdd(mem{x, k * vectorBytes}, mem{y, k * vectorBytes}, []vec{a})
+		w.op("SUB", imm(w.per()), left)
+	}
+	for k := accs - 1; k >= 0; k-- {
+		w.here(parts[k])
+		w.fma(vx, vy, acc[k])
+		if k > 0 {
+			w.op("B", done)
+		}
+	}
+	w.here(done)
+}
+
+// part loads the first n%per elements at p, zeros beyond them. It doesn't touch their memory. It moves p.
+func (w *Writer) part(p, n gp, dst vec) {
+	one, done := w.label("one"), w.label("loaded")
+	w.zero(dst)
+	if w.Size == 4 {
+		w.op("TBZ", imm(1), n, one)
+		w.op("FMOVD.P", mem{p, 8}, dst.f())
+		w.op("TBZ", imm(0), n, done)
+		w.op("VLD1", mem{p, 0}, dst.lane("S", 2))
+		w.op("B", done)
+		w.here(one)
+	}
+	w.op("TBZ", imm(0), n, done)
+	w.movs(mem{p, 0}, dst.f())
+	w.here(done)
+}
+
+// axpy: whole vectors, then single elements; each element is one fma either way.
+func (w *Writer) axpy() {
+	w.begin("Axpy", "func(a T, x, y []T)", "adds a*x to y.", 0)
+	x, n := w.slice("x")
+	y := w.load(w.param("y").Base())
+	a := w.vec()
+	w.movs(address(w.param("a")), a.f())
+
+	for _, vectors := range []int{8, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.op("CMP", imm(vectors*w.per()), n)
+		w.op("BLO", next)
+		w.here(loop)
+		w.axpyVectors(x, y, a, vectors)
+		w.op("ADD", imm(vectors*vectorBytes), x)
+		w.op("ADD", imm(vectors*vectorBytes), y)
+		w.op("SUB", imm(vectors*w.per()), n)
+		w.op("CMP", imm(vectors*w.per()), n)
+		w.op("BHS", loop)
+		w.here(next)
+	}
+
+	loop, done := w.label("loop"), w.label("done")
+	vx, vy := w.vec(), w.vec()
+	w.op("CBZ", n, done)
+	w.here(loop)
+	w.op("FMOV"+w.letter+".P", mem{x, w.Size}, vx.f())
+	w.movs(mem{y, 0}, vy.f())
+	w.op("FMADD"+w.letter, vx.f(), vy.f(), a.f(), vy.f())
+	w.op("FMOV"+w.letter+".P", vy.f(), mem{y, w.Size})
+	w.op("SUB", imm(1), n)
+	w.op("CBNZ", n, loop)
+	w.here(done)
+	w.op("RET")
+}
+
+// axpyVectors adds a, in lane 0, times vectors at x to those at y.
+func (w *Writer) axpyVectors(x, y gp, a vec, vectors int) {
+	defer w.scope()()
+	vx, vy := w.vecs(vectors), w.vecs(vectors)
+	w.ld(mem{x, 0}, vx...)
+	w.ld(mem{y, 0}, vy...)
+	for k := range vx {
+		w.fmaLane(vx[k], a, 0, vy[k])
+	}
+	w.st(mem{y, 0}, vy...)
+}
+
+// maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
+func (w *Writer) maxSquaredNorm() {
+	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.", 0)
+	x, n := w.slice("x")
+	stride := w.load(w.param("stride"))
+	left := w.gp()
+	best, acc := w.vec(), w.vecs(accs)
+	w.zero(best)
+
+	row, step, rest, folded, done := w.label("row"), w.label("step"), w.label("rest"), w.label("fold"), w.label("done")
+	w.here(row)
+	w.op("CMP", stride, n)
+	w.op("BLO", done)
+	w.zero(acc...)
+	w.op("MOVD", stride, left)
+
+	// All accumulators, then what is left of the row: its vectors go to the first ones.
+	const lanes = 2 * accs
+	w.here(step)
+	w.op("CMP", imm(lanes), left)
+	w.op("BLO", rest)
+	w.addSquares(x, acc)
+	w.op("SUB", imm(lanes), left)
+	w.op("B", step)
+
+	w.here(rest)
+	unit := rowBytes / w.Size
+	for k := unit; k < lanes; k += unit {
+		w.op("CBZ", left, folded)
+		w.addSquares(x, acc[(k-unit)/2:k/2])
+		w.op("SUB", imm(unit), left)
+	}
+	w.here(folded)
+	var s vec
+	w.inFloat64(func() { s = w.fold(acc) })
+	w.op("FMAXNMD", s.f(), best.f(), best.f())
+	w.op("SUB", stride, n)
+	w.op("B", row)
+
+	w.here(done)
+	w.op("FMOVD", best.f(), w.result(0))
+	w.op("RET")
+}
+
+// addSquares adds the squares of the elements at x, two for each accumulator, and advances x beyond them.
+func (w *Writer) addSquares(x gp, acc []vec) {
+	defer w.scope()()
+	v := w.vecs(len(acc) * 2 / w.per())
+	w.ld(mem{x, 0}, v...)
+	w.op("ADD", imm(len(v)*vectorBytes), x)
+	if w.Size == 4 {
+		wide := w.vecs(len(acc))
+		for k, r := range v {
+			w.widen(r, wide[2*k], wide[2*k+1])
+		}
+		v = wide
+	}
+	w.inFloat64(func() {
+		for k, a := range acc {
+			w.fma(v[k], v[k], a)
+		}
+	})
+}
+
+// inFloat64 has f write instructions of float64.
+func (w *Writer) inFloat64(f func()) {
+	t := w.Type
+	w.Type = Types[1]
+	f()
+	w.Type = t
+}

@@ -1,0 +1,82 @@
+package arm64
+
+import "fmt"
+
+// The instructions that Go's assembler lacks. Each is a word beside its mnemonic in the GNU assembler's syntax, which a
+// test compares with what a disassembler says.
+
+func (w *Writer) word(code uint32, mnemonic string, operands ...any) {
+	fmt.Fprintf(&w.asm, "\tWORD    $0x%08x // %s\n", code, fmt.Sprintf(mnemonic, operands...))
+}
+
+// double is the bit that tells elements of 64 bits from those of 32.
+const double = 1 << 22
+
+// code is an instruction's code with the element type and the registers at their places.
+func (w *Writer) code(code uint32, d, n, m vec) uint32 {
+	if w.Size == 8 {
+		code |= double
+	}
+	return code | uint32(d) | uint32(n)<<5 | uint32(m)<<16
+}
+
+// kind is an element's letter; full is the kind of a whole vector.
+func (w *Writer) kind() string { return map[int]string{4: "s", 8: "d"}[w.Size] }
+func (w *Writer) full() string { return fmt.Sprint(w.per(), w.kind()) }
+
+func (w *Writer) add(x, y, dst vec) {
+	w.word(w.code(0x4e20d400, dst, y, x), "fadd v%d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", dst, y, x, w.full())
+}
+
+func (w *Writer) mul(x, y, dst vec) {
+	w.word(w.code(0x6e20dc00, dst, y, x), "fmul v%d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", dst, y, x, w.full())
+}
+
+// fmaLane adds x times lane i of y to acc.
+func (w *Writer) fmaLane(x, y vec, i int, acc vec) { w.lane(0x4f801000, "fmla", x, y, i, acc) }
+
+// mulLane multiplies x by lane i of y.
+func (w *Writer) mulLane(x, y vec, i int, dst vec) { w.lane(0x4f809000, "fmul", x, y, i, dst) }
+
+// lane writes an instruction on x and lane i of y. Bits 11 and 21 are the number of the lane, bit 11 alone for elements
+// of 64 bits.
+func (w *Writer) lane(code uint32, name string, x, y vec, i int, dst vec) {
+	high, low := uint32(i>>1), uint32(i&1)
+	if w.Size == 8 {
+		high, low = uint32(i), 0
+	}
+	w.word(w.code(code, dst, x, y)|high<<11|low<<21, name+" v%d.%[5]s, v%[2]d.%[5]s, v%[3]d.%[4]s[%[6]d]",
+		dst, x, y, w.kind(), w.full(), i)
+}
+
+// addPair adds lanes 0 and 1.
+func (w *Writer) addPair(v, dst vec) {
+	w.word(w.code(0x7e30d800, dst, v, 0), "faddp %[3]s%[1]d, v%[2]d.2%[3]s", dst, v, w.kind())
+}
+
+// positives sets all bits of the lanes that are > 0 and none of the others; a NaN isn't.
+func (w *Writer) positives(v, dst vec) {
+	w.word(w.code(0x4ea0c800, dst, v, 0), "fcmgt v%d.%[3]s, v%[2]d.%[3]s, #0", dst, v, w.full())
+}
+
+// zero clears registers, in the form that processors carry out while they rename registers.
+func (w *Writer) zero(regs ...vec) {
+	for _, v := range regs {
+		w.word(0x6f00e400|uint32(v), "movi v%d.2d, #0x0", v)
+	}
+}
+
+// widen converts four float32 to two vectors of float64.
+func (w *Writer) widen(v, lo, hi vec) {
+	w.word(0x0e617800|uint32(lo)|uint32(v)<<5, "fcvtl v%d.2d, v%d.2s", lo, v)
+	w.word(0x4e617800|uint32(hi)|uint32(v)<<5, "fcvtl2 v%d.2d, v%d.4s", hi, v)
+}
+
+// stnp stores two vectors with the hint that they aren't needed soon.
+func (w *Writer) stnp(a, b vec, m mem) {
+	at := fmt.Sprintf("[x%d,#%d]", m.base, m.off)
+	if m.off == 0 {
+		at = fmt.Sprintf("[x%d]", m.base)
+	}
+	w.word(0xac000000|uint32(m.off/vectorBytes)<<15|uint32(b)<<10|uint32(m.base)<<5|uint32(a), "stnp q%d, q%d, %s", a, b, at)
+}

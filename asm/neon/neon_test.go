@@ -1,0 +1,82 @@
+//go:build arm64 && !noasm && unix
+
+package neon_test
+
+import (
+	"testing"
+
+	"halfspace/asm/neon"
+	"halfspace/internal/guard"
+	"halfspace/internal/kerneltest"
+)
+
+var (
+	f32 = kerneltest.Set[float32]{
+		Dot:            neon.DotF32,
+		Axpy:           neon.AxpyF32,
+		Scores:         neon.ScoresF32,
+		Epoch:          neon.EpochF32,
+		EpochIndexed:   neon.EpochIndexedF32,
+		Transpose:      neon.TransposeF32,
+		MaxSquaredNorm: neon.MaxSquaredNormF32,
+		Errors:         neon.ErrorsF32,
+		Tile:           neon.TileF32,
+		MR:             neon.MRF32, NR: neon.NRF32,
+	}
+	f64 = kerneltest.Set[float64]{
+		Dot:            neon.DotF64,
+		Axpy:           neon.AxpyF64,
+		Scores:         neon.ScoresF64,
+		Epoch:          neon.EpochF64,
+		EpochIndexed:   neon.EpochIndexedF64,
+		Transpose:      neon.TransposeF64,
+		MaxSquaredNorm: neon.MaxSquaredNormF64,
+		Errors:         neon.ErrorsF64,
+		Tile:           neon.TileF64,
+		MR:             neon.MRF64, NR: neon.NRF64,
+	}
+)
+
+func TestF32(t *testing.T) {
+	kerneltest.Need(t, "neon")
+	kerneltest.Run(t, f32, kerneltest.F32)
+}
+
+func TestF64(t *testing.T) {
+	kerneltest.Need(t, "neon")
+	kerneltest.Run(t, f64, kerneltest.F64)
+}
+
+func FuzzFMA32(f *testing.F) {
+	kerneltest.Need(f, "neon")
+	kerneltest.FuzzFMA32(f, neon.AxpyF32)
+}
+
+func TestFMA32HalfWay(t *testing.T) {
+	kerneltest.Need(t, "neon")
+	kerneltest.FMA32HalfWay(t, neon.AxpyF32)
+}
+
+// TestSweeps: the loops that measure memory stay within their slice.
+func TestSweeps(t *testing.T) {
+	kerneltest.Need(t, "neon")
+	b := guard.New(t, 1<<12)
+	for n := range 300 {
+		for _, back := range []bool{false, true} {
+			x := guard.Put(b, guard.Place{Back: back}, make([]float32, n))
+			for i := range x {
+				x[i] = 1
+			}
+			neon.LoadF32(x)
+			neon.StreamF32(x)
+			for i, v := range x {
+				if whole := i < n/64*64; (v == 0) != whole {
+					t.Fatalf("n=%d: element %d is %v after Stream", n, i, v)
+				}
+			}
+			if !b.Intact() {
+				t.Fatalf("n=%d: wrote outside of the slice", n)
+			}
+		}
+	}
+}

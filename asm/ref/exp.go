@@ -1,0 +1,180 @@
+package ref
+
+import (
+	"math"
+	"unsafe"
+)
+
+// This file defines Exp, Sigmoid and Log1p, operation by operation: each one below rounds once to T, in the order that
+// is written, and every instruction set does the same. No sum here has a product for a term, so that no compiler can
+// fuse the two unasked.
+//
+// The methods are the usual ones: reduction to a small interval by a multiple of ln 2 in two parts (Cody and Waite,
+// "Software Manual for the Elementary Functions", 1980), minimax polynomials, which asm/gen/minimax finds, and sums of a
+// large and a small part, in which hardly anything but the last addition rounds (Muller, "Elementary Functions", 3rd ed.
+// 2016).
+
+// A format holds the constants of an element type.
+type format[T float] struct {
+	mantissa        uint   // bits of a number's mantissa, the hidden one not counted
+	bias            uint64 // of its exponent
+	integers        T      // numbers of this size are the integers, whose last bits are those of the difference from it
+	least, most     T      // exp vanishes below least, and overflows above most
+	ln2High, ln2Low T
+	exp, log1p      []T
+}
+
+var formatF32 = format[float32]{
+	mantissa: 23, bias: 127, integers: 0x1.8p23,
+	least: -104, most: 89,
+	ln2High: ln2HighF32, ln2Low: ln2LowF32,
+	exp: expF32[:], log1p: log1pF32[:],
+}
+
+var formatF64 = format[float64]{
+	mantissa: 52, bias: 1023, integers: 0x1.8p52,
+	least: -746, most: 710,
+	ln2High: ln2HighF64, ln2Low: ln2LowF64,
+	exp: expF64[:], log1p: log1pF64[:],
+}
+
+func formatOf[T float]() *format[T] {
+	if is32[T]() {
+		return (*format[T])(unsafe.Pointer(&formatF32))
+	}
+	return (*format[T])(unsafe.Pointer(&formatF64))
+}
+
+// bitsOf and fromBits see a number as an integer; only the low bits of its size count.
+
+func bitsOf[T float](x T) uint64 {
+	if is32[T]() {
+		return uint64(math.Float32bits(float32(x)))
+	}
+	return math.Float64bits(float64(x))
+}
+
+func fromBits[T float](b uint64) T {
+	if is32[T]() {
+		return T(math.Float32frombits(uint32(b)))
+	}
+	return T(math.Float64frombits(b))
+}
+
+// polynomial is c[0] + c[1]*x + c[2]*x*x + ..., terms of even and of odd order apart. There is an even number of them.
+func polynomial[T float](c []T, x, xx T) T {
+	even, odd := c[len(c)-2], c[len(c)-1]
+	for i := len(c) - 4; i >= 0; i -= 2 {
+		even = fma(even, xx, c[i])
+		odd = fma(odd, xx, c[i+1])
+	}
+	return fma(odd, x, even)
+}
+
+// expOf is exp(x) for x <= most, or NaN.
+//
+// x = k*ln2 + r with |r| <= ln2/2, and exp(x) = 2^k * (1 + r + r*r*p(r)). k is rounded by adding it to a number so large
+// that its last bit is 1, which leaves k in the low bits as well. k*ln2High and x - k*ln2High are exact; so is the sum of
+// high and low, 1 + (x - k*ln2High).
+//
+// 2^k may lie beyond the normal numbers where exp(x) doesn't, so that it is two factors. Only the second product rounds,
+// where exp(x) is subnormal.
+func expOf[T float](f *format[T], x T) T {
+	if x < f.least {
+		x = f.least
+	}
+	whole := f.integers + T(2*f.bias)
+	shifted := fma(x, log2E, whole)
+	k := shifted - whole
+	r1 := fma(-k, f.ln2High, x)
+	r := fma(-k, f.ln2Low, r1)
+	rr := r * r
+	p := polynomial(f.exp, r, rr)
+
+	high := 1 + r1
+	low := r1 - (high - 1)
+	low = fma(-k, f.ln2Low, low)
+	low = fma(rr, p, low)
+
+	half := fma(k, 0.5, f.integers+T(f.bias))
+	scale1 := fromBits[T](bitsOf(half) << f.mantissa)
+	scale2 := fromBits[T]((bitsOf(shifted) - bitsOf(half)) << f.mantissa)
+	return (high + low) * scale1 * scale2
+}
+
+func exp[T float](x, y []T) {
+	f := formatOf[T]()
+	for i, v := range x {
+		if v > f.most {
+			v = f.most
+		}
+		y[i] = expOf(f, v)
+	}
+}
+
+// sigmoid is 1/(1 + exp(-x)) for x >= 0 and exp(x)/(1 + exp(x)) below, which keeps the small tail accurate.
+func sigmoid[T float](x, y []T) {
+	f := formatOf[T]()
+	for i, v := range x {
+		e := expOf(f, fromBits[T](bitsOf(v)|1<<(unsafe.Sizeof(v)*8-1)))
+		numerator := T(1)
+		if v < 0 {
+			numerator = e
+		}
+		y[i] = numerator / (1 + e)
+	}
+}
+
+// log1pOf is log(1+x) for x > -1 but zero and infinity.
+//
+// 1+x = 2^k * (1+g) with -1/4 <= g <= 1/2, and log(1+g) = 2*atanh(s) = g - g*g/2 + s*(g*g/2 + z*p(z)), s = g/(2+g) and
+// z = s*s (as in fdlibm by Sun Microsystems, 1993). k comes from the rounded sum 1+x, g from x itself: it is exact, and
+// computed as 4*g so that no factor is subnormal, save where k is so large that the last bits of g don't matter.
+// k*ln2High is exact, and so is the sum of high and low, k*ln2High + g.
+func log1pOf[T float](f *format[T], x T) T {
+	hidden := uint64(1) << f.mantissa
+	exponent := (bitsOf(1+x) + hidden/2) & ((2*f.bias + 1) * hidden)
+	k := T(int(exponent/hidden) - int(f.bias))
+	scale := fromBits[T]((2*f.bias+2)*hidden - exponent)
+	g := 0.25 * fma(x, scale, scale-4)
+
+	s := g / (2 + g)
+	z := s * s
+	half := 0.5 * g
+	t := s * fma(z, polynomial(f.log1p, z, z*z), half*g)
+	t = fma(-half, g, t)
+
+	kLn2 := T(k * f.ln2High)
+	high := kLn2 + g
+	low := (kLn2 - high) + g
+	low = fma(k, f.ln2Low, low)
+	return high + (t + low)
+}
+
+func log1p[T float](x, y []T) {
+	f := formatOf[T]()
+	for i, v := range x {
+		switch {
+		case v < -1:
+			y[i] = T(math.NaN())
+		case v == -1:
+			y[i] = T(math.Inf(-1))
+		case v == v+v: // zero, which keeps its sign, or infinity
+			y[i] = v
+		default:
+			y[i] = log1pOf(f, v)
+		}
+	}
+}
+
+func ExpF32(x, y []float32) { exp(x, y) }
+
+func ExpF64(x, y []float64) { exp(x, y) }
+
+func SigmoidF32(x, y []float32) { sigmoid(x, y) }
+
+func SigmoidF64(x, y []float64) { sigmoid(x, y) }
+
+func Log1pF32(x, y []float32) { log1p(x, y) }
+
+func Log1pF64(x, y []float64) { log1p(x, y) }

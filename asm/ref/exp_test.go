@@ -1,0 +1,301 @@
+package ref
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+// long tells whether tests that take minutes are wanted.
+var long = os.Getenv("HALFSPACE_TEST_LONG") != ""
+
+// bigPrec is the precision of the oracles in bits, more than twice that of a float64.
+const bigPrec = 128
+
+func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(bigPrec).SetFloat64(x) }
+
+func bigNew() *big.Float { return new(big.Float).SetPrec(bigPrec) }
+
+// reciprocals holds 1/i.
+var reciprocals = func() (r [100]*big.Float) {
+	for i := 1; i < len(r); i++ {
+		r[i] = bigNew().Quo(bigOf(1), bigOf(float64(i)))
+	}
+	return r
+}()
+
+// bigLn2 is ln 2 = 2 atanh(1/3).
+var bigLn2 = bigNew().Mul(bigOf(2), bigAtanh(reciprocals[3], 48))
+
+// bigAtanh is s + s^3/3 + s^5/5 + ..., the first terms of them.
+func bigAtanh(s *big.Float, terms int) *big.Float {
+	z, sum := bigNew().Mul(s, s), bigNew()
+	for i := terms; i > 0; i-- {
+		sum.Mul(sum, z)
+		sum.Add(sum, reciprocals[2*i-1])
+	}
+	return sum.Mul(sum, s)
+}
+
+// bigExp is exp(x), by the Taylor series of exp(r/256) with r = x - k*ln 2.
+func bigExp(x float64) *big.Float {
+	k := math.Round(x / math.Ln2)
+	r := bigNew().Mul(bigLn2, bigOf(k))
+	r.Sub(bigOf(x), r)
+	r.SetMantExp(r, -8)
+	sum := bigOf(1)
+	for i := 13; i > 0; i-- {
+		sum.Mul(sum, r)
+		sum.Mul(sum, reciprocals[i])
+		sum.Add(sum, reciprocals[1])
+	}
+	for range 8 {
+		sum.Mul(sum, sum)
+	}
+	return sum.SetMantExp(sum, int(k))
+}
+
+func bigSigmoid(x float64) *big.Float {
+	d := bigExp(-x)
+	return d.Quo(bigOf(1), d.Add(d, bigOf(1)))
+}
+
+// bigLog1p is log(1+x) = k*ln 2 + 2 atanh(g/(2+g)) with 1+x = 2^k (1+g).
+func bigLog1p(x float64) *big.Float {
+	k, g := 0, bigOf(x)
+	if x < -0.25 || x > 0.5 {
+		g.Add(g, bigOf(1))
+		k = g.MantExp(g)
+		g.Sub(g, bigOf(1))
+	}
+	s := bigNew().Quo(g, bigNew().Add(g, bigOf(2)))
+	sum := bigAtanh(s, 36)
+	sum.Mul(sum, bigOf(2))
+	return sum.Add(sum, bigNew().Mul(bigLn2, bigOf(float64(k))))
+}
+
+// An elementary is one function: its twins, the oracle, and what package asm states of it.
+type elementary struct {
+	name      string
+	f32       func(x, y []float32)
+	f64       func(x, y []float64)
+	exact     func(float64) *big.Float
+	draw      func(*rand.Rand) float64 // an argument with a finite result
+	bound     float64                  // of the error, in ULP
+	subnormal float64                  // bound where the result is subnormal
+	monotone  bool
+}
+
+var elementaries = []elementary{
+	{"Exp", ExpF32, ExpF64, bigExp, drawExp, 0.7, 0.9, true},
+	{"Sigmoid", SigmoidF32, SigmoidF64, bigSigmoid, drawSigmoid, 2.6, 0.9, false},
+	{"Log1p", Log1pF32, Log1pF64, bigLog1p, drawLog1p, 1, 1, true},
+}
+
+// drawExp draws from all that matters to exp: numbers of every size, of ordinary ones more, and those where the multiple
+// of ln 2 changes.
+func drawExp(r *rand.Rand) float64 {
+	switch r.IntN(4) {
+	case 0:
+		return -746 + r.Float64()*(746+709.7)
+	case 1:
+		return (r.Float64() - 0.5) * 20
+	case 2:
+		k := float64(r.IntN(2098) - 1075)
+		return min((k+0.5)*math.Ln2*(1+(r.Float64()-0.5)*math.Ldexp(1, -r.IntN(50))), 709.7)
+	}
+	return math.Ldexp(r.Float64()-0.5, -r.IntN(60))
+}
+
+func drawSigmoid(r *rand.Rand) float64 {
+	x := drawExp(r)
+	if r.IntN(2) == 0 {
+		return -x
+	}
+	return x
+}
+
+// drawLog1p draws likewise; the exponent changes at 0.75*2^k.
+func drawLog1p(r *rand.Rand) float64 {
+	switch r.IntN(5) {
+	case 0:
+		return r.Float64()
+	case 1:
+		return -r.Float64()
+	case 2:
+		return math.Ldexp(0.75*(1+(r.Float64()-0.5)*math.Ldexp(1, -r.IntN(50))), r.IntN(100)-50) - 1
+	case 3:
+		return math.Ldexp(r.Float64(), r.IntN(1024))
+	}
+	return math.Ldexp(r.Float64()-0.5, -r.IntN(1070))
+}
+
+// A record is the largest errors met, in ULP, and their arguments; subnormal results apart.
+type record struct {
+	err, at [2]float64
+}
+
+func (r *record) add(err, at float64, subnormal bool) {
+	i := 0
+	if subnormal {
+		i = 1
+	}
+	if !(err <= r.err[i]) { // NaN too
+		r.err[i], r.at[i] = err, at
+	}
+}
+
+func (r *record) check(t *testing.T, e elementary) {
+	t.Helper()
+	for i, bound := range []float64{e.bound, e.subnormal} {
+		kind := []string{"normal", "subnormal"}[i]
+		t.Logf("largest error of a %s result: %.4f ULP, of %x", kind, r.err[i], r.at[i])
+		if !(r.err[i] < bound) {
+			t.Errorf("the error of %x is %.4f ULP, the bound for %s results %g", r.at[i], r.err[i], kind, bound)
+		}
+	}
+}
+
+// TestElementaryF64 holds the functions against the oracles.
+func TestElementaryF64(t *testing.T) {
+	n := 30_000
+	if long {
+		n = 10_000_000
+	}
+	for _, e := range elementaries {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(7, 8))
+			var worst record
+			for range n / 3 {
+				a := e.draw(rng)
+				x, y := []float64{a, math.Nextafter(a, math.Inf(-1)), math.Nextafter(a, math.Inf(1))}, make([]float64, 3)
+				e.f64(x, y)
+				for i, v := range x {
+					exact := e.exact(v)
+					exponent := exact.MantExp(nil) - 1
+					diff := bigNew().Sub(bigOf(y[i]), exact)
+					err, _ := diff.SetMantExp(diff, 52-max(exponent, -1022)).Float64()
+					worst.add(math.Abs(err), v, exponent < -1022)
+				}
+				if e.monotone && !(y[1] <= y[0] && y[0] <= y[2]) {
+					t.Errorf("not monotone at %x: %x", x, y)
+				}
+			}
+			worst.check(t, e)
+		})
+	}
+}
+
+// TestElementaryF32 holds the functions against those of float64, whose errors don't count here: on every float32 if long
+// tests are wanted, else on short stretches all over the range.
+func TestElementaryF32(t *testing.T) {
+	const parts = 16
+	stretch, step := 256, int64(1<<20)
+	if long {
+		stretch, step = 1<<16+1, 1<<16
+	}
+	for _, e := range elementaries {
+		for part := range parts {
+			t.Run(fmt.Sprintf("%s/%x", e.name, part), func(t *testing.T) {
+				t.Parallel()
+				var worst record
+				x := make([]float32, stretch)
+				for begin := int64(part) << 28; begin < int64(part+1)<<28; begin += step {
+					for i := range x {
+						x[i] = math.Float32frombits(uint32(begin + int64(i-stretch/2)))
+					}
+					worst.addF32(t, e, x)
+				}
+				worst.check(t, e)
+			})
+		}
+	}
+}
+
+// addF32 adds the errors of the results for x, which are consecutive numbers.
+func (r *record) addF32(t *testing.T, e elementary, x []float32) {
+	y := make([]float32, len(x))
+	wide, want := make([]float64, len(x)), make([]float64, len(x))
+	for i, v := range x {
+		wide[i] = float64(v)
+	}
+	e.f32(x, y)
+	e.f64(wide, want)
+	for i, v := range want {
+		got := float64(y[i])
+		if i > 0 && e.monotone && (y[i] < y[i-1] && x[i] > x[i-1] || y[i] > y[i-1] && x[i] < x[i-1]) {
+			t.Errorf("not monotone at %x: %x", x[i-1:i+1], y[i-1:i+1])
+		}
+		if got == v || got != got && v != v || math.IsInf(got, 1) && v > math.MaxFloat32*(1+0x1p-25) {
+			continue
+		}
+		_, exponent := math.Frexp(v)
+		r.add(math.Abs(got-v)*math.Ldexp(1, 23-max(exponent-1, -126)), wide[i], exponent-1 < -126)
+	}
+}
+
+// TestElementarySpecials is what package asm says of special arguments.
+func TestElementarySpecials(t *testing.T) {
+	inf, nan, zero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
+	for _, c := range []struct {
+		name    string
+		f32     func(x, y []float32)
+		f64     func(x, y []float64)
+		x, want float64
+	}{
+		{"Exp", ExpF32, ExpF64, nan, nan},
+		{"Exp", ExpF32, ExpF64, inf, inf},
+		{"Exp", ExpF32, ExpF64, -inf, 0},
+		{"Exp", ExpF32, ExpF64, 0, 1},
+		{"Exp", ExpF32, ExpF64, zero, 1},
+		{"Exp", ExpF32, ExpF64, 0x1p-120, 1},
+		{"Exp", ExpF32, ExpF64, 1e30, inf},
+		{"Exp", ExpF32, ExpF64, -1e30, 0},
+		{"Sigmoid", SigmoidF32, SigmoidF64, nan, nan},
+		{"Sigmoid", SigmoidF32, SigmoidF64, inf, 1},
+		{"Sigmoid", SigmoidF32, SigmoidF64, -inf, 0},
+		{"Sigmoid", SigmoidF32, SigmoidF64, 0, 0.5},
+		{"Sigmoid", SigmoidF32, SigmoidF64, zero, 0.5},
+		{"Sigmoid", SigmoidF32, SigmoidF64, 1e30, 1},
+		{"Sigmoid", SigmoidF32, SigmoidF64, -1e30, 0},
+		{"Log1p", Log1pF32, Log1pF64, nan, nan},
+		{"Log1p", Log1pF32, Log1pF64, inf, inf},
+		{"Log1p", Log1pF32, Log1pF64, -inf, nan},
+		{"Log1p", Log1pF32, Log1pF64, -1.5, nan},
+		{"Log1p", Log1pF32, Log1pF64, -1, -inf},
+		{"Log1p", Log1pF32, Log1pF64, 0, 0},
+		{"Log1p", Log1pF32, Log1pF64, zero, zero},
+		{"Log1p", Log1pF32, Log1pF64, 0x1p-140, 0x1p-140},
+		{"Log1p", Log1pF32, Log1pF64, -0x1p-140, -0x1p-140},
+	} {
+		y32, y64 := make([]float32, 1), make([]float64, 1)
+		c.f32([]float32{float32(c.x)}, y32)
+		c.f64([]float64{c.x}, y64)
+		for _, got := range []float64{float64(y32[0]), y64[0]} {
+			if math.Float64bits(got) != math.Float64bits(c.want) && (got == got || c.want == c.want) {
+				t.Errorf("%s(%g) is %g, want %g", c.name, c.x, got, c.want)
+			}
+		}
+	}
+}
+
+// TestExpLimits: the least and the greatest results, next to those that vanish and overflow.
+func TestExpLimits(t *testing.T) {
+	// The logarithms of 2^-1075 and of 2^1024, 2^-150 and 2^128, each between two neighbours.
+	x := []float64{-745.1332191019412, -745.1332191019411, 709.782712893384, 709.7827128933841}
+	y := make([]float64, len(x))
+	ExpF64(x, y)
+	if y[0] != 0 || y[1] != math.SmallestNonzeroFloat64 || math.IsInf(y[2], 0) || !math.IsInf(y[3], 1) {
+		t.Errorf("exp of %v is %v", x, y)
+	}
+	x32 := []float32{-103.972084, -103.97208, 88.72283, 88.72284}
+	y32 := make([]float32, len(x32))
+	ExpF32(x32, y32)
+	if y32[0] != 0 || y32[1] != math.SmallestNonzeroFloat32 || math.IsInf(float64(y32[2]), 0) || !math.IsInf(float64(y32[3]), 1) {
+		t.Errorf("exp of %v is %v", x32, y32)
+	}
+}

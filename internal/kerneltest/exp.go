@@ -1,0 +1,153 @@
+//go:build unix
+
+package kerneltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/asm/ref"
+	"halfspace/internal/guard"
+	"halfspace/kernel"
+)
+
+// An ExpSet is the elementary functions for one element type.
+type ExpSet[T kernel.Float] struct {
+	Exp, Sigmoid, Log1p func(x, y []T)
+}
+
+// ExpF32 and ExpF64 are the pure-Go twins.
+var (
+	ExpF32 = ExpSet[float32]{Exp: ref.ExpF32, Sigmoid: ref.SigmoidF32, Log1p: ref.Log1pF32}
+	ExpF64 = ExpSet[float64]{Exp: ref.ExpF64, Sigmoid: ref.SigmoidF64, Log1p: ref.Log1pF64}
+)
+
+// Long tells whether tests that take minutes are wanted: the environment variable HALFSPACE_TEST_LONG is set.
+func Long() bool { return os.Getenv("HALFSPACE_TEST_LONG") != "" }
+
+// RunExp compares every function of got with its twin in want.
+func RunExp[T kernel.Float](t *testing.T, got, want ExpSet[T]) {
+	h := newHarness(t, Set[T]{}, Set[T]{})
+	t.Run("Exp", func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) })
+	t.Run("Sigmoid", func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) })
+	t.Run("Log1p", func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) })
+}
+
+// arguments are what exponentials and logarithms meet: numbers of all sizes, with those of the other tests.
+func (h *harness[T]) arguments() []flavour {
+	return append([]flavour{
+		{"ordinary", func(r *rand.Rand) float64 { return 10 * r.NormFloat64() }},
+		{"wide", func(r *rand.Rand) float64 { return 1000 * (2*r.Float64() - 1) }},
+		{"bits", func(r *rand.Rand) float64 {
+			if h.per == 8 {
+				return float64(math.Float32frombits(r.Uint32()))
+			}
+			return math.Float64frombits(r.Uint64())
+		}},
+		{"boundary", boundary},
+		{"corner", func(r *rand.Rand) float64 { return corners[r.IntN(len(corners))] }},
+	}, flavours...)
+}
+
+// boundary draws a number near one at which exp or log1p reduces its argument by another multiple of ln 2.
+func boundary(r *rand.Rand) float64 {
+	x := (float64(r.IntN(2200)) - 1100 + 0.5) * math.Ln2
+	if r.IntN(2) == 0 {
+		x = math.Ldexp(0.75, r.IntN(1130)-100) - 1
+	}
+	return x * (1 + (r.Float64()-0.5)*0x1p-20)
+}
+
+var corners = []float64{
+	0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, math.Nextafter(-1, 0), math.Nextafter(-1, -2),
+	float64(math.Nextafter32(-1, 0)), float64(math.Nextafter32(-1, -2)), -2, 0.5, -0.25, math.MaxFloat64, -math.MaxFloat64,
+	math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
+	math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 0x1p-1022, -0x1p-1022, 0x1p-126, -0x1p-126,
+	709.78, 709.79, -708.39, -708.4, -745.13, -745.14, -746, -747, 710, 711, 88.72, 88.73, -87.33, -87.34, -103.97, -103.98,
+	-104, -105, 89, 90, 0x1.8p1023, 0x1p127, 0x1.8p127, 0x1p-54, -0x1p-54, 0x1p-25, -0x1p-25,
+}
+
+func (h *harness[T]) elementwise(t *testing.T, got, want func(x, y []T)) {
+	for _, f := range h.arguments() {
+		for n := 0; n <= 70; n++ {
+			x := h.numbers(n, f)
+			expected := make([]T, n)
+			want(x, expected)
+			for _, p := range h.places() {
+				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
+				in, out := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, make([]T, n))
+				got(in, out)
+				h.applied(t, what, x, out, expected)
+				h.equal(t, what+" x", in, x)
+				h.intact(t, what)
+				got(in, in)
+				h.applied(t, what+" in place", x, in, expected)
+				h.intact(t, what+" in place")
+			}
+		}
+		x := h.numbers(bufferBytes/8, f)
+		out, expected := make([]T, len(x)), make([]T, len(x))
+		got(x, out)
+		want(x, expected)
+		h.applied(t, f.name, x, out, expected)
+	}
+}
+
+// applied fails where got differs from want, and names the argument.
+func (h *harness[T]) applied(t *testing.T, what string, x, got, want []T) {
+	t.Helper()
+	for i := range want {
+		if !same(got[i], want[i]) {
+			t.Fatalf("%s: f(%x) is %x, want %x", what, x[i], got[i], want[i])
+		}
+	}
+}
+
+// AllF32 compares the functions on every float32 there is.
+func AllF32(t *testing.T, got, want ExpSet[float32]) {
+	t.Run("Exp", func(t *testing.T) { allF32(t, got.Exp, want.Exp) })
+	t.Run("Sigmoid", func(t *testing.T) { allF32(t, got.Sigmoid, want.Sigmoid) })
+	t.Run("Log1p", func(t *testing.T) { allF32(t, got.Log1p, want.Log1p) })
+}
+
+func allF32(t *testing.T, got, want func(x, y []float32)) {
+	var wrong atomic.Int64
+	EachF32(func(x []float32) {
+		g, w := make([]float32, len(x)), make([]float32, len(x))
+		got(x, g)
+		want(x, w)
+		for i := range x {
+			if !same(g[i], w[i]) && wrong.Add(1) == 1 {
+				t.Errorf("f(%x) is %x, want %x", x[i], g[i], w[i])
+			}
+		}
+	})
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d results differ", n)
+	}
+}
+
+// EachF32 calls f with every float32 there is, many at a time, from several goroutines.
+func EachF32(f func(x []float32)) {
+	const chunk = 1 << 16
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for hi := range uint32(1 << 32 / chunk) {
+		g.Go(func() error {
+			x := make([]float32, chunk)
+			for i := range x {
+				x[i] = math.Float32frombits(hi*chunk + uint32(i))
+			}
+			f(x)
+			return nil
+		})
+	}
+	g.Wait()
+}

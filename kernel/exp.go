@@ -1,0 +1,47 @@
+package kernel
+
+import "halfspace/internal/race"
+
+// Exp sets y[i] to e^x[i], with an error below 0.7 ULP. y is as long as x, and doesn't overlap it unless it is x.
+func Exp[T Float](x, y []T) {
+	checkPair(x, y)
+	if is32[T]() {
+		expF32(f32(x), f32(y))
+		return
+	}
+	expF64(f64(x), f64(y))
+}
+
+// Sigmoid sets y[i] to 1/(1 + e^-x[i]), with an error below 2.5 ULP in both tails. y is as long as x, and doesn't overlap
+// it unless it is x.
+func Sigmoid[T Float](x, y []T) {
+	checkPair(x, y)
+	if is32[T]() {
+		sigmoidF32(f32(x), f32(y))
+		return
+	}
+	sigmoidF64(f64(x), f64(y))
+}
+
+// Log1p sets y[i] to the natural logarithm of 1 + x[i], with an error below 0.9 ULP: -Inf for -1 and NaN for less. y is as
+// long as x, and doesn't overlap it unless it is x.
+func Log1p[T Float](x, y []T) {
+	checkPair(x, y)
+	if is32[T]() {
+		log1pF32(f32(x), f32(y))
+		return
+	}
+	log1pF64(f64(x), f64(y))
+}
+
+// checkPair panics unless x and y have the same length, and notes that x is read and y written.
+func checkPair[T Float](x, y []T) {
+	if len(y) < len(x) {
+		panic("kernel: short y")
+	}
+	if len(y) > len(x) {
+		panic("kernel: short x")
+	}
+	race.Read(x)
+	race.Write(y)
+}
