@@ -61,7 +61,7 @@ demo: build ## trains on an example, evaluates, prints what was learned
 	$(BIN) inspect $$tmp/model.json
 
 bench: ## kernels and learners
-	go test -run '^$$' -bench . ./kernel ./train/... ./dataset
+	go test -run '^$$' -bench . ./kernel/... ./pocket ./train/... ./dataset
 
 bench-peers: ## against scikit-learn, in the same run
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || { test $$? = 3; exit; }; \
