@@ -20,16 +20,18 @@ build: ## one static binary
 test: lint asm-check cross unit noasm race arm64 demo ## everything
 	@echo "make test: all passed"
 
-# A run on a CPU with AVX2 fails if the AVX2 kernels were not exercised.
+# A run on a CPU with an instruction set fails if its kernels were not exercised.
 unit:
-	if grep -qsw avx2 /proc/cpuinfo && grep -qsw fma /proc/cpuinfo; then export HALFSPACE_TEST_REQUIRE=avx2; fi; \
-	go test ./...
+	has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
+	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
+	HALFSPACE_TEST_REQUIRE=$$need go test ./...
 
 noasm:
 	go test -tags noasm $(NUMERIC)
 
+# Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./...
+	go test -race -short ./kernel ./block ./pocket ./train/... ./dataset ./predict ./internal/...
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
@@ -37,7 +39,8 @@ arm64:
 
 cross:
 	for arch in $(ARCHES); do \
-		CGO_ENABLED=0 GOARCH=$$arch go build ./... && CGO_ENABLED=0 GOARCH=$$arch go build -tags noasm ./kernel; done
+		CGO_ENABLED=0 GOARCH=$$arch go build ./...; \
+		CGO_ENABLED=0 GOARCH=$$arch go build -tags noasm ./kernel; done
 	for os in darwin windows; do CGO_ENABLED=0 GOOS=$$os go build ./...; done
 
 # go vet checks assembly against its Go declarations only for the architecture it runs for.

@@ -7,6 +7,7 @@
 package block
 
 import (
+	"iter"
 	"unsafe"
 
 	"halfspace/kernel"
@@ -71,20 +72,39 @@ func (b *Block[T]) Slice(lo, hi int) *Block[T] {
 
 // Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.
 func (b *Block[T]) Scores(w, out []T) {
-	if b.Sparse == nil {
-		kernel.Scores(b.X, w, out)
+	if b.Sparse != nil {
+		for r := range out {
+			out[r] = b.Sparse.Score(r, w)
+		}
 		return
 	}
-	for r := range out {
-		out[r] = b.Sparse.Score(r, w)
+	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+		kernel.Scores(p.X, w, out[p.First-b.First:][:p.Len()])
 	}
 }
+
+// panels yields the rows of a dense block in blocks of up to so many rows: kernels are called with a bounded amount of
+// work.
+func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
+	return func(yield func(*Block[T]) bool) {
+		for lo := 0; lo < b.Len(); lo += rows {
+			if !yield(b.Slice(lo, min(b.Len(), lo+rows))) {
+				return
+			}
+		}
+	}
+}
+
+// errorRows is the most rows that a kernel call judges: against a batch of candidates they take tens of microseconds.
+const errorRows = 256
 
 // Errors adds to counts[c] the rows whose prediction by candidate c (+1 where the score is > 0, else -1) isn't their
 // label. w holds len(counts) candidates of Stride elements, one after the other.
 func (b *Block[T]) Errors(w []T, counts []int64) {
 	if b.Sparse == nil {
-		kernel.Errors(b.X, b.Y, w, b.Stride, counts)
+		for p := range b.panels(min(errorRows, kernel.PanelRows[T](b.Stride))) {
+			kernel.Errors(p.X, p.Y, w, b.Stride, counts)
+		}
 		return
 	}
 	for c := range counts {
@@ -95,15 +115,6 @@ func (b *Block[T]) Errors(w []T, counts []int64) {
 			}
 		}
 	}
-}
-
-// Add adds a times row r to w, of Stride elements.
-func (b *Block[T]) Add(a T, r int, w []T) {
-	if b.Sparse == nil {
-		kernel.Axpy(a, b.X[r*b.Stride:(r+1)*b.Stride], w)
-		return
-	}
-	b.Sparse.Add(a, r, w)
 }
 
 // Epoch runs the perceptron from row r until the rows are done, log is full or a panel's worth of rows is done. See
@@ -130,8 +141,12 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
 // kernel.MaxSquaredNorm.
 func (b *Block[T]) MaxSquaredNorm() float64 {
-	if b.Sparse == nil {
-		return kernel.MaxSquaredNorm(b.X, b.Stride)
+	if b.Sparse != nil {
+		return b.Sparse.MaxSquaredNorm()
 	}
-	return b.Sparse.MaxSquaredNorm()
+	largest := 0.0
+	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+		largest = max(largest, kernel.MaxSquaredNorm(p.X, b.Stride))
+	}
+	return largest
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -25,25 +26,36 @@ func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int
 	}
 	add(uint64(src.Spec().Cols()))
 	err := ReduceRuns(ctx, src, workers, func(r Run[T]) uint64 {
-		var rows uint64
-		if r.Sparse == nil {
-			rows = xxh3.Hash(littleEndian(r.X))
-		} else {
-			rows = hashSparse(r.Sparse)
+		rows := xxh3.New()
+		for row := range r.dense() {
+			rows.Write(littleEndian(row))
 		}
-		return xxh3.HashSeed(littleEndian(r.Y), rows)
+		return xxh3.HashSeed(littleEndian(r.Y), rows.Sum64())
 	}, add)
 	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
 }
 
-func hashSparse[T kernel.Float](s *kernel.SparseRows[T]) uint64 {
-	h := uint64(0)
-	for r := range len(s.Ptr) - 1 {
-		idx, val := s.Row(r)
-		h = xxh3.HashSeed(littleEndian(idx), h)
-		h = xxh3.HashSeed(littleEndian(val), h)
+// dense yields the rows as they lie in a dense block, in one piece or several.
+func (b *Block[T]) dense() iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		if b.Sparse == nil {
+			yield(b.X)
+			return
+		}
+		row := make([]T, b.Stride)
+		for r := range b.Len() {
+			idx, val := b.Sparse.Row(r)
+			for k, c := range idx {
+				row[c] = val[k]
+			}
+			if !yield(row) {
+				return
+			}
+			for _, c := range idx {
+				row[c] = 0
+			}
+		}
 	}
-	return h
 }
 
 // littleEndian returns the bytes of s, without a copy where the machine keeps them in that order.

@@ -14,7 +14,8 @@ type Index[T kernel.Float] struct {
 	per    int // rows in each block but the last
 }
 
-// Index returns an index over the rows. It is an error to have more rows than a 32-bit number counts.
+// Index returns an index over the rows. It is an error to have more rows than a 32-bit
+// number counts, or no labels.
 func (d *Data[T]) Index() (*Index[T], error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", d.rows, uint32(math.MaxUint32))
@@ -23,6 +24,9 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		return &Index[T]{}, nil
 	}
 	first := d.blocks[0]
+	if first.Y == nil {
+		return nil, ErrNoLabels
+	}
 	if first.Sparse != nil {
 		return &Index[T]{sparse: d.blocks, per: first.Len()}, nil
 	}

@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,9 @@ type Source[T kernel.Float] interface {
 	Rows() int64 // the number of rows, the same in every pass
 	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
 }
+
+// ErrNoLabels is returned where rows are to be learned from that have no labels.
+var ErrNoLabels = errors.New("the rows have no labels: load them with a label column")
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
 type Data[T kernel.Float] struct {

@@ -3,6 +3,7 @@ package block
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,9 +31,9 @@ func (s *Spec) Cols() int {
 type ClassKind uint8
 
 const (
-	Number ClassKind = iota
-	Bool
-	String
+	Number ClassKind = iota // an integer or floating point, of any width
+	Bool                    // false or true
+	String                  // text, also from a column of bytes
 )
 
 func (k ClassKind) String() string { return [...]string{"number", "boolean", "string"}[k] }
@@ -41,22 +42,46 @@ func (k ClassKind) String() string { return [...]string{"number", "boolean", "st
 // are the same class.
 type Class struct {
 	Kind ClassKind
-	Text string // shortest decimal that parses back, "true" or "false", or the string itself
+	Text string // whole number or shortest decimal that parses back, "true" or "false", or the string itself
 }
 
-// IntClass, UintClass, FloatClass, BoolClass and StringClass return the class of a value.
+// IntClass returns the class of an integer.
+func IntClass(v int64) Class { return Class{Number, strconv.FormatInt(v, 10)} }
 
-func IntClass(v int64) Class     { return Class{Number, strconv.FormatInt(v, 10)} }
-func UintClass(v uint64) Class   { return Class{Number, strconv.FormatUint(v, 10)} }
-func BoolClass(v bool) Class     { return Class{Bool, strconv.FormatBool(v)} }
-func StringClass(v string) Class { return Class{String, v} }
+// UintClass returns the class of an unsigned integer. It is that of IntClass where both types hold the number.
+func UintClass(v uint64) Class { return Class{Number, strconv.FormatUint(v, 10)} }
 
-// FloatClass writes a whole number below 2^63 as an integer, so that it is the same class from an integer column.
+// FloatClass returns the class of a finite number. It is that of IntClass or UintClass where their types hold the number.
 func FloatClass(v float64) Class {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+	switch whole := v == math.Trunc(v); {
+	case whole && v >= -1<<63 && v < 1<<63:
 		return IntClass(int64(v))
+	case whole && v > 0 && v < 1<<64:
+		return UintClass(uint64(v))
 	}
 	return Class{Number, strconv.FormatFloat(v, 'g', -1, 64)}
+}
+
+// BoolClass returns the class of a boolean.
+func BoolClass(v bool) Class { return Class{Bool, strconv.FormatBool(v)} }
+
+// StringClass returns the class of a string. It is never that of a number, whatever the string says.
+func StringClass(v string) Class { return Class{String, v} }
+
+// ParseNumber returns the class of a number in any spelling: 1, 01, 1.0 and 1e0 are the class 1. Integers of 64 bits are
+// read exactly.
+func ParseNumber(text string) (Class, error) {
+	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return IntClass(v), nil
+	}
+	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return UintClass(v), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return Class{}, fmt.Errorf("%q is no number that float64 can hold", text)
+	}
+	return FloatClass(v), nil
 }
 
 func (c Class) String() string { return c.Text }
@@ -98,8 +123,8 @@ func (c Class) MarshalJSON() ([]byte, error) {
 	return []byte(c.Text), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It takes a number in any spelling: 1.0 and 1e0 are the class 1.
-func (c *Class) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON reads what MarshalJSON wrote. It takes a number in any spelling, as ParseNumber does.
+func (c *Class) UnmarshalJSON(data []byte) (err error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	d.UseNumber()
@@ -108,30 +133,14 @@ func (c *Class) UnmarshalJSON(data []byte) error {
 	}
 	switch v := v.(type) {
 	case json.Number:
-		return c.parseNumber(v.String())
+		*c, err = ParseNumber(v.String())
+		return err
 	case bool:
 		*c = BoolClass(v)
 	case string:
 		*c = StringClass(v)
 	default:
-		return fmt.Errorf("a class is a number, a boolean or a string")
+		return errors.New("a class is a number, a boolean or a string")
 	}
-	return nil
-}
-
-func (c *Class) parseNumber(text string) error {
-	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*c = IntClass(v)
-		return nil
-	}
-	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
-		*c = UintClass(v)
-		return nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return fmt.Errorf("a class is a number that float64 can't hold")
-	}
-	*c = FloatClass(v)
 	return nil
 }

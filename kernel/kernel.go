@@ -8,6 +8,8 @@
 package kernel
 
 import (
+	"math"
+	"slices"
 	"unsafe"
 
 	"halfspace/asm/ref"
@@ -17,8 +19,8 @@ import (
 // Float is the element type of vectors and rows.
 type Float interface{ float32 | float64 }
 
-// RowAlign is what the length of a row in bytes is a multiple of.
-const RowAlign = 32
+// rowAlign is what the length of a row in bytes is a multiple of.
+const rowAlign = 32
 
 // ChunkRows is how many rows each chunk of Rows holds.
 const ChunkRows = ref.ChunkRows
@@ -26,9 +28,9 @@ const ChunkRows = ref.ChunkRows
 // panelBytes bounds the work of one kernel call: it fits the second-level cache and takes microseconds.
 const panelBytes = 128 << 10
 
-// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of RowAlign bytes.
+// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of 32 bytes.
 func Stride[T Float](cols int) int {
-	per := RowAlign / int(unsafe.Sizeof(T(0)))
+	per := rowAlign / int(unsafe.Sizeof(T(0)))
 	return (cols + per - 1) / per * per
 }
 
@@ -118,7 +120,7 @@ type Rows[T Float] struct {
 	stride int
 }
 
-// NewRows returns the rows whose chunk c has features x[c] (of that stride) and labels y[c]. It keeps the slices.
+// NewRows returns the rows whose chunk c has features x[c] (of that stride) and labels y[c]. It keeps the chunks.
 func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 	checkStride[T](stride)
 	if len(x) != len(y) {
@@ -129,21 +131,18 @@ func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 		if len(y[c]) > ChunkRows || len(y[c]) < ChunkRows && c != len(y)-1 {
 			panic("kernel: a chunk but the last has ChunkRows rows")
 		}
-		if len(x[c]) != len(y[c])*stride {
+		if len(x[c])%stride != 0 || len(x[c])/stride != len(y[c]) {
 			panic("kernel: a chunk has as many rows as labels")
 		}
 		n += len(y[c])
 	}
-	return &Rows[T]{x, y, n, stride}
+	return &Rows[T]{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
-// Len returns the number of rows.
-func (rows *Rows[T]) Len() int { return rows.n }
-
-// Row returns row i, of stride elements, and its label.
-func (rows *Rows[T]) Row(i int) (x []T, y T) {
-	c, r := i/ChunkRows, i%ChunkRows
-	return rows.x[c][r*rows.stride : (r+1)*rows.stride : (r+1)*rows.stride], rows.y[c][r]
+// row returns row i, of stride elements.
+func (rows *Rows[T]) row(i int) []T {
+	r := i % ChunkRows
+	return rows.x[i/ChunkRows][r*rows.stride : (r+1)*rows.stride]
 }
 
 // Chunk returns the features of chunk c.
@@ -166,8 +165,7 @@ func EpochIndexed[T Float](rows *Rows[T], idx []uint32, ahead []T, eta T, w []T,
 	}
 	if race.Enabled {
 		for _, i := range idx {
-			x, _ := rows.Row(int(i))
-			race.Read(x)
+			race.Read(rows.row(int(i)))
 		}
 	}
 	race.Write(w)
@@ -205,7 +203,7 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 			panic("kernel: columns differ in length")
 		}
 	}
-	if len(dst) != n*stride {
+	if len(dst)%stride != 0 || len(dst)/stride != n {
 		panic("kernel: length of dst is not rows * stride")
 	}
 	if n == 0 {
@@ -292,7 +290,7 @@ func MaxSquaredNorm[T Float](x []T, stride int) float64 {
 }
 
 func checkStride[T Float](stride int) {
-	if stride <= 0 || stride*int(unsafe.Sizeof(T(0)))%RowAlign != 0 {
+	if stride <= 0 || stride > math.MaxInt/8 || stride*int(unsafe.Sizeof(T(0)))%rowAlign != 0 {
 		panic("kernel: stride is not a positive multiple of 32 bytes")
 	}
 }

@@ -20,7 +20,7 @@ func TestPanics(t *testing.T) {
 }
 
 func testPanics[T kernel.Float](t *testing.T) {
-	const stride = 16
+	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
 	x := make([]T, 4*stride)
 	for i := range x {
 		x[i] = 1
@@ -28,6 +28,8 @@ func testPanics[T kernel.Float](t *testing.T) {
 	y := []T{1, 1, 1, 1}
 	log := make([]uint32, 4)
 	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
+	mr, nr := kernel.TileShape[T]()
+	long := make([]T, 4*mr*nr)
 	for _, c := range []struct {
 		want string
 		call func(dst []T)
@@ -49,6 +51,19 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: number of columns is not in 1..stride", func(dst []T) { kernel.Transpose(dst, 32, make([][]T, 33)) }},
 		{"kernel: columns differ in length", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:1], x[:2]}) }},
 		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:2], x[:2]}) }},
+		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:0], huge, [][]T{x[:16]}) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Transpose(dst[:0], 1<<62, [][]T{x[:4]}) }},
+		{"kernel: short x", func(dst []T) { kernel.Scores(x[:0], make([]T, stride), make([]T, 1)) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Errors(x, y, x, 3, make([]int64, 1)) }},
+		{"kernel: short x", func(dst []T) { kernel.Errors(x[1:], y, x, stride, make([]int64, 1)) }},
+		{"kernel: short x", func(dst []T) { kernel.Errors(x[:8], y, x, huge, make([]int64, 1)) }},
+		{"kernel: short w", func(dst []T) { kernel.Errors(x, y, x[:2*stride-1], stride, make([]int64, 2)) }},
+		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(x[:mr*2-1], x[:nr], dst, nr) }},
+		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr*2], long[:nr], dst, nr) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr-1), nr) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr+1) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr-1) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], nil, nr) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
 		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
 		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},

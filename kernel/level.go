@@ -20,7 +20,13 @@ const (
 
 var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
-func (l Level) String() string { return levelNames[l] }
+// String returns the name by which the environment and the command line know the level.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("Level(%d)", uint8(l))
+}
 
 // level is read once at start and changed by Use alone.
 var level = initialLevel(os.Getenv("HALFSPACE_ISA"))

@@ -18,12 +18,9 @@ import (
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
 	totals := make([]int64, len(w)/stride)
-	panel := min(panelRows, kernel.PanelRows[T](stride))
 	count := func(r block.Run[T]) []int64 {
 		counts := make([]int64, len(totals))
-		for lo := 0; lo < r.Len(); lo += panel {
-			r.Slice(lo, min(r.Len(), lo+panel)).Errors(w, counts)
-		}
+		r.Errors(w, counts)
 		return counts
 	}
 	err := block.ReduceRuns(ctx, src, workers, count, func(counts []int64) {
@@ -33,9 +30,6 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, wor
 	})
 	return totals, err
 }
-
-// panelRows bounds the work of one kernel call: so many short rows against a batch take tens of microseconds.
-const panelRows = 256
 
 // batch is how many candidates one pass over the rows judges.
 const batch = 32

@@ -70,6 +70,16 @@ func TestFirstOnTies(t *testing.T) {
 		t.Fatal(err)
 	}
 	zeros := p.Best().Errors
+	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as the zeros, that make every row -1
+	if err := p.Offer(ctx, equal, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Judge(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if p.Best().Update != 0 || p.Best().Visits != 0 {
+		t.Errorf("update %d is kept, no better than the zeros", p.Best().Update)
+	}
 	better := []float32{0, 0, 0, 0, 0, 0, 0, 0}
 	for i := int64(1); p.Best().Errors == zeros; i++ {
 		better[0], better[1] = float32(i%7)-3, float32(i%5)-2

@@ -26,11 +26,7 @@ func (l *Linear[T]) Scores(b *block.Block[T]) []T {
 		l.scores = make([]T, n)
 	}
 	l.scores = l.scores[:n]
-	panel := kernel.PanelRows[T](b.Stride)
-	for lo := 0; lo < n; lo += panel {
-		hi := min(n, lo+panel)
-		b.Slice(lo, hi).Scores(l.weights, l.scores[lo:hi])
-	}
+	b.Scores(l.weights, l.scores)
 	return l.scores
 }
 

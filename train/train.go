@@ -3,8 +3,8 @@ package train
 
 import (
 	"fmt"
-	"math"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -27,10 +27,11 @@ type Options struct {
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Seed       uint64  // of every random choice; 0 is a seed like any other
+	Seed       uint64  // of every random choice; 0 is a seed like any other, which the command's default, 1, isn't
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
 
-	// Progress, if not nil, is called from the training goroutine now and then, at least once for each epoch.
+	// Progress, if not nil, is called from the training goroutine at the start, several times a second, after each epoch
+	// and at the end.
 	Progress func(Progress)
 }
 
@@ -51,11 +52,7 @@ func (o Options) WithDefaults() (Options, error) {
 	if o.Order == "" {
 		o.Order = Cyclic
 	}
-	known := false
-	for _, order := range Orders {
-		known = known || order == o.Order
-	}
-	if !known {
+	if !slices.Contains(Orders, o.Order) {
 		return o, fmt.Errorf("unknown order %q: use one of %v", o.Order, Orders)
 	}
 	if o.Epochs == 0 {
@@ -70,7 +67,7 @@ func (o Options) WithDefaults() (Options, error) {
 	if o.Eta == 0 {
 		o.Eta = 1
 	}
-	if !(o.Eta > 0 && o.Eta <= 1) || math.IsNaN(o.Eta) {
+	if !(o.Eta > 0 && o.Eta <= 1) {
 		return o, fmt.Errorf("eta is %v: use a learning rate above 0 and up to 1", o.Eta)
 	}
 	if o.Workers < 0 {
@@ -81,6 +78,10 @@ func (o Options) WithDefaults() (Options, error) {
 	}
 	return o, nil
 }
+
+// MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the
+// margin of Weights: R^2/margin^2. It is +Inf if Weights don't separate them.
+func (r *Result[W]) MistakeBound() float64 { return r.Radius / r.Margin * (r.Radius / r.Margin) }
 
 // Result is what a training of a linear classifier of two classes learned and how it went.
 type Result[W any] struct {
@@ -94,6 +95,7 @@ type Result[W any] struct {
 	Loss      float64 // the perceptron's: sum of -y(w.x+b) over the rows where y(w.x+b) <= 0
 	Radius    float64 // the largest Euclidean norm of a row, the bias included
 	Norm      float64 // Euclidean norm of Weights, the bias included
+	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
 	Kept      int64   // the update after which the pocket's weights stood; 0 for the initial zeros, or without a pocket
 	Seconds   float64 // time of the learning alone: no loading, no final evaluation
 }

@@ -65,7 +65,9 @@ func (s SparseRows[T]) MaxSquaredNorm() float64 {
 		for k, c := range idx {
 			lane[c%lanesF64] = math.FMA(float64(val[k]), float64(val[k]), lane[c%lanesF64])
 		}
-		largest = max(largest, fold(lane[:]))
+		if n := fold(lane[:]); n > largest {
+			largest = n
+		}
 	}
 	return largest
 }

@@ -167,7 +167,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
 	load := time.Since(start).Seconds()
-	learned, err := perceptron.Train(ctx, data, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Epoch, p.Epochs) }))
+	learned, err := perceptron.Train(ctx, data, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }))
 	if err != nil {
 		return err
 	}

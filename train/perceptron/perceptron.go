@@ -74,12 +74,20 @@ type learner[T kernel.Float] struct {
 	updates   int64
 	quiet     int64 // visits since the last update
 	converged bool
-	start     time.Time
+
+	start, reported time.Time
+	calls           int // of kernels
 }
 
 func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
 	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), rows: src.Rows(), w: block.Alloc[T](stride), start: time.Now()}
+	if n := len(src.Spec().Classes); n != 2 {
+		return nil, fmt.Errorf("the perceptron takes rows of two classes, not of %d", n)
+	}
+	if l.eta == 0 {
+		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
+	}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
 	if opt.Pocket {
 		l.log = l.log[:1] // come back after every update
@@ -107,11 +115,13 @@ func (l *learner[T]) run(ctx context.Context) error {
 			train.Shuffle: walk.shuffle, train.FixedShuffle: walk.fixedShuffle, train.Random: walk.random,
 		}[l.opt.Order]
 	}
+	l.report()
+	defer l.report()
 	for e := range l.opt.Epochs {
 		if err := epoch(ctx, e); err != nil {
 			return err
 		}
-		l.report(e + 1)
+		l.report()
 	}
 	return nil
 }
@@ -121,6 +131,9 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
 		}
 		for r := 0; r < b.Len(); {
 			if err := ctx.Err(); err != nil {
@@ -153,6 +166,9 @@ func (l *learner[T]) account(ctx context.Context, visits, updates, first int) er
 	l.visits += int64(visits)
 	l.updates += int64(updates)
 	l.quiet += int64(visits)
+	if l.calls++; l.calls%reportCalls == 0 && time.Since(l.reported) > reportEvery {
+		l.report()
+	}
 	if updates == 0 {
 		return ctx.Err()
 	}
@@ -195,11 +211,19 @@ func (l *learner[T]) judge(ctx context.Context) error {
 	return nil
 }
 
-func (l *learner[T]) report(epoch int64) {
+// reportEvery is the time between two reports of an epoch, and reportCalls the kernel calls between two looks at the
+// clock.
+const (
+	reportEvery = 100 * time.Millisecond
+	reportCalls = 16
+)
+
+func (l *learner[T]) report() {
 	if l.opt.Progress == nil {
 		return
 	}
-	p := train.Progress{Epoch: epoch, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
+	l.reported = time.Now()
+	p := train.Progress{Epoch: l.visits / l.rows, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
 		Best: -1, Elapsed: time.Since(l.start)}
 	if l.pocket != nil {
 		p.Best = l.pocket.Best().Errors
@@ -225,14 +249,15 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	return r, nil
 }
 
-// evaluate fills in the errors, the loss and the radius of a result. It is an error if the arithmetic overflowed, since
+// evaluate fills in the errors, the loss, the radius and the margin of a result. It is an error if the arithmetic overflowed, since
 // then nothing that was learned can be trusted: a score of inf - inf updates nothing.
 func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int, r *train.Result[T]) error {
 	type sums struct {
-		errors       int64
-		loss, square float64
+		errors               int64
+		loss, square, margin float64
 	}
 	part := func(run block.Run[T]) (s sums) {
+		s.margin = math.Inf(1)
 		var buf [block.RunRows]T
 		scores := buf[:run.Len()]
 		run.Scores(w, scores)
@@ -240,23 +265,28 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			if (score > 0) != (run.Y[i] > 0) {
 				s.errors++
 			}
-			if m := float64(run.Y[i]) * float64(score); !(m >= 0) {
+			m := float64(run.Y[i]) * float64(score)
+			if !(m >= 0) {
 				s.loss -= m
 			}
+			s.margin = min(s.margin, m)
 		}
 		s.square = run.MaxSquaredNorm()
 		return s
 	}
-	square := 0.0
+	square, margin := 0.0, math.Inf(1)
 	err := block.ReduceRuns(ctx, src, workers, part, func(s sums) {
 		r.Errors += s.errors
 		r.Loss += s.loss
-		square = max(square, s.square)
+		square, margin = max(square, s.square), min(margin, s.margin)
 	})
 	r.Radius = math.Sqrt(square)
+	if margin > 0 {
+		r.Margin = margin / r.Norm
+	}
 	if sum := r.Norm + r.Radius + r.Loss; err == nil && sum-sum != 0 {
-		err = fmt.Errorf("the features are too large for %T arithmetic (the largest row has norm %.3g): scale them down%s",
-			T(0), r.Radius, map[bool]string{true: ", or use float64"}[square < math.MaxFloat64])
+		err = fmt.Errorf("the features are too large for %T arithmetic (the largest row has norm %.3g): scale them down",
+			T(0), r.Radius)
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func fixtureData[T kernel.Float](x [][]float64, y []float64, bias bool) *block.D
 		}
 		b.Y[r] = T(y[r])
 	}
-	return block.NewData(&block.Spec{Features: make([]string, len(x[0]))}, []*block.Block[T]{b})
+	return block.NewData(&block.Spec{Features: make([]string, len(x[0])), Classes: make([]block.Class, 2)}, []*block.Block[T]{b})
 }
 
 func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result[T], want []float64, updates int64) {
