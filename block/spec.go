@@ -79,7 +79,7 @@ func ParseNumber(text string) (Class, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return Class{}, fmt.Errorf("%q is no number that float64 can hold", text)
+		return Class{}, fmt.Errorf("float64 can't hold the class %s", text)
 	}
 	return FloatClass(v), nil
 }

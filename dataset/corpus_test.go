@@ -78,6 +78,9 @@ var loadable = []string{"alltypes_dictionary", "alltypes_plain", "alltypes_plain
 // TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none
 // may panic, hang or say more than a line. No file of the corpus is known to hang.
 func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads some hundred files, each in a process of its own")
+	}
 	root := filepath.Join("..", "..", "shared", "data", "parquet")
 	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("no corpus: %s is absent", root)

@@ -363,6 +363,9 @@ func smallFiles(tb testing.TB) map[string][]byte {
 // TestDamage changes every byte of small files, and cuts them at many lengths: reading them ends, with all rows or an
 // error of one line, and leaves no memory behind.
 func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads some thousands of damaged files, each by itself")
+	}
 	for name, data := range smallFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.parquet")

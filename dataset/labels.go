@@ -70,8 +70,7 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 	}
 	pos = 1
 	if positive != "" {
-		pos = slices.IndexFunc(classes, func(c block.Class) bool { return means(positive, c) })
-		if pos < 0 {
+		if pos = meant(positive, classes); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
 				listClasses(classes))
 		}
@@ -81,13 +80,16 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 	return classes, pos, signs, nil
 }
 
-// means tells whether text stands for the class. A number may be spelled in another way.
-func means(text string, c block.Class) bool {
-	if c.Kind == block.Number {
-		v, err := strconv.ParseFloat(text, 64)
-		return text == c.Text || err == nil && block.FloatClass(v) == c
+// meant returns the index of the class that text stands for, or -1. A number may be spelled in another way.
+func meant(text string, classes []block.Class) int {
+	if i := slices.IndexFunc(classes, func(c block.Class) bool { return c.Text == text }); i >= 0 {
+		return i
 	}
-	return text == c.Text
+	number, err := block.ParseNumber(text)
+	if err != nil {
+		return -1
+	}
+	return slices.Index(classes, number)
 }
 
 // listClasses names up to ten classes.
@@ -261,12 +263,13 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 	return block.Class{}, fmt.Sprintf("a value of type %s can't be a label", describe(a.DataType()))
 }
 
-// floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1.
+// floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1. A whole
+// number is the class that it is from an integer column.
 func floatClass(v float64, bits int) (block.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return block.Class{}, fmt.Sprintf("%v (fill the label in, or leave the row out)", v)
 	}
-	if bits == 32 {
+	if bits == 32 && v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
 	}
 	return block.FloatClass(v), ""

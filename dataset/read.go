@@ -71,6 +71,9 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 }
 
 // FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
+//
+// The rows end where r does. A source that ends early without an error, as Arrow's ipc.Reader does when its stream was
+// cut between two messages, can't be told from one that is complete.
 func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
 	p, err := opt.pool()
 	if err != nil {
@@ -263,7 +266,7 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, io.EOF) { // which some readers return at the end
+	if err != nil && err != io.EOF { // which some readers return at the end; within another error it is a cut source
 		b.release()
 		return nil, fmt.Errorf("a record can't be read (%s): check its source", oneLine(err.Error()))
 	}

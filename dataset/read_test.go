@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -167,7 +168,10 @@ var layouts = []struct {
 // from records, into memory and block by block: the blocks are those built value by value.
 func TestSameBlocks(t *testing.T) {
 	const rows, columns = 45_001, 40 // two blocks of float32, three of float64
-	for _, layout := range layouts {
+	for i, layout := range layouts {
+		if testing.Short() && i > 0 {
+			break
+		}
 		t.Run(layout.name, func(t *testing.T) {
 			m := newMixedTable(t, rows, columns, layout.nullable)
 			dir := t.TempDir()
@@ -318,6 +322,13 @@ func TestLabels(t *testing.T) {
 		{p.Int32, "[10, 9, 10]", "9", "9 10", []float64{-1, 1, -1}},
 		{p.Int64, "[9007199254740993, 9007199254740992, 0]", "", "", nil},
 		{p.Int64, "[9007199254740993, 9007199254740992]", "", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Int64, "[9007199254740993, 9007199254740992]", "9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Int64, "[9007199254740993, 9007199254740992]", "+9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Uint64, "[18446744073709551615, 18446744073709551614]", "0018446744073709551614", "18446744073709551614 18446744073709551615", []float64{-1, 1}},
+		{p.Uint64, "[10000000000000000000, 0]", "1e19", "0 10000000000000000000", []float64{1, -1}},
+		{p.Float64, "[1e19, -9223372036854775808]", "-9223372036854775808", "-9223372036854775808 10000000000000000000", []float64{-1, 1}},
+		{p.Float32, "[123456792, 0.1]", "123456792", "0.1 123456792", []float64{1, -1}},
+		{arrow.BinaryTypes.String, `["1", "1.0"]`, "1.0", "1 1.0", []float64{-1, 1}},
 		{p.Uint8, "[255, 0]", "0", "0 255", []float64{-1, 1}},
 		{p.Uint16, "[7, 8]", "8.0", "7 8", []float64{-1, 1}},
 		{p.Uint32, "[4000000000, 0]", "4e9", "0 4000000000", []float64{1, -1}},
@@ -370,6 +381,36 @@ func TestLabels(t *testing.T) {
 		}
 		if !reflect.DeepEqual(fromFile.Spec(), fromRecord.Spec()) {
 			t.Errorf("%s: Specs differ", c.typ)
+		}
+	}
+}
+
+// endingReader ends with an error after its record.
+type endingReader struct {
+	array.RecordReader
+	end error
+}
+
+func (r endingReader) Err() error { return r.end }
+
+// TestEndOfRecords tells the end of a source, which some readers report as io.EOF, from an error about a cut file.
+func TestEndOfRecords(t *testing.T) {
+	rec := record(t, field("x", arrow.PrimitiveTypes.Float32, "[1, 2]"))
+	for _, c := range []struct {
+		end  error
+		want string
+	}{
+		{io.EOF, ""},
+		{fmt.Errorf("could not read a message: %w", io.EOF), "a record can't be read (could not read a message: EOF): check its source"},
+		{io.ErrUnexpectedEOF, "a record can't be read (unexpected EOF): check its source"},
+	} {
+		r, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = FromRecords[float32](context.Background(), endingReader{r, c.end}, Options{})
+		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("after %q: error %v, want %q", c.end, err, c.want)
 		}
 	}
 }

@@ -100,10 +100,12 @@ func (a *AUC[T]) Add(scores, labels []T) {
 	}
 }
 
-// Value returns the exact area, rounded once; NaN unless there are rows of both classes. A score of NaN ranks below
-// every other. It sorts the scores in place.
+// Value returns the area, NaN unless there are rows of both classes. A score of NaN ranks below every other. It sorts
+// the scores in place.
 //
-// It holds up to 4e9 rows: twice the number of pairs is counted in 64 bits.
+// With P positive and N negative rows the result is the exact area, rounded once, while 2*P*N < 2^53 (134 million rows
+// for certain). Beyond, the counts are rounded too, which makes three roundings. It holds up to 4e9 rows: twice the
+// number of pairs is counted in 64 bits.
 func (a *AUC[T]) Value() float64 {
 	if len(a.positive) == 0 || len(a.negative) == 0 {
 		return math.NaN()

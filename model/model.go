@@ -79,6 +79,11 @@ type Training struct {
 	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
 	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
 	Kept      *int64  `json:"kept,omitempty"`
+
+	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
+	// such rows by Novikoff's theorem, (radius/margin)^2.
+	Margin       *float64 `json:"margin,omitempty"`
+	MistakeBound *float64 `json:"mistake_bound,omitempty"`
 }
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if

@@ -123,6 +123,9 @@ func open(path string) (output, error) {
 	return &replacement{temp, filepath.Dir(target)}, nil
 }
 
+// IsStdout tells whether a File at path would go to standard output.
+func IsStdout(path string) bool { return standard(path) == os.Stdout }
+
 // standard returns the standard stream that path names, or nil. Opening /dev/stdout anew would write from the start of
 // a file that the shell redirected to, over what is there.
 func standard(path string) *os.File {

@@ -315,6 +315,15 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
+func TestIsStdout(t *testing.T) {
+	for path, want := range map[string]bool{"/dev/stdout": true, "/dev/fd/1": true, "/proc/self/fd/1": true, "//dev/./stdout": true,
+		"/dev/stderr": false, "/dev/fd/2": false, "/dev/fd/11": false, "stdout": false, "": false, "-": false} {
+		if IsStdout(path) != want {
+			t.Errorf("IsStdout(%q) is not %t", path, want)
+		}
+	}
+}
+
 func TestStandardOutput(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
 	if err != nil {

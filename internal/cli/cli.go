@@ -58,6 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	return a.report(ctx, cmd, err)
 }
@@ -129,6 +130,28 @@ func (a *app) verb(cmd *cobra.Command, work func(cmd *cobra.Command, args []stri
 		return work(cmd, args)
 	}
 	return cmd
+}
+
+// checkNames makes cobra's own commands, help and completion, refuse unknown names, for which they would print a help
+// text and succeed. Root must have its output, where completion will write.
+func checkNames(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				topic, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return unknownCommand(topic, rest)
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = unknownCommand, root.RunE // without work of its own its arguments would go unchecked
+			cmd.DisableFlagsInUseLine = true
+		}
+	}
 }
 
 func unknownCommand(cmd *cobra.Command, args []string) error {

@@ -164,6 +164,13 @@ func TestUsage(t *testing.T) {
 	}{
 		{"trian", `unknown command "trian": did you mean train?`},
 		{"frobnicate", `unknown command "frobnicate"`},
+		{"help trian", `unknown command "trian": did you mean train?`},
+		{"help frobnicate", `unknown command "frobnicate"`},
+		{"help train DATA", "unknown command"},
+		{"help completion basch", `unknown command "basch": did you mean bash?`},
+		{"completion basch", `unknown command "basch": did you mean bash?`},
+		{"completion frobnicate", `unknown command "frobnicate"`},
+		{"completion bash extra", `unknown command "extra"`},
 		{"train", "no data"},
 		{"train DATA", "--label is missing"},
 		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
@@ -194,6 +201,9 @@ func TestUsage(t *testing.T) {
 		{"predict --model MODEL --out p.csv", "no data"},
 		{"predict --model MODEL DATA", "--out is missing"},
 		{"predict --model MODEL DATA --out - --json", "choose one"},
+		{"predict --model MODEL DATA --out /dev/stdout --json", "choose one"},
+		{"predict --model MODEL DATA --out /dev/fd/1 --json", "choose one"},
+		{"predict --model MODEL DATA --out /proc/self/fd/1 --json", "choose one"},
 		{"predict --model MODEL DATA --out - --isa mmx", "unknown instruction set"},
 		{"eval DATA", "--model is missing"},
 		{"eval --model MODEL", "no data"},
@@ -203,6 +213,7 @@ func TestUsage(t *testing.T) {
 		{"gen --noise 0.1", "--out is missing"},
 		{"gen --out x.parquet", "choose one kind"},
 		{"gen --noise 0.1 --out - --json", "choose one"},
+		{"gen --rows 3 --noise 0.1 --out /dev/../dev/fd/1 --json", "choose one"},
 		{"gen --noise 0.1 --margin 1 --out x.parquet", "choose one kind"},
 		{"gen --noise 0.1 --rows 0 --out x.parquet", "rows is 0"},
 		{"gen --noise 2 --out x.parquet", "noise is 2"},
@@ -216,7 +227,10 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: status %d, standard output %q", c.args, status, stdout)
 		}
 		verb := "halfspace " + args[0]
-		if !slices.Contains([]string{"train", "predict", "eval", "inspect", "gen", "cpu"}, args[0]) {
+		switch {
+		case strings.HasPrefix(c.args, "completion bash "):
+			verb += " bash"
+		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "gen", "cpu", "help", "completion"}, args[0]):
 			verb = "halfspace"
 		}
 		if !strings.Contains(stderr, c.want) || !isOneLine(stderr) || !strings.HasSuffix(stderr, "(see "+verb+" --help)\n") {
@@ -348,8 +362,11 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	if text := succeed(t); text != succeed(t, "--help") {
-		t.Errorf("without arguments it prints\n%s", text)
+	for args, same := range map[string]string{"": "--help", "help": "--help", "help train": "train --help",
+		"help completion zsh": "completion zsh --help", "completion": "completion --help"} {
+		if text := succeed(t, strings.Fields(args)...); text != succeed(t, strings.Fields(same)...) {
+			t.Errorf("halfspace %s prints\n%s", args, text)
+		}
 	}
 }
 

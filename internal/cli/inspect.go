@@ -141,8 +141,8 @@ func (r modelReport) text(path string) []byte {
 	accuracy := float64(t.Rows-t.Errors) / float64(t.Rows)
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)
-	s.pairs(
-		"algorithm", r.Algorithm+", "+r.Dtype,
+	pairs := []string{
+		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 		"options", options,
@@ -151,8 +151,11 @@ func (r modelReport) text(path string) []byte {
 		"loss", real(t.Loss),
 		"radius", real(t.Radius),
 		"norm", real(t.Norm),
-		"data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint),
-	)
+	}
+	if t.Margin != nil && t.MistakeBound != nil {
+		pairs = append(pairs, "margin", marginText(t))
+	}
+	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})

@@ -10,7 +10,7 @@ import (
 )
 
 // toStdout tells whether results go where a report would go.
-func toStdout(path string) bool { return path == "-" || path == "/dev/stdout" }
+func toStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
 
 // checkOut finds out, before hours of work, whether the result can be written to path in the end, and that it would not
 // take the place of one of the files read. No path is fine.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -110,8 +111,8 @@ func (o *trainOptions) check(args []string) error {
 	if o.epochs < 1 {
 		return usagef("--epochs is %d: use 1 or more", o.epochs)
 	}
-	if o.out == "-" {
-		return usagef("--out is -: name a file for the model")
+	if toStdout(o.out) {
+		return usagef("--out is %s: name a file for the model", o.out)
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
@@ -213,7 +214,15 @@ func newModel[T kernel.Float](o *trainOptions, data *block.Data[T], learned *tra
 		m.Options.Pocket = o.pocket.value
 		m.Training.Kept = &learned.Kept
 	}
+	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
+		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+	}
 	return m
+}
+
+// marginText tells the margin of weights that separate the rows, and what follows from it.
+func marginText(t *model.Training) string {
+	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), real(math.Floor(*t.MistakeBound)))
 }
 
 // A trainReport is what train --json prints.
@@ -232,7 +241,9 @@ type trainReport struct {
 	Loss          float64       `json:"loss"`
 	Radius        float64       `json:"radius"`
 	Norm          float64       `json:"norm"`
-	Kept          *int64        `json:"kept,omitempty"` // the update whose weights the pocket kept
+	Kept          *int64        `json:"kept,omitempty"`   // the update whose weights the pocket kept
+	Margin        *float64      `json:"margin,omitempty"` // of weights that separate the rows
+	MistakeBound  *float64      `json:"mistake_bound,omitempty"`
 	Fingerprint   string        `json:"fingerprint"`
 	Dtype         string        `json:"dtype"`
 	ISA           string        `json:"isa"`
@@ -256,7 +267,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
-		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
 	if o.out != "" {
@@ -285,6 +296,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		"loss", real(r.Loss),
 		"radius", real(r.Radius)+", the largest norm of a row",
 		"norm", real(r.Norm)+", of the weights",
+	)
+	if r.Margin != nil {
+		pairs = append(pairs, "margin", marginText(&m.Training))
+	}
+	pairs = append(pairs,
 		"time", fmt.Sprintf("load %s, train %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Train), seconds(r.Seconds.Total)),
 		"ran on", fmt.Sprintf("%s, %s, %s, %s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), size(r.PeakRSSBytes)),
 	)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,8 +43,8 @@ func TestTextbook(t *testing.T) {
 }
 
 func TestTrainJSON(t *testing.T) {
-	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "model",
-		"norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
+	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
+		"mistake_bound", "model", "norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
 	r := decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
 	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {
@@ -54,6 +55,10 @@ func TestTrainJSON(t *testing.T) {
 	}
 	if r["model"] != nil || r["workers"] != 2.0 || !reflect.DeepEqual(r["classes"], []any{-1.0, 1.0}) {
 		t.Errorf("model is %v, workers %v, classes %v", r["model"], r["workers"], r["classes"])
+	}
+	// R^2 is 26, |w|^2 is 11, and the nearest row has y(w.x+b) = 1.
+	if bound := r["mistake_bound"].(float64); math.Abs(bound-286) > 1e-9 {
+		t.Errorf("mistake_bound is %v, want 286", bound)
 	}
 	if rss := r["peak_rss_bytes"].(float64); rss < 1<<20 {
 		t.Errorf("peak_rss_bytes is %v", rss)
@@ -87,6 +92,21 @@ func TestIdentity(t *testing.T) {
 					t.Fatalf("%s: %s on %d workers gives\n%s\nand generic on one\n%s", options, isa, workers, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestTrainDefaults has the defaults that section 5 of the design promises.
+func TestTrainDefaults(t *testing.T) {
+	flags := (&app{}).train().Flags()
+	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
+		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "no-bias": "false", "seed": "1", "dtype": "float32",
+		"pocket": "exact", "workers": "0", "isa": "", "out": "", "json": "false", "progress": "auto"} {
+		f := flags.Lookup(name)
+		if f == nil {
+			t.Errorf("there is no --%s", name)
+		} else if f.DefValue != want || f.Value.String() != want {
+			t.Errorf("--%s is %q, and %q in the help, want %q", name, f.Value, f.DefValue, want)
 		}
 	}
 }
