@@ -4,10 +4,15 @@ package kernel
 
 import (
 	"halfspace/asm/avx2"
+	"halfspace/asm/avx512"
 	"halfspace/asm/ref"
 )
 
 func expF32(x, y []float32) {
+	if level == AVX512 {
+		avx512.ExpF32(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.ExpF32(x, y)
 		return
@@ -16,6 +21,10 @@ func expF32(x, y []float32) {
 }
 
 func expF64(x, y []float64) {
+	if level == AVX512 {
+		avx512.ExpF64(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.ExpF64(x, y)
 		return
@@ -24,6 +33,10 @@ func expF64(x, y []float64) {
 }
 
 func sigmoidF32(x, y []float32) {
+	if level == AVX512 {
+		avx512.SigmoidF32(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.SigmoidF32(x, y)
 		return
@@ -32,6 +45,10 @@ func sigmoidF32(x, y []float32) {
 }
 
 func sigmoidF64(x, y []float64) {
+	if level == AVX512 {
+		avx512.SigmoidF64(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.SigmoidF64(x, y)
 		return
@@ -40,6 +57,10 @@ func sigmoidF64(x, y []float64) {
 }
 
 func log1pF32(x, y []float32) {
+	if level == AVX512 {
+		avx512.Log1pF32(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.Log1pF32(x, y)
 		return
@@ -48,6 +69,10 @@ func log1pF32(x, y []float32) {
 }
 
 func log1pF64(x, y []float64) {
+	if level == AVX512 {
+		avx512.Log1pF64(x, y)
+		return
+	}
 	if level >= AVX2 {
 		avx2.Log1pF64(x, y)
 		return

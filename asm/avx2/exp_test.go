@@ -30,10 +30,7 @@ func TestExpF64(t *testing.T) {
 // TestExpAllF32 compares the functions on every float32.
 func TestExpAllF32(t *testing.T) {
 	kerneltest.Need(t, "avx2")
-	if !kerneltest.Long() {
-		t.Skip("set HALFSPACE_TEST_LONG=1 to try every float32, which takes minutes")
-	}
-	kerneltest.AllF32(t, expF32, kerneltest.ExpF32)
+	kerneltest.RunExpAllF32(t, expF32, kerneltest.ExpF32)
 }
 
 // TestRegisters: a generator that runs out of registers takes those that only AVX-512 has, which assembles and then

@@ -166,7 +166,15 @@ DATA constantsF32<>+560(SB)/4, $0xff800000
 DATA constantsF32<>+564(SB)/4, $0xff800000
 DATA constantsF32<>+568(SB)/4, $0xff800000
 DATA constantsF32<>+572(SB)/4, $0xff800000
-GLOBL constantsF32<>(SB), RODATA|NOPTR, $576
+DATA constantsF32<>+576(SB)/4, $0x7fc00000
+DATA constantsF32<>+580(SB)/4, $0x7fc00000
+DATA constantsF32<>+584(SB)/4, $0x7fc00000
+DATA constantsF32<>+588(SB)/4, $0x7fc00000
+DATA constantsF32<>+592(SB)/4, $0x7fc00000
+DATA constantsF32<>+596(SB)/4, $0x7fc00000
+DATA constantsF32<>+600(SB)/4, $0x7fc00000
+DATA constantsF32<>+604(SB)/4, $0x7fc00000
+GLOBL constantsF32<>(SB), RODATA|NOPTR, $608
 
 // func Log1pF32(x []float32, y []float32)
 // Requires: AVX, AVX2, FMA3
@@ -226,24 +234,24 @@ loop1:
 	VMULPS       Y9, Y1, Y11
 	VFMADD231PS  Y12, Y6, Y10
 	VFMADD231PS  Y13, Y7, Y11
-	VMULPS       Y10, Y2, Y2
-	VMULPS       Y11, Y3, Y3
-	VFNMADD231PS Y0, Y8, Y2
-	VFNMADD231PS Y1, Y9, Y3
 	VMULPS       constantsF32<>+448(SB), Y4, Y6
 	VMULPS       constantsF32<>+448(SB), Y5, Y7
-	VADDPS       Y0, Y6, Y8
-	VADDPS       Y1, Y7, Y9
-	VSUBPS       Y8, Y6, Y6
-	VSUBPS       Y9, Y7, Y7
-	VADDPS       Y6, Y0, Y0
-	VADDPS       Y7, Y1, Y1
-	VFMADD231PS  constantsF32<>+480(SB), Y4, Y0
-	VFMADD231PS  constantsF32<>+480(SB), Y5, Y1
-	VADDPS       Y0, Y2, Y0
-	VADDPS       Y1, Y3, Y1
-	VADDPS       Y0, Y8, Y0
-	VADDPS       Y1, Y9, Y1
+	VADDPS       Y0, Y6, Y12
+	VADDPS       Y1, Y7, Y13
+	VSUBPS       Y12, Y6, Y6
+	VSUBPS       Y13, Y7, Y7
+	VADDPS       Y6, Y0, Y6
+	VADDPS       Y7, Y1, Y7
+	VFMADD231PS  constantsF32<>+480(SB), Y4, Y6
+	VFMADD231PS  constantsF32<>+480(SB), Y5, Y7
+	VMULPS       Y10, Y2, Y2
+	VMULPS       Y11, Y3, Y3
+	VADDPS       Y2, Y6, Y2
+	VADDPS       Y3, Y7, Y3
+	VFNMADD231PS Y0, Y8, Y2
+	VFNMADD231PS Y1, Y9, Y3
+	VADDPS       Y2, Y12, Y0
+	VADDPS       Y3, Y13, Y1
 	VMOVUPS      (AX), Y2
 	VMOVUPS      32(AX), Y3
 	VADDPS       Y2, Y2, Y4
@@ -252,14 +260,14 @@ loop1:
 	VCMPPS       $0x00, Y5, Y3, Y5
 	VBLENDVPS    Y4, Y2, Y0, Y0
 	VBLENDVPS    Y5, Y3, Y1, Y1
-	VCMPPS       $0x11, constantsF32<>+512(SB), Y2, Y4
-	VCMPPS       $0x11, constantsF32<>+512(SB), Y3, Y5
-	VORPS        constantsF32<>+544(SB), Y4, Y4
-	VORPS        constantsF32<>+544(SB), Y5, Y5
-	VCMPPS       $0x12, constantsF32<>+512(SB), Y2, Y2
-	VCMPPS       $0x12, constantsF32<>+512(SB), Y3, Y3
-	VBLENDVPS    Y2, Y4, Y0, Y0
-	VBLENDVPS    Y3, Y5, Y1, Y1
+	VCMPPS       $0x00, constantsF32<>+512(SB), Y2, Y4
+	VCMPPS       $0x00, constantsF32<>+512(SB), Y3, Y5
+	VBLENDVPS    Y4, constantsF32<>+544(SB), Y0, Y0
+	VBLENDVPS    Y5, constantsF32<>+544(SB), Y1, Y1
+	VCMPPS       $0x11, constantsF32<>+512(SB), Y2, Y2
+	VCMPPS       $0x11, constantsF32<>+512(SB), Y3, Y3
+	VBLENDVPS    Y2, constantsF32<>+576(SB), Y0, Y0
+	VBLENDVPS    Y3, constantsF32<>+576(SB), Y1, Y1
 	VMOVUPS      Y0, (DX)
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, AX
@@ -324,24 +332,24 @@ tail2:
 	VMULPS       Y9, Y1, Y11
 	VFMADD231PS  Y12, Y6, Y10
 	VFMADD231PS  Y13, Y7, Y11
-	VMULPS       Y10, Y2, Y2
-	VMULPS       Y11, Y3, Y3
-	VFNMADD231PS Y0, Y8, Y2
-	VFNMADD231PS Y1, Y9, Y3
 	VMULPS       constantsF32<>+448(SB), Y4, Y6
 	VMULPS       constantsF32<>+448(SB), Y5, Y7
-	VADDPS       Y0, Y6, Y8
-	VADDPS       Y1, Y7, Y9
-	VSUBPS       Y8, Y6, Y6
-	VSUBPS       Y9, Y7, Y7
-	VADDPS       Y6, Y0, Y0
-	VADDPS       Y7, Y1, Y1
-	VFMADD231PS  constantsF32<>+480(SB), Y4, Y0
-	VFMADD231PS  constantsF32<>+480(SB), Y5, Y1
-	VADDPS       Y0, Y2, Y0
-	VADDPS       Y1, Y3, Y1
-	VADDPS       Y0, Y8, Y0
-	VADDPS       Y1, Y9, Y1
+	VADDPS       Y0, Y6, Y12
+	VADDPS       Y1, Y7, Y13
+	VSUBPS       Y12, Y6, Y6
+	VSUBPS       Y13, Y7, Y7
+	VADDPS       Y6, Y0, Y6
+	VADDPS       Y7, Y1, Y7
+	VFMADD231PS  constantsF32<>+480(SB), Y4, Y6
+	VFMADD231PS  constantsF32<>+480(SB), Y5, Y7
+	VMULPS       Y10, Y2, Y2
+	VMULPS       Y11, Y3, Y3
+	VADDPS       Y2, Y6, Y2
+	VADDPS       Y3, Y7, Y3
+	VFNMADD231PS Y0, Y8, Y2
+	VFNMADD231PS Y1, Y9, Y3
+	VADDPS       Y2, Y12, Y0
+	VADDPS       Y3, Y13, Y1
 	LEAQ         prefixesF32<>+0(SB), BX
 	VMOVUPS      64(BX)(CX*4), Y2
 	VMASKMOVPS   (AX), Y2, Y2
@@ -354,14 +362,14 @@ tail2:
 	VCMPPS       $0x00, Y5, Y3, Y5
 	VBLENDVPS    Y4, Y2, Y0, Y0
 	VBLENDVPS    Y5, Y3, Y1, Y1
-	VCMPPS       $0x11, constantsF32<>+512(SB), Y2, Y4
-	VCMPPS       $0x11, constantsF32<>+512(SB), Y3, Y5
-	VORPS        constantsF32<>+544(SB), Y4, Y4
-	VORPS        constantsF32<>+544(SB), Y5, Y5
-	VCMPPS       $0x12, constantsF32<>+512(SB), Y2, Y2
-	VCMPPS       $0x12, constantsF32<>+512(SB), Y3, Y3
-	VBLENDVPS    Y2, Y4, Y0, Y0
-	VBLENDVPS    Y3, Y5, Y1, Y1
+	VCMPPS       $0x00, constantsF32<>+512(SB), Y2, Y4
+	VCMPPS       $0x00, constantsF32<>+512(SB), Y3, Y5
+	VBLENDVPS    Y4, constantsF32<>+544(SB), Y0, Y0
+	VBLENDVPS    Y5, constantsF32<>+544(SB), Y1, Y1
+	VCMPPS       $0x11, constantsF32<>+512(SB), Y2, Y2
+	VCMPPS       $0x11, constantsF32<>+512(SB), Y3, Y3
+	VBLENDVPS    Y2, constantsF32<>+576(SB), Y0, Y0
+	VBLENDVPS    Y3, constantsF32<>+576(SB), Y1, Y1
 	LEAQ         prefixesF32<>+0(SB), AX
 	VMOVUPS      64(AX)(CX*4), Y2
 	VMASKMOVPS   Y0, Y2, (DX)
@@ -479,7 +487,11 @@ DATA constantsF64<>+672(SB)/8, $0xfff0000000000000
 DATA constantsF64<>+680(SB)/8, $0xfff0000000000000
 DATA constantsF64<>+688(SB)/8, $0xfff0000000000000
 DATA constantsF64<>+696(SB)/8, $0xfff0000000000000
-GLOBL constantsF64<>(SB), RODATA|NOPTR, $704
+DATA constantsF64<>+704(SB)/8, $0x7ff8000000000001
+DATA constantsF64<>+712(SB)/8, $0x7ff8000000000001
+DATA constantsF64<>+720(SB)/8, $0x7ff8000000000001
+DATA constantsF64<>+728(SB)/8, $0x7ff8000000000001
+GLOBL constantsF64<>(SB), RODATA|NOPTR, $736
 
 // func Log1pF64(x []float64, y []float64)
 // Requires: AVX, AVX2, FMA3
@@ -547,24 +559,24 @@ loop1:
 	VMULPD       Y9, Y1, Y11
 	VFMADD231PD  Y12, Y6, Y10
 	VFMADD231PD  Y13, Y7, Y11
-	VMULPD       Y10, Y2, Y2
-	VMULPD       Y11, Y3, Y3
-	VFNMADD231PD Y0, Y8, Y2
-	VFNMADD231PD Y1, Y9, Y3
 	VMULPD       constantsF64<>+576(SB), Y4, Y6
 	VMULPD       constantsF64<>+576(SB), Y5, Y7
-	VADDPD       Y0, Y6, Y8
-	VADDPD       Y1, Y7, Y9
-	VSUBPD       Y8, Y6, Y6
-	VSUBPD       Y9, Y7, Y7
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y7, Y1, Y1
-	VFMADD231PD  constantsF64<>+608(SB), Y4, Y0
-	VFMADD231PD  constantsF64<>+608(SB), Y5, Y1
-	VADDPD       Y0, Y2, Y0
-	VADDPD       Y1, Y3, Y1
-	VADDPD       Y0, Y8, Y0
-	VADDPD       Y1, Y9, Y1
+	VADDPD       Y0, Y6, Y12
+	VADDPD       Y1, Y7, Y13
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y6, Y0, Y6
+	VADDPD       Y7, Y1, Y7
+	VFMADD231PD  constantsF64<>+608(SB), Y4, Y6
+	VFMADD231PD  constantsF64<>+608(SB), Y5, Y7
+	VMULPD       Y10, Y2, Y2
+	VMULPD       Y11, Y3, Y3
+	VADDPD       Y2, Y6, Y2
+	VADDPD       Y3, Y7, Y3
+	VFNMADD231PD Y0, Y8, Y2
+	VFNMADD231PD Y1, Y9, Y3
+	VADDPD       Y2, Y12, Y0
+	VADDPD       Y3, Y13, Y1
 	VMOVUPD      (AX), Y2
 	VMOVUPD      32(AX), Y3
 	VADDPD       Y2, Y2, Y4
@@ -573,14 +585,14 @@ loop1:
 	VCMPPD       $0x00, Y5, Y3, Y5
 	VBLENDVPD    Y4, Y2, Y0, Y0
 	VBLENDVPD    Y5, Y3, Y1, Y1
-	VCMPPD       $0x11, constantsF64<>+640(SB), Y2, Y4
-	VCMPPD       $0x11, constantsF64<>+640(SB), Y3, Y5
-	VORPD        constantsF64<>+672(SB), Y4, Y4
-	VORPD        constantsF64<>+672(SB), Y5, Y5
-	VCMPPD       $0x12, constantsF64<>+640(SB), Y2, Y2
-	VCMPPD       $0x12, constantsF64<>+640(SB), Y3, Y3
-	VBLENDVPD    Y2, Y4, Y0, Y0
-	VBLENDVPD    Y3, Y5, Y1, Y1
+	VCMPPD       $0x00, constantsF64<>+640(SB), Y2, Y4
+	VCMPPD       $0x00, constantsF64<>+640(SB), Y3, Y5
+	VBLENDVPD    Y4, constantsF64<>+672(SB), Y0, Y0
+	VBLENDVPD    Y5, constantsF64<>+672(SB), Y1, Y1
+	VCMPPD       $0x11, constantsF64<>+640(SB), Y2, Y2
+	VCMPPD       $0x11, constantsF64<>+640(SB), Y3, Y3
+	VBLENDVPD    Y2, constantsF64<>+704(SB), Y0, Y0
+	VBLENDVPD    Y3, constantsF64<>+704(SB), Y1, Y1
 	VMOVUPD      Y0, (DX)
 	VMOVUPD      Y1, 32(DX)
 	ADDQ         $0x40, AX
@@ -653,24 +665,24 @@ tail2:
 	VMULPD       Y9, Y1, Y11
 	VFMADD231PD  Y12, Y6, Y10
 	VFMADD231PD  Y13, Y7, Y11
-	VMULPD       Y10, Y2, Y2
-	VMULPD       Y11, Y3, Y3
-	VFNMADD231PD Y0, Y8, Y2
-	VFNMADD231PD Y1, Y9, Y3
 	VMULPD       constantsF64<>+576(SB), Y4, Y6
 	VMULPD       constantsF64<>+576(SB), Y5, Y7
-	VADDPD       Y0, Y6, Y8
-	VADDPD       Y1, Y7, Y9
-	VSUBPD       Y8, Y6, Y6
-	VSUBPD       Y9, Y7, Y7
-	VADDPD       Y6, Y0, Y0
-	VADDPD       Y7, Y1, Y1
-	VFMADD231PD  constantsF64<>+608(SB), Y4, Y0
-	VFMADD231PD  constantsF64<>+608(SB), Y5, Y1
-	VADDPD       Y0, Y2, Y0
-	VADDPD       Y1, Y3, Y1
-	VADDPD       Y0, Y8, Y0
-	VADDPD       Y1, Y9, Y1
+	VADDPD       Y0, Y6, Y12
+	VADDPD       Y1, Y7, Y13
+	VSUBPD       Y12, Y6, Y6
+	VSUBPD       Y13, Y7, Y7
+	VADDPD       Y6, Y0, Y6
+	VADDPD       Y7, Y1, Y7
+	VFMADD231PD  constantsF64<>+608(SB), Y4, Y6
+	VFMADD231PD  constantsF64<>+608(SB), Y5, Y7
+	VMULPD       Y10, Y2, Y2
+	VMULPD       Y11, Y3, Y3
+	VADDPD       Y2, Y6, Y2
+	VADDPD       Y3, Y7, Y3
+	VFNMADD231PD Y0, Y8, Y2
+	VFNMADD231PD Y1, Y9, Y3
+	VADDPD       Y2, Y12, Y0
+	VADDPD       Y3, Y13, Y1
 	LEAQ         prefixesF64<>+0(SB), BX
 	VMOVUPD      64(BX)(CX*8), Y2
 	VMASKMOVPD   (AX), Y2, Y2
@@ -683,14 +695,14 @@ tail2:
 	VCMPPD       $0x00, Y5, Y3, Y5
 	VBLENDVPD    Y4, Y2, Y0, Y0
 	VBLENDVPD    Y5, Y3, Y1, Y1
-	VCMPPD       $0x11, constantsF64<>+640(SB), Y2, Y4
-	VCMPPD       $0x11, constantsF64<>+640(SB), Y3, Y5
-	VORPD        constantsF64<>+672(SB), Y4, Y4
-	VORPD        constantsF64<>+672(SB), Y5, Y5
-	VCMPPD       $0x12, constantsF64<>+640(SB), Y2, Y2
-	VCMPPD       $0x12, constantsF64<>+640(SB), Y3, Y3
-	VBLENDVPD    Y2, Y4, Y0, Y0
-	VBLENDVPD    Y3, Y5, Y1, Y1
+	VCMPPD       $0x00, constantsF64<>+640(SB), Y2, Y4
+	VCMPPD       $0x00, constantsF64<>+640(SB), Y3, Y5
+	VBLENDVPD    Y4, constantsF64<>+672(SB), Y0, Y0
+	VBLENDVPD    Y5, constantsF64<>+672(SB), Y1, Y1
+	VCMPPD       $0x11, constantsF64<>+640(SB), Y2, Y2
+	VCMPPD       $0x11, constantsF64<>+640(SB), Y3, Y3
+	VBLENDVPD    Y2, constantsF64<>+704(SB), Y0, Y0
+	VBLENDVPD    Y3, constantsF64<>+704(SB), Y1, Y1
 	LEAQ         prefixesF64<>+0(SB), AX
 	VMOVUPD      64(AX)(CX*8), Y2
 	VMASKMOVPD   Y0, Y2, (DX)

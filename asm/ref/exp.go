@@ -6,13 +6,17 @@ import (
 )
 
 // This file defines Exp, Sigmoid and Log1p, operation by operation: each one below rounds once to T, in the order that
-// is written, and every instruction set does the same. No sum here has a product for a term, so that no compiler can
-// fuse the two unasked.
+// is written, and every instruction set does the same. A product that is a term of a sum is converted explicitly, so that
+// no compiler fuses the two unasked.
 //
 // The methods are the usual ones: reduction to a small interval by a multiple of ln 2 in two parts (Cody and Waite,
 // "Software Manual for the Elementary Functions", 1980), minimax polynomials, which asm/gen/minimax finds, and sums of a
 // large and a small part, in which hardly anything but the last addition rounds (Muller, "Elementary Functions", 3rd ed.
 // 2016).
+//
+// float32 is computed in float32. In vectors of float64 its error would be 0.54 ULP, and its twin here faster without an
+// emulated fma, but the kernels slower by half and more: with AVX2 on Zen 5, exp takes 0.30 ns for an element, and would
+// take 0.45.
 
 // A format holds the constants of an element type.
 type format[T float] struct {
@@ -99,7 +103,7 @@ func expOf[T float](f *format[T], x T) T {
 	half := fma(k, 0.5, f.integers+T(f.bias))
 	scale1 := fromBits[T](bitsOf(half) << f.mantissa)
 	scale2 := fromBits[T]((bitsOf(shifted) - bitsOf(half)) << f.mantissa)
-	return (high + low) * scale1 * scale2
+	return T((high + low) * scale1 * scale2)
 }
 
 func exp[T float](x, y []T) {
@@ -136,19 +140,18 @@ func log1pOf[T float](f *format[T], x T) T {
 	exponent := (bitsOf(1+x) + hidden/2) & ((2*f.bias + 1) * hidden)
 	k := T(int(exponent/hidden) - int(f.bias))
 	scale := fromBits[T]((2*f.bias+2)*hidden - exponent)
-	g := 0.25 * fma(x, scale, scale-4)
-
-	s := g / (2 + g)
-	z := s * s
-	half := 0.5 * g
-	t := s * fma(z, polynomial(f.log1p, z, z*z), half*g)
-	t = fma(-half, g, t)
+	g := T(0.25 * fma(x, scale, scale-4))
 
 	kLn2 := T(k * f.ln2High)
 	high := kLn2 + g
 	low := (kLn2 - high) + g
 	low = fma(k, f.ln2Low, low)
-	return high + (t + low)
+
+	s := g / (2 + g)
+	z := s * s
+	half := 0.5 * g
+	low += T(s * fma(z, polynomial(f.log1p, z, z*z), half*g))
+	return high + fma(-half, g, low)
 }
 
 func log1p[T float](x, y []T) {

@@ -15,9 +15,10 @@ const group = 2
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
-	x, n      reg.GPVirtual // where they lie, and minus their number in the tail
+	per       int           // elements of a vector
+	x, n      reg.GPVirtual // where they lie; in the tail n is mask's
 	tail      bool
-	prefixes  operand.Mem    // the vector at element group*Per-n selects the first n of a group
+	prefixes  operand.Mem    // AVX2's vector at element group*per-n selects the first n of a group
 	constants operand.Mem    // each in all lanes of a vector
 	offsets   map[uint64]int // where a pattern of bits lies in constants
 }
@@ -28,15 +29,9 @@ type lanes []reg.VecVirtual
 // elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
 // the rest with masks. apply loads a group of x and returns that of y; y may be x.
 func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
-	e := &elements{Writer: w, offsets: map[uint64]int{}}
-	e.prefixes = w.StaticGlobal("prefixes" + w.Suffix)
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := 0; i < 2*group*vectorBytes; i += 8 {
-		ones := uint64(0)
-		if i < group*vectorBytes {
-			ones = ^ones
-		}
-		w.AddDatum(i, operand.U64(ones))
+	e := &elements{Writer: w, per: w.ISA.Bytes / w.Size, offsets: map[uint64]int{}}
+	if !e.wide() {
+		e.prefixes = e.selections()
 	}
 	e.constants = w.StaticGlobal("constants" + w.Suffix)
 	w.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -46,45 +41,106 @@ func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
 	y := w.GP64()
 	w.Load(w.Param("y").Base(), y)
 	loop, tail, done := w.label("loop"), w.label("tail"), w.label("done")
-	w.CMPQ(e.n, imm(group*w.Per))
+	w.CMPQ(e.n, imm(group*e.per))
 	w.JB(ref(tail))
 	w.Label(loop)
 	for i, v := range apply(e) {
-		w.movp(v, vec(y, i))
+		w.movp(v, e.vec(y, i))
 	}
-	w.ADDQ(imm(group*vectorBytes), e.x)
-	w.ADDQ(imm(group*vectorBytes), y)
-	w.SUBQ(imm(group*w.Per), e.n)
-	w.CMPQ(e.n, imm(group*w.Per))
+	w.ADDQ(imm(group*w.ISA.Bytes), e.x)
+	w.ADDQ(imm(group*w.ISA.Bytes), y)
+	w.SUBQ(imm(group*e.per), e.n)
+	w.CMPQ(e.n, imm(group*e.per))
 	w.JAE(ref(loop))
 
 	w.Label(tail)
 	w.TESTQ(e.n, e.n)
 	w.JZ(ref(done))
-	w.NEGQ(e.n)
 	e.tail = true
+	e.countMask()
 	for i, v := range apply(e) {
-		e.maskStore(v, e.mask(i), vec(y, i))
+		e.maskStore(v, e.mask(i), e.vec(y, i))
 	}
 	w.Label(done)
 	w.end()
 }
 
+// wide tells whether vectors are those of AVX-512, whose masks are registers of their own.
+func (e *elements) wide() bool { return e.ISA.Bytes != vectorBytes }
+
+func (e *elements) new() lanes { return e.full(group) }
+
+// vec is the memory of vector i.
+func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, i*e.ISA.Bytes) }
+
 // load loads x, zeros beyond its end.
 func (e *elements) load() lanes {
-	x := e.ymms(group)
+	x := e.new()
 	for i, v := range x {
-		if e.tail {
-			e.maskLoad(vec(e.x, i), e.mask(i), v)
-		} else {
-			e.movp(vec(e.x, i), v)
+		switch {
+		case !e.tail:
+			e.movp(e.vec(e.x, i), v)
+		case e.wide():
+			e.pick3(e.VMOVUPS_Z, e.VMOVUPD_Z)(e.vec(e.x, i), e.mask(i), v)
+		default:
+			e.maskLoad(e.vec(e.x, i), e.mask(i), v)
 		}
 	}
 	return x
 }
 
+// maskStore stores the lanes of src that mask selects, and doesn't touch the others' memory.
+func (e *elements) maskStore(src, mask operand.Op, dst operand.Mem) {
+	if e.wide() {
+		e.pick(e.VMOVUPS, e.VMOVUPD)(src, mask, dst)
+	} else {
+		e.pick3(e.VMASKMOVPS, e.VMASKMOVPD)(src, mask, dst)
+	}
+}
+
+// pick3 is pick for instructions of three operands.
+func (e *elements) pick3(f32, f64 func(x, y, z operand.Op)) func(x, y, z operand.Op) {
+	if e.Size == 4 {
+		return f32
+	}
+	return f64
+}
+
+// selections returns the table of prefixes.
+func (e *elements) selections() operand.Mem {
+	m := e.StaticGlobal("prefixes" + e.Suffix)
+	e.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := 0; i < 2*group*vectorBytes; i += 8 {
+		ones := uint64(0)
+		if i < group*vectorBytes {
+			ones = ^ones
+		}
+		e.AddDatum(i, operand.U64(ones))
+	}
+	return m
+}
+
+// countMask makes of n what mask needs: minus n, an index into the table, or the n low bits.
+func (e *elements) countMask() {
+	if !e.wide() {
+		e.NEGQ(e.n)
+		return
+	}
+	e.MOVQ(e.n, reg.RCX)
+	e.MOVQ(operand.U32(1), e.n)
+	e.SHLQ(reg.CL, e.n)
+	e.DECQ(e.n)
+}
+
 // mask loads the mask of vector i of the tail.
-func (e *elements) mask(i int) reg.VecVirtual {
+func (e *elements) mask(i int) reg.Register {
+	if e.wide() {
+		bits, mask := e.GP64(), e.K()
+		e.MOVQ(e.n, bits)
+		e.SHRQ(imm(i*e.per), bits)
+		e.KMOVW(bits.As32(), mask)
+		return mask
+	}
 	table, mask := e.GP64(), e.YMM()
 	e.LEAQ(e.prefixes, table)
 	e.movp(operand.Mem{Base: table, Index: e.n, Scale: uint8(e.Size), Disp: (group + i) * vectorBytes}, mask)
@@ -103,9 +159,9 @@ func (e *elements) c(v float64) operand.Mem {
 func (e *elements) bits(b uint64) operand.Mem {
 	offset, known := e.offsets[b]
 	if !known {
-		offset = vectorBytes * len(e.offsets)
+		offset = e.ISA.Bytes * len(e.offsets)
 		e.offsets[b] = offset
-		for i := 0; i < vectorBytes; i += e.Size {
+		for i := 0; i < e.ISA.Bytes; i += e.Size {
 			if e.Size == 4 {
 				e.AddDatum(offset+i, operand.U32(b))
 			} else {
@@ -121,19 +177,23 @@ func (e *elements) do(instruction func(...operand.Op), operands ...any) {
 	for i := range group {
 		ops := make([]operand.Op, len(operands))
 		for j, o := range operands {
-			if v, ok := o.(lanes); ok {
-				ops[j] = v[i]
-			} else {
-				ops[j] = o.(operand.Op)
-			}
+			ops[j] = operandOf(o, i)
 		}
 		instruction(ops...)
 	}
 }
 
+// operandOf is the operand for vector i.
+func operandOf(o any, i int) operand.Op {
+	if v, ok := o.(lanes); ok {
+		return v[i]
+	}
+	return o.(operand.Op)
+}
+
 // get is do with a new destination, which it returns.
 func (e *elements) get(instruction func(...operand.Op), operands ...any) lanes {
-	dst := lanes(e.ymms(group))
+	dst := e.new()
 	e.do(instruction, append(operands, dst)...)
 	return dst
 }
@@ -169,14 +229,59 @@ func (e *elements) below(x lanes, most float64) lanes {
 	return e.get(e.pick(e.VMINPS, e.VMINPD), x, e.copyOf(e.c(most)))
 }
 
-// blend is x where the sign bit of mask is set, y elsewhere.
-func (e *elements) blend(mask, x, y lanes) lanes {
-	dst := lanes(e.ymms(group))
-	for i, d := range dst {
+// A selection has a register for each vector that tells its lanes apart: a vector of which the sign bits count, or a mask
+// of AVX-512.
+type selection []reg.Register
+
+// negative selects the lanes of x whose sign bit is set.
+func (e *elements) negative(x lanes) (s selection) {
+	for _, v := range x {
+		if !e.wide() {
+			s = append(s, v)
+			continue
+		}
+		k := e.K()
 		if e.Size == 4 {
-			e.VBLENDVPS(mask[i], x[i], y[i], d)
+			e.VPMOVD2M(v, k)
 		} else {
-			e.VBLENDVPD(mask[i], x[i], y[i], d)
+			e.VPMOVQ2M(v, k)
+		}
+		s = append(s, k)
+	}
+	return s
+}
+
+// The predicates of compare, which don't hold for NaN.
+const (
+	equal = 0
+	less  = 0x11
+)
+
+// compare selects the lanes where a predicate holds between x and y, which may be memory.
+func (e *elements) compare(predicate uint8, x lanes, y any) (s selection) {
+	for i, v := range x {
+		var dst reg.Register = e.K()
+		if !e.wide() {
+			dst = e.YMM()
+		}
+		e.pick(e.VCMPPS, e.VCMPPD)(operand.U8(predicate), operandOf(y, i), v, dst)
+		s = append(s, dst)
+	}
+	return s
+}
+
+// blend is x, which may be memory, in the lanes that s selects, and y elsewhere.
+func (e *elements) blend(s selection, x any, y lanes) lanes {
+	dst := e.new()
+	for i, d := range dst {
+		v := operandOf(x, i)
+		switch {
+		case e.wide():
+			e.pick(e.VBLENDMPS, e.VBLENDMPD)(v, y[i], s[i], d)
+		case e.Size == 4:
+			e.VBLENDVPS(s[i], v, y[i], d)
+		default:
+			e.VBLENDVPD(s[i], v, y[i], d)
 		}
 	}
 	return dst
@@ -191,13 +296,4 @@ func (e *elements) polynomial(c []float64, x, xx lanes) lanes {
 	}
 	e.fmaBy(odd, x, even)
 	return odd
-}
-
-// maskStore stores the lanes of src that mask selects, and doesn't touch the others' memory.
-func (e *elements) maskStore(src, mask, dst operand.Op) {
-	if e.Size == 4 {
-		e.VMASKMOVPS(src, mask, dst)
-	} else {
-		e.VMASKMOVPD(src, mask, dst)
-	}
 }

@@ -3,8 +3,6 @@ package amd64
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/operand"
-
 	"halfspace/asm/gen/elementary"
 )
 
@@ -62,7 +60,7 @@ func (w *Writer) sigmoid() {
 	w.elementwise("Sigmoid", "sets y[i] to 1/(1 + exp(-x[i])).", func(e *elements) lanes {
 		minus := e.get(e.pick(e.VORPS, e.VORPD), e.bits(1<<(8*e.Size-1)), e.load())
 		x := e.exp(f, minus)
-		numerator := e.blend(e.load(), x, e.copyOf(e.c(1)))
+		numerator := e.blend(e.negative(e.load()), x, e.copyOf(e.c(1)))
 		return e.div(numerator, e.add(x, e.c(1)))
 	})
 }
@@ -93,6 +91,9 @@ func (e *elements) exp(f format, x lanes) lanes {
 	e.fma(p, rr, low)
 	sum := e.add(high, low)
 
+	if e.wide() { // which scales by any power in one instruction, rounding once
+		return e.get(e.pick(e.VSCALEFPS, e.VSCALEFPD), k, sum)
+	}
 	half := e.copyOf(e.c(0.5))
 	e.fmaBy(half, k, e.c(f.integers+float64(f.bias)))
 	rest := e.get(e.pick(e.VPSUBD, e.VPSUBQ), half, shifted)
@@ -122,29 +123,19 @@ func (e *elements) log1p(f format, x lanes) lanes {
 	half := e.mul(g, e.c(0.5))
 	t := e.mul(g, half)
 	e.fma(z, p, t)
-	t = e.mul(s, t)
-	e.fnma(half, g, t)
 
 	kLn2 := e.mul(k, e.c(f.ln2High))
 	high := e.add(kLn2, g)
 	low := e.add(g, e.sub(kLn2, high))
 	e.fma(k, e.c(f.ln2Low), low)
-	return e.add(high, e.add(t, low))
+	low = e.add(low, e.mul(s, t))
+	e.fnma(half, g, low)
+	return e.add(high, low)
 }
 
-// Predicates of VCMP: equal, less and less or equal, false where an operand is NaN.
-const (
-	equal       = 0
-	less        = 0x11
-	lessOrEqual = 0x12
-)
-
-// log1pSpecials returns y, save x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less. Lanes of
-// a mask that are set are NaN.
+// log1pSpecials returns y, save x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less.
 func (e *elements) log1pSpecials(y, x lanes) lanes {
-	compare := e.pick(e.VCMPPS, e.VCMPPD)
-	y = e.blend(e.get(compare, operand.U8(equal), e.add(x, x), x), x, y)
-	beyond := e.get(compare, operand.U8(less), e.c(-1), x)
-	e.do(e.pick(e.VORPS, e.VORPD), e.c(math.Inf(-1)), beyond, beyond)
-	return e.blend(e.get(compare, operand.U8(lessOrEqual), e.c(-1), x), beyond, y)
+	y = e.blend(e.compare(equal, x, e.add(x, x)), x, y)
+	y = e.blend(e.compare(equal, x, e.c(-1)), e.c(math.Inf(-1)), y)
+	return e.blend(e.compare(less, x, e.c(-1)), e.c(math.NaN()), y)
 }

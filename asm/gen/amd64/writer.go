@@ -32,6 +32,9 @@ var ISAs = []ISA{
 		{"errors", (*Writer).errors},
 		{"tile", (*Writer).tile},
 		{"limits", (*Writer).limits},
+		{"exp", (*Writer).exp},
+		{"sigmoid", (*Writer).sigmoid},
+		{"log1p", (*Writer).log1p},
 	}},
 }
 

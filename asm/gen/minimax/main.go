@@ -4,7 +4,7 @@
 //
 // The argument is the folder of package asm. The same constants go to asm/ref, which defines the kernels, and to package
 // elementary, which the generators read. Polynomials are minimax approximations (Remez's exchange algorithm), found at a
-// precision of 400 bits and then rounded, one coefficient at a time.
+// precision of 256 bits and then rounded, one coefficient at a time.
 package main
 
 import (
@@ -31,23 +31,27 @@ func main() {
 }
 
 func generate(root string) error {
-	tables := derive()
-	for _, out := range []struct {
-		path, pkg string
-		exported  bool
-	}{
-		{"ref/coefficients.go", "ref", false},
-		{"gen/elementary/coefficients.go", "elementary", true},
-	} {
-		src, err := source(out.pkg, tables, out.exported)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(out.path)), src, 0o644); err != nil {
+	files, err := files()
+	if err != nil {
+		return err
+	}
+	for path, src := range files {
+		if err := os.WriteFile(filepath.Join(root, path), src, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// files returns the files to write in the folder of package asm.
+func files() (map[string][]byte, error) {
+	tables := derive()
+	forRef, err := source("ref", tables, false)
+	if err != nil {
+		return nil, err
+	}
+	forGenerators, err := source("elementary", tables, true)
+	return map[string][]byte{"ref/coefficients.go": forRef, "gen/elementary/coefficients.go": forGenerators}, err
 }
 
 // A table is constants of one purpose.

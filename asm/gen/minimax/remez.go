@@ -6,9 +6,9 @@ import (
 	"math/big"
 )
 
-// prec is the precision of all arithmetic, in bits: the double precision of the results, squared, and ample to spare for
-// the systems of linear equations, which are ill conditioned.
-const prec = 400
+// prec is the precision of all arithmetic in bits, several times that of the results: the systems of linear equations are
+// ill conditioned.
+const prec = 256
 
 func number(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
 
@@ -112,8 +112,8 @@ func solve(rows [][]*big.Float) []*big.Float {
 
 // gridSteps is how finely the error is searched for its extrema, and refinements how often each is closed in on.
 const (
-	gridSteps   = 2000
-	refinements = 60
+	gridSteps   = 500
+	refinements = 40
 )
 
 // extrema returns the n extrema of the weighted error, ends included, which alternate in sign.
