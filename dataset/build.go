@@ -244,28 +244,37 @@ func (b *builder[T]) rowError(bt *batch, col, first, row int, what string) *rowE
 	return &rowError{n, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
 }
 
-// warn tells once about all features that T couldn't hold exactly.
+// warn tells once about columns that aren't features by default, and about features that T couldn't hold exactly.
 func (b *builder[T]) warn(warn func(string)) {
+	if warn == nil {
+		return
+	}
+	if len(b.sel.left) > 0 {
+		warn(some(b.sel.left) + ": left out, a feature is a number or a boolean")
+	}
 	var names []string
 	for k, i := range b.sel.features {
 		if b.inexact[k].Load() {
 			names = append(names, fmt.Sprintf("%q", b.sel.columns[i].name))
 		}
 	}
-	if warn == nil || len(names) == 0 {
-		return
+	switch {
+	case len(names) == 0:
+	case unsafe.Sizeof(T(0)) == 4:
+		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
+	default:
+		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
+}
+
+// some names columns, not all if they are many.
+func some(names []string) string {
 	const most = 4
-	columns := "column " + names[0]
 	switch more := len(names) - most; {
 	case more > 0:
-		columns = fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
+		return fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
 	case len(names) > 1:
-		columns = "columns " + strings.Join(names, ", ")
+		return "columns " + strings.Join(names, ", ")
 	}
-	if unsafe.Sizeof(T(0)) == 4 {
-		warn(columns + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
-	} else {
-		warn(columns + ": float64 can't hold every value exactly, they are rounded")
-	}
+	return "column " + names[0]
 }

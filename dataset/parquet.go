@@ -203,17 +203,21 @@ type fileMetadata struct {
 // withMetadata calls f with the metadata of a file. Arrow panics at some damaged metadata, here or when it is looked
 // at in f: that too ends as an error.
 func withMetadata(path string, f func(*fileMetadata) error) error {
-	src, err := os.Open(path)
-	if err != nil {
-		return pathError(path, err)
-	}
-	defer src.Close()
-	info, err := src.Stat()
+	// Looked at before it is opened: a named pipe would wait for a writer.
+	info, err := os.Stat(path)
 	if err != nil {
 		return pathError(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return pathError(path, err)
+	}
+	defer src.Close()
+	if info, err = src.Stat(); err != nil {
+		return pathError(path, err)
 	}
 	if err := checkMagic(src, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

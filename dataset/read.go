@@ -42,7 +42,7 @@ type Options struct {
 	// there will be, -1 where that isn't known.
 	Progress func(rows, total int64)
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
-	// line about data that isn't read exactly.
+	// line about columns that aren't features by default, and one about data that isn't read exactly.
 	Warn func(text string)
 }
 

@@ -499,6 +499,24 @@ func TestWarnsBriefly(t *testing.T) {
 	}
 }
 
+// TestWarnsOfColumnsLeftOut: a column that can't be a feature is mentioned, unless it is the label or was excluded.
+func TestWarnsOfColumnsLeftOut(t *testing.T) {
+	p := arrow.PrimitiveTypes
+	path := file1(t, t.TempDir(), "a.parquet", field("x", p.Int8, "[1, 2]"), field("job", arrow.BinaryTypes.String, `["a", "b"]`),
+		field("y", arrow.BinaryTypes.String, `["a", "b"]`), field("id", arrow.BinaryTypes.String, `["a", "b"]`))
+	for want, opt := range map[string]Options{
+		`columns "job" (string), "id" (string): left out, a feature is a number or a boolean`: {Label: "y"},
+		`column "job" (string): left out, a feature is a number or a boolean`:                 {Label: "y", Exclude: []string{"id"}},
+		"": {Label: "y", Features: []string{"x"}},
+	} {
+		got := ""
+		opt.Warn = func(s string) { got += s }
+		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || got != want {
+			t.Errorf("error %v, warning %q, want %q", err, got, want)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.parquet")

@@ -30,6 +30,7 @@ type selection struct {
 	label    int      // or -1
 	keep     []int
 	bias     bool
+	left     []string // columns, with their types, that were left out because they can't be features
 }
 
 // names returns the names of the features.
@@ -56,7 +57,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{label: -1, bias: !opt.NoBias}
+	sel := &selection{label: -1, bias: !opt.NoBias, left: c.left}
 	if opt.Spec != nil {
 		sel.bias = opt.Spec.Bias
 	}
@@ -112,7 +113,8 @@ func (s *selection) bind(in *schema) ([]column, error) {
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
 	*schema
-	opt Options
+	opt  Options
+	left []string // as in selection
 }
 
 func (c *chooser) label() (int, error) {
@@ -153,6 +155,11 @@ func (c *chooser) features(label int) ([]int, error) {
 		}
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
+	for i, col := range c.cols {
+		if len(c.opt.Features) == 0 && i != label && !excluded[i] && !numeric(col.typ) {
+			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
+		}
+	}
 	if len(wanted) == 0 {
 		return nil, c.errorf("no feature is left, and a feature is a number or a boolean (columns: %s)",
 			c.list(func(col column) string { return col.label() + " " + col.desc }))

@@ -333,6 +333,10 @@ func cellOf(col arrow.Array) cell {
 		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
 	case *array.String:
 		return func(buf []byte, i int) []byte { return appendText(buf, col.Value(i)) }
+	case *array.Timestamp:
+		if typ := col.DataType().(*arrow.TimestampType); typ.TimeZone == "" { // which Arrow spells as UTC
+			return func(buf []byte, i int) []byte { return appendText(buf, strings.TrimSuffix(col.ValueStr(i), "Z")) }
+		}
 	case *array.Dictionary:
 		value := cellOf(col.Dictionary())
 		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }

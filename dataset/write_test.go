@@ -559,3 +559,25 @@ func BenchmarkWriteParquet(b *testing.B) {
 		}
 	}
 }
+
+// TestTimestampsInCSV: only a time that is in UTC is written as one.
+func TestTimestampsInCSV(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	rec := record(t, field("local", &arrow.TimestampType{Unit: arrow.Second}, `["2024-01-01 10:00:00"]`),
+		field("utc", &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}, `["2024-01-01 10:00:00"]`))
+	w, err := Create(path, rec.Schema(), WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if want := "local,utc\n2024-01-01 10:00:00,2024-01-01 10:00:00Z\n"; err != nil || string(got) != want {
+		t.Errorf("%q, error %v, want %q", got, err, want)
+	}
+}

@@ -122,7 +122,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	for _, c := range []struct{ args, want string }{
-		{"train DATA --label y --out /dev/full", "/dev/full can't be written"},
+		{"train DATA --label y --exclude name --out /dev/full", "/dev/full can't be written"},
 		{"predict --model MODEL DATA --out /dev/full", "/dev/full can't be written"},
 	} {
 		status, stdout, stderr := command(strings.Fields(strings.NewReplacer("DATA", data, "MODEL", m).Replace(c.args))...)

@@ -320,7 +320,11 @@ func (r *trainReport) advice(o *trainOptions) string {
 	case r.Converged:
 		return ""
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
-		return "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those."
+		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
+		if o.order.value == string(train.Cyclic) {
+			advice += ", or --order shuffle if the rows are sorted"
+		}
+		return advice + "."
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}

@@ -178,7 +178,8 @@ func TestTrainText(t *testing.T) {
 	}
 	hard := noisy(t, "2000")
 	for options, want := range map[string]string{
-		"--epochs 2": "Try --algo pocket, which keeps those.\n",
+		"--epochs 2":                               "Try --algo pocket, which keeps those, or --order shuffle if the rows are sorted.\n",
+		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those.\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
 		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
 	} {
@@ -201,6 +202,7 @@ func TestNotes(t *testing.T) {
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {
 		status, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
+		want += "note: column \"name\" (string): left out, a feature is a number or a boolean\n"
 		if status != exitDone || stderr != want {
 			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
 		}
