@@ -58,6 +58,11 @@ type col struct {
 // write writes a file with those columns to a new directory and returns its path.
 func write(t *testing.T, name string, cols ...col) string {
 	t.Helper()
+	return writeWith(t, name, dataset.WriterOptions{}, cols...)
+}
+
+func writeWith(t *testing.T, name string, opt dataset.WriterOptions, cols ...col) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	var fields []arrow.Field
 	var arrays []arrow.Array
@@ -67,7 +72,7 @@ func write(t *testing.T, name string, cols ...col) string {
 		arrays = append(arrays, a)
 	}
 	schema := arrow.NewSchema(fields, nil)
-	w, err := dataset.Create(path, schema, dataset.WriterOptions{})
+	w, err := dataset.Create(path, schema, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"halfspace/dataset"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -254,4 +257,37 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 	onlyFiles(t, dir)
+}
+
+// TestIdentityOfFiles trains on the same rows in one file and in three, with other row groups and codecs.
+func TestIdentityOfFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const rows = 9001
+	x, z, y := make([]float64, rows), make([]int64, rows), make([]string, rows)
+	for i := range x {
+		x[i], z[i], y[i] = rng.Float64()-0.5, int64(rng.IntN(20)), "no"
+		if x[i]*30 > float64(z[i])-10 {
+			y[i] = "yes"
+		}
+	}
+	file := func(lo, hi int, opt dataset.WriterOptions) string {
+		return writeWith(t, fmt.Sprintf("%d.parquet", lo), opt, col{"x", x[lo:hi]}, col{"z", z[lo:hi]}, col{"y", y[lo:hi]})
+	}
+	one := []string{file(0, rows, dataset.WriterOptions{})}
+	three := []string{file(0, 17, dataset.WriterOptions{Compression: "zstd"}),
+		file(17, 6000, dataset.WriterOptions{Compression: "none", RowGroupRows: 701}), file(6000, rows, dataset.WriterOptions{})}
+	for _, options := range []string{"--epochs 3", "--epochs 3 --order shuffle", "--algo pocket --max-updates 50 --dtype float64"} {
+		var models [2][]byte
+		for i, paths := range [][]string{one, three} {
+			m := filepath.Join(t.TempDir(), "m.json")
+			succeed(t, slices.Concat([]string{"train", "--label", "y", "--out", m}, strings.Fields(options), paths)...)
+			var err error
+			if models[i], err = os.ReadFile(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(models[0], models[1]) {
+			t.Errorf("%s: one file gives\n%s\nthree give\n%s", options, models[0], models[1])
+		}
+	}
 }
