@@ -73,7 +73,7 @@ bench-peers: ## against scikit-learn, in the same run
 FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each
 	go test -run '^$$' -fuzz FuzzFMA32 -fuzztime $(FUZZTIME) ./asm/avx2
-	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) ./dataset
+	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset
 	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model
 
 clean:
