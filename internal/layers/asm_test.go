@@ -50,7 +50,8 @@ func TestVZeroUpper(t *testing.T) {
 // tests the level for, so that none falls back to pure Go unnoticed.
 func TestDispatch(t *testing.T) {
 	for file, pkgs := range map[string][]string{
-		"dispatch_amd64.go": {"avx2", "ref"}, "dispatch_arm64.go": {"neon", "ref"}, "dispatch_exp_amd64.go": {"avx2", "ref"},
+		"dispatch_amd64.go": {"avx2", "ref"}, "dispatch_arm64.go": {"neon", "ref"},
+		"dispatch_exp_amd64.go": {"avx2", "ref"}, "dispatch_exp_arm64.go": {"neon", "ref"},
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../kernel", file), nil, 0)
 		if err != nil {
@@ -87,7 +88,10 @@ func TestDispatch(t *testing.T) {
 	// Where a package has a kernel, the dispatch uses it.
 	for _, isa := range []string{"avx2", "avx512", "neon"} {
 		dispatch := ""
-		for _, file := range []string{"dispatch_amd64.go", "dispatch_arm64.go", "dispatch_exp_amd64.go", "limits_amd64.go", "limits_arm64.go"} {
+		for _, file := range []string{
+			"dispatch_amd64.go", "dispatch_exp_amd64.go", "limits_amd64.go",
+			"dispatch_arm64.go", "dispatch_exp_arm64.go", "limits_arm64.go",
+		} {
 			text, err := os.ReadFile(filepath.Join("../../kernel", file))
 			if err != nil {
 				t.Fatal(err)

@@ -24,13 +24,26 @@ func (w *Writer) code(code uint32, d, n, m vec) uint32 {
 func (w *Writer) kind() string { return map[int]string{4: "s", 8: "d"}[w.Size] }
 func (w *Writer) full() string { return fmt.Sprint(w.per(), w.kind()) }
 
-func (w *Writer) add(x, y, dst vec) {
-	w.word(w.code(0x4e20d400, dst, y, x), "fadd v%d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", dst, y, x, w.full())
+// binary writes an instruction on whole vectors, x its first source.
+func (w *Writer) binary(code uint32, name string, x, y, dst vec) {
+	w.word(w.code(code, dst, x, y), name+" v%d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", dst, x, y, w.full())
 }
 
-func (w *Writer) mul(x, y, dst vec) {
-	w.word(w.code(0x6e20dc00, dst, y, x), "fmul v%d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", dst, y, x, w.full())
-}
+// add and mul have their operands in Go's order, as other instructions whose operands commute.
+func (w *Writer) add(x, y, dst vec) { w.binary(0x4e20d400, "fadd", y, x, dst) }
+func (w *Writer) mul(x, y, dst vec) { w.binary(0x6e20dc00, "fmul", y, x, dst) }
+
+// sub is x-y, div x/y.
+func (w *Writer) sub(x, y, dst vec) { w.binary(0x4ea0d400, "fsub", x, y, dst) }
+func (w *Writer) div(x, y, dst vec) { w.binary(0x6e20fc00, "fdiv", x, y, dst) }
+
+// lesser is the minimum of x and y, greater the maximum; NaN if one of them is.
+func (w *Writer) lesser(x, y, dst vec)  { w.binary(0x4ea0f400, "fmin", x, y, dst) }
+func (w *Writer) greater(x, y, dst vec) { w.binary(0x4e20f400, "fmax", x, y, dst) }
+
+// equal and less set all bits of the lanes where x == y or x < y, and none of the others; NaN is neither.
+func (w *Writer) equal(x, y, dst vec) { w.binary(0x4e20e400, "fcmeq", x, y, dst) }
+func (w *Writer) less(x, y, dst vec)  { w.binary(0x6ea0e400, "fcmgt", y, x, dst) }
 
 // fmaLane adds x times lane i of y to acc.
 func (w *Writer) fmaLane(x, y vec, i int, acc vec) { w.lane(0x4f801000, "fmla", x, y, i, acc) }

@@ -38,7 +38,9 @@ func TestWords(t *testing.T) {
 			seen[m[3]] = true
 		}
 	}
-	for _, name := range []string{"fadd", "fmul", "fmla", "faddp", "fcmgt", "fcvtl", "fcvtl2", "movi", "stnp"} {
+	for _, name := range []string{
+		"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax", "fmla", "faddp", "fcmeq", "fcmgt", "fcvtl", "fcvtl2", "movi", "stnp",
+	} {
 		if !seen[name] {
 			t.Errorf("no kernel has %s", name)
 		}

@@ -31,6 +31,9 @@ var Kernels = []Kernel{
 	{"errors", (*Writer).errors},
 	{"tile", (*Writer).tile},
 	{"limits", (*Writer).limits},
+	{"exp", (*Writer).exp},
+	{"sigmoid", (*Writer).sigmoid},
+	{"log1p", (*Writer).log1p},
 }
 
 // A Type is an element type.
@@ -262,6 +265,19 @@ func (w *Writer) st(m mem, v ...vec) {
 
 // fma adds x*y to acc.
 func (w *Writer) fma(x, y, acc vec) { w.op("VFMLA", w.whole(x), w.whole(y), w.whole(acc)) }
+
+// fnma subtracts x*y from acc.
+func (w *Writer) fnma(x, y, acc vec) { w.op("VFMLS", w.whole(x), w.whole(y), w.whole(acc)) }
+
+// addInts and subInts are x+y and x-y of elements as integers.
+func (w *Writer) addInts(x, y, dst vec) { w.op("VADD", w.whole(y), w.whole(x), w.whole(dst)) }
+func (w *Writer) subInts(x, y, dst vec) { w.op("VSUB", w.whole(y), w.whole(x), w.whole(dst)) }
+
+func (w *Writer) and(x, y, dst vec) { w.op("VAND", y.bytes(), x.bytes(), dst.bytes()) }
+func (w *Writer) or(x, y, dst vec)  { w.op("VORR", y.bytes(), x.bytes(), dst.bytes()) }
+
+// choose turns selected, whose lanes have all bits set or none, into y where they are and x elsewhere.
+func (w *Writer) choose(x, y, selected vec) { w.op("VBSL", x.bytes(), y.bytes(), selected.bytes()) }
 
 // adds adds the scalars in lane 0.
 func (w *Writer) adds(x, y, dst vec) { w.op("FADD"+w.letter, x.f(), y.f(), dst.f()) }

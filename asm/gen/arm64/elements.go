@@ -1,0 +1,219 @@
+package arm64
+
+import (
+	"fmt"
+	"math"
+)
+
+// elementGroup is how many vectors an elementwise function works on at a time. Their instructions alternate, so that one
+// needn't wait for another's. exp and log1p have eight variables at once, which fill the registers.
+const elementGroup = 4
+
+// elements is a group of elements that a function is applied to.
+type elements struct {
+	*Writer
+	x        gp // where they lie
+	table    gp // where the constants lie
+	patterns []uint64
+	offsets  map[uint64]int // of a pattern in the table
+	free     []vec
+}
+
+// lanes are the vectors of a variable, and a constant is its place in the table, where it fills a vector.
+type (
+	lanes    []vec
+	constant int
+)
+
+// elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
+// the rest on the stack, where it may be a whole group too; what lies there beyond it isn't stored. apply loads a group of
+// x and returns that of y; y may be x.
+func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
+	const groupBytes = elementGroup * vectorBytes
+	w.begin(name, "func(x, y []T)", doc, groupBytes+aboveSP-8)
+	e := &elements{Writer: w, offsets: map[uint64]int{}}
+	x, n := w.slice("x")
+	y, table := w.load(w.param("y").Base()), "constants"+w.Suffix+"<>"
+	e.x, e.table = x, w.gp()
+	w.op("MOVD", fmt.Sprintf("$%s(SB)", table), e.table)
+	loop, rest, done := w.label("loop"), w.label("rest"), w.label("done")
+	per := elementGroup * w.per()
+	w.op("CMP", imm(per), n)
+	w.op("BLO", rest)
+	w.here(loop)
+	e.apply(apply, y)
+	w.op("ADD", imm(groupBytes), x)
+	w.op("ADD", imm(groupBytes), y)
+	w.op("SUB", imm(per), n)
+	w.op("CMP", imm(per), n)
+	w.op("BHS", loop)
+
+	w.here(rest)
+	w.op("CBZ", n, done)
+	e.x = w.gp()
+	w.op("ADD", imm(aboveSP), "RSP", e.x)
+	w.move(x, e.x, n)
+	e.apply(apply, e.x)
+	w.move(e.x, y, n)
+	w.here(done)
+	w.op("RET")
+	e.data(table)
+}
+
+// apply writes what f does to the group, whose result goes to y.
+func (e *elements) apply(f func(*elements) lanes, y gp) {
+	e.free = nil
+	for r := range vec(32) {
+		e.free = append(e.free, r)
+	}
+	e.st(mem{y, 0}, f(e)...)
+}
+
+// move copies n elements, at least one, in single ones.
+func (w *Writer) move(src, dst, n gp) {
+	defer w.scope()()
+	from, to, left, v := w.gp(), w.gp(), w.gp(), w.vec()
+	w.op("MOVD", src, from)
+	w.op("MOVD", dst, to)
+	w.op("MOVD", n, left)
+	loop := w.label("move")
+	w.here(loop)
+	w.op("FMOV"+w.letter+".P", mem{from, w.Size}, v.f())
+	w.op("FMOV"+w.letter+".P", v.f(), mem{to, w.Size})
+	w.op("SUB", imm(1), left)
+	w.op("CBNZ", left, loop)
+}
+
+// data writes the table of constants.
+func (e *elements) data(table string) {
+	e.asm.WriteString("\n")
+	for i, b := range e.patterns {
+		for off := 0; off < vectorBytes; off += e.Size {
+			fmt.Fprintf(&e.asm, "DATA %s+%d(SB)/%d, $0x%0*x\n", table, i*vectorBytes+off, e.Size, 2*e.Size, b)
+		}
+	}
+	fmt.Fprintf(&e.asm, "GLOBL %s(SB), RODATA|NOPTR, $%d\n", table, len(e.patterns)*vectorBytes)
+}
+
+// c is a constant of that value.
+func (e *elements) c(v float64) constant {
+	if e.Size == 4 {
+		return e.bits(uint64(math.Float32bits(float32(v))))
+	}
+	return e.bits(math.Float64bits(v))
+}
+
+// bits is c for a pattern of bits.
+func (e *elements) bits(b uint64) constant {
+	if _, known := e.offsets[b]; !known {
+		e.offsets[b] = vectorBytes * len(e.patterns)
+		e.patterns = append(e.patterns, b)
+	}
+	return constant(e.offsets[b])
+}
+
+// take takes the register that has been free for longest, so that its last use is far behind.
+func (e *elements) take() vec {
+	if len(e.free) == 0 {
+		panic("no vector register is left")
+	}
+	r := e.free[0]
+	e.free = e.free[1:]
+	return r
+}
+
+func (e *elements) new() lanes {
+	v := make(lanes, elementGroup)
+	for i := range v {
+		v[i] = e.take()
+	}
+	return v
+}
+
+// drop gives back the registers of variables.
+func (e *elements) drop(variables ...lanes) {
+	for _, v := range variables {
+		e.free = append(e.free, v...)
+	}
+}
+
+func (e *elements) load() lanes {
+	v := e.new()
+	e.ld(mem{e.x, 0}, v...)
+	return v
+}
+
+// all is a variable that begins as a constant. Each vector is loaded by itself, since a load takes no time from the
+// units that add and multiply.
+func (e *elements) all(c constant) lanes {
+	v := e.new()
+	for _, r := range v {
+		e.ld(mem{e.table, int(c)}, r)
+	}
+	return v
+}
+
+func (e *elements) copyOf(x lanes) lanes {
+	v := e.new()
+	for i, r := range v {
+		e.op("VMOV", x[i].bytes(), r.bytes())
+	}
+	return v
+}
+
+// do writes an instruction for each vector of the group. y is lanes, or a constant.
+func (e *elements) do(instruction func(x, y, dst vec), x lanes, y any, dst lanes) {
+	if c, ok := y.(constant); ok {
+		r := e.take()
+		e.ld(mem{e.table, int(c)}, r)
+		for i, d := range dst {
+			instruction(x[i], r, d)
+		}
+		e.free = append(e.free, r)
+		return
+	}
+	for i, d := range dst {
+		instruction(x[i], y.(lanes)[i], d)
+	}
+}
+
+// get is do with a new destination, which it returns.
+func (e *elements) get(instruction func(x, y, dst vec), x lanes, y any) lanes {
+	dst := e.new()
+	e.do(instruction, x, y, dst)
+	return dst
+}
+
+// shift shifts each element by n bits.
+func (e *elements) shift(name string, n int, x, dst lanes) {
+	for i, d := range dst {
+		e.op(name, imm(n), e.whole(x[i]), e.whole(d))
+	}
+}
+
+// blend is x, which may be a constant, in the lanes that s selects, and y elsewhere. It overwrites s and gives back y.
+func (e *elements) blend(s lanes, x any, y lanes) lanes {
+	e.do(e.choose, y, x, s)
+	e.drop(y)
+	return s
+}
+
+// polynomial is as in package ref.
+func (e *elements) polynomial(c []float64, x, xx lanes) lanes {
+	even, odd := e.all(e.c(c[len(c)-2])), e.all(e.c(c[len(c)-1]))
+	for i := len(c) - 4; i >= 0; i -= 2 {
+		even = e.horner(even, xx, c[i])
+		odd = e.horner(odd, xx, c[i+1])
+	}
+	e.do(e.fma, odd, x, even)
+	e.drop(odd)
+	return even
+}
+
+// horner is p*x + c. It gives back p.
+func (e *elements) horner(p, x lanes, c float64) lanes {
+	sum := e.all(e.c(c))
+	e.do(e.fma, p, x, sum)
+	e.drop(p)
+	return sum
+}
