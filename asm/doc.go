@@ -11,7 +11,7 @@
 //     i mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with zeros
 //     to a multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1,
 //     lane[j] += lane[j+h] for j < h. The result is lane[0].
-//   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order.
+//   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds doesn't: see there.
 //   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
 //   - MaxSquaredNorm has 16 float64 lanes for either element type, folded in the same way.
 //
@@ -67,10 +67,23 @@
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.
 //
-// Errors(x, y, w, stride, counts) adds to counts[c] the rows whose prediction by candidate c, row c of w, isn't their
-// label. x has len(y) rows and w len(counts), all of that stride:
+// Pack(dst, x, y, stride, cols) packs len(y) rows of that stride in groups of NR rows (BoundsNRF32, BoundsNRF64 of each
+// package), whose number len(y) is a multiple of: the first cols columns of each row, with the signs of its label. It
+// returns the largest of the rows' squared norms, 0 for none, leaving out those that are NaN:
 //
-//	for r := range y { for c := range counts { if (Dot(row(r), w(c)) > 0) != (y[r] > 0) { counts[c]++ } } }
+//	for r := range y {
+//		for c := range cols {
+//			v := sign(y[r]) * row(r)[c]
+//			norm = fma(v, v, norm)
+//			dst[(r/NR*cols+c)*NR+r%NR] = v
+//		}
+//		largest = larger(largest, norm)
+//	}
+//
+// Bounds(x, w, limits, cols, low, high) judges candidates on rows that Pack packed. w holds len(limits) candidates in
+// groups of MR (BoundsMRF32, BoundsMRF64), packed in the same way; their number is a multiple of MR, 64 at most, and not
+// zero. With s the sum of products of a row and a candidate, s = fma(x, w, s) from +0 with columns ascending, it adds to
+// low[i] the rows with s < -limits[i], and to high[i] those for which s > limits[i] doesn't hold, which a NaN never does.
 //
 // Tile(a, b, c, ldc) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR rows
 // and NR columns (MRF32, NRF32, MRF64, NRF64). a holds MR elements for each k, b NR:

@@ -95,23 +95,17 @@ func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
 	}
 }
 
-// errorRows is the most rows that a kernel call judges: against a batch of candidates they take tens of microseconds.
-const errorRows = 256
-
-// Errors adds to counts[c] the rows whose prediction by candidate c (+1 where the score is > 0, else -1) isn't their
-// label. w holds len(counts) candidates of Stride elements, one after the other.
-func (b *Block[T]) Errors(w []T, counts []int64) {
+// Errors adds to counts[i] the rows whose prediction by candidate i (+1 where the score is > 0, else -1) isn't their
+// label. The candidates have the block's columns.
+func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 	if b.Sparse == nil {
-		for p := range b.panels(min(errorRows, kernel.PanelRows[T](b.Stride))) {
-			kernel.Errors(p.X, p.Y, w, b.Stride, counts)
-		}
+		c.Errors(b.X, b.Y, counts)
 		return
 	}
-	for c := range counts {
-		candidate := w[c*b.Stride : (c+1)*b.Stride]
+	for i := range c.Len() {
 		for r, y := range b.Y {
-			if (b.Sparse.Score(r, candidate) > 0) != (y > 0) {
-				counts[c]++
+			if (b.Sparse.Score(r, c.Weights(i)) > 0) != (y > 0) {
+				counts[i]++
 			}
 		}
 	}

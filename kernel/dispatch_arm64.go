@@ -10,19 +10,9 @@ import (
 // detected returns the levels beyond Generic: every arm64 processor has ASIMD.
 func detected() []Level { return []Level{NEON} }
 
-func dotF32(x, y []float32) float32 {
-	if level == NEON {
-		return neon.DotF32(x, y)
-	}
-	return ref.DotF32(x, y)
-}
-
-func dotF64(x, y []float64) float64 {
-	if level == NEON {
-		return neon.DotF64(x, y)
-	}
-	return ref.DotF64(x, y)
-}
+// dotF32 and dotF64 are for levels above Generic.
+func dotF32(x, y []float32) float32 { return neon.DotF32(x, y) }
+func dotF64(x, y []float64) float64 { return neon.DotF64(x, y) }
 
 func axpyF32(a float32, x, y []float32) {
 	if level == NEON {
@@ -114,20 +104,48 @@ func maxSquaredNormF64(x []float64, stride int) float64 {
 	return ref.MaxSquaredNormF64(x, stride)
 }
 
-func errorsF32(x, y, w []float32, stride int, counts []int64) {
+func packF32(dst, x, y []float32, stride, cols int) float32 {
 	if level == NEON {
-		neon.ErrorsF32(x, y, w, stride, counts)
-		return
+		return neon.PackF32(dst, x, y, stride, cols)
 	}
-	ref.ErrorsF32(x, y, w, stride, counts)
+	return ref.PackF32(dst, x, y, stride, cols)
 }
 
-func errorsF64(x, y, w []float64, stride int, counts []int64) {
+func packF64(dst, x, y []float64, stride, cols int) float64 {
 	if level == NEON {
-		neon.ErrorsF64(x, y, w, stride, counts)
+		return neon.PackF64(dst, x, y, stride, cols)
+	}
+	return ref.PackF64(dst, x, y, stride, cols)
+}
+
+func boundsF32(x, w, limits []float32, cols int, low, high []int64) {
+	if level == NEON {
+		neon.BoundsF32(x, w, limits, cols, low, high)
 		return
 	}
-	ref.ErrorsF64(x, y, w, stride, counts)
+	ref.BoundsF32(x, w, limits, cols, low, high)
+}
+
+func boundsF64(x, w, limits []float64, cols int, low, high []int64) {
+	if level == NEON {
+		neon.BoundsF64(x, w, limits, cols, low, high)
+		return
+	}
+	ref.BoundsF64(x, w, limits, cols, low, high)
+}
+
+func boundsShapeF32() (mr, nr int) {
+	if level == NEON {
+		return neon.BoundsMRF32, neon.BoundsNRF32
+	}
+	return ref.BoundsMRF32, ref.BoundsNRF32
+}
+
+func boundsShapeF64() (mr, nr int) {
+	if level == NEON {
+		return neon.BoundsMRF64, neon.BoundsNRF64
+	}
+	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
 func tileF32(a, b, c []float32, ldc int) {

@@ -63,12 +63,28 @@ func maxSquaredNormF64(x []float64, stride int) float64 {
 	return ref.MaxSquaredNormF64(x, stride)
 }
 
-func errorsF32(x, y, w []float32, stride int, counts []int64) {
-	ref.ErrorsF32(x, y, w, stride, counts)
+func packF32(dst, x, y []float32, stride, cols int) float32 {
+	return ref.PackF32(dst, x, y, stride, cols)
 }
 
-func errorsF64(x, y, w []float64, stride int, counts []int64) {
-	ref.ErrorsF64(x, y, w, stride, counts)
+func packF64(dst, x, y []float64, stride, cols int) float64 {
+	return ref.PackF64(dst, x, y, stride, cols)
+}
+
+func boundsF32(x, w, limits []float32, cols int, low, high []int64) {
+	ref.BoundsF32(x, w, limits, cols, low, high)
+}
+
+func boundsF64(x, w, limits []float64, cols int, low, high []int64) {
+	ref.BoundsF64(x, w, limits, cols, low, high)
+}
+
+func boundsShapeF32() (mr, nr int) {
+	return ref.BoundsMRF32, ref.BoundsNRF32
+}
+
+func boundsShapeF64() (mr, nr int) {
+	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
 func tileF32(a, b, c []float32, ldc int) {

@@ -45,18 +45,28 @@ func PanelRows[T Float](stride int) int {
 
 // Dot returns the dot product of x and y, which have the same length. No elements give 0.
 func Dot[T Float](x, y []T) T {
-	if len(y) < len(x) {
-		panic("kernel: short y")
-	}
-	if len(y) > len(x) {
-		panic("kernel: short x")
+	if len(x) != len(y) {
+		panicLengths(len(x), len(y))
 	}
 	race.Read(x)
 	race.Read(y)
-	if is32[T]() {
+	// The level is looked at here, not in a function between: a short product costs little more than its calls.
+	switch {
+	case level == Generic && is32[T]():
+		return T(ref.DotF32(f32(x), f32(y)))
+	case level == Generic:
+		return T(ref.DotF64(f64(x), f64(y)))
+	case is32[T]():
 		return T(dotF32(f32(x), f32(y)))
 	}
 	return T(dotF64(f64(x), f64(y)))
+}
+
+func panicLengths(x, y int) {
+	if y < x {
+		panic("kernel: short y")
+	}
+	panic("kernel: short x")
 }
 
 // Axpy adds a*x to y: y[i] = fma(a, x[i], y[i]). y is as long as x or longer, and doesn't overlap x unless it is x.
@@ -220,29 +230,6 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 		return
 	}
 	transposeF64(f64(dst), stride, f64s(cols))
-}
-
-// Errors adds to counts[c], for each candidate c, the rows whose prediction (+1 where the score is > 0, else -1) isn't
-// their label. x has len(y) rows and w len(counts) candidates, one after the other, all of that stride.
-func Errors[T Float](x, y, w []T, stride int, counts []int64) {
-	checkStride[T](stride)
-	x = exact(x, len(y), stride)
-	if len(w)/stride < len(counts) {
-		panic("kernel: short w")
-	}
-	w = w[:len(counts)*stride]
-	if len(y) == 0 || len(counts) == 0 {
-		return
-	}
-	race.Read(x)
-	race.Read(y)
-	race.Read(w)
-	race.Write(counts)
-	if is32[T]() {
-		errorsF32(f32(x), f32(y), f32(w), stride, counts)
-		return
-	}
-	errorsF64(f64(x), f64(y), f64(w), stride, counts)
 }
 
 // TileShape returns the rows and columns of the tile that Tile computes at the active level.

@@ -30,6 +30,7 @@ func testPanics[T kernel.Float](t *testing.T) {
 	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
 	mr, nr := kernel.TileShape[T]()
 	long := make([]T, 4*mr*nr)
+	candidates := kernel.NewCandidates(x, stride)
 	for _, c := range []struct {
 		want string
 		call func(dst []T)
@@ -54,10 +55,10 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:0], huge, [][]T{x[:16]}) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Transpose(dst[:0], 1<<62, [][]T{x[:4]}) }},
 		{"kernel: short x", func(dst []T) { kernel.Scores(x[:0], make([]T, stride), make([]T, 1)) }},
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Errors(x, y, x, 3, make([]int64, 1)) }},
-		{"kernel: short x", func(dst []T) { kernel.Errors(x[1:], y, x, stride, make([]int64, 1)) }},
-		{"kernel: short x", func(dst []T) { kernel.Errors(x[:8], y, x, huge, make([]int64, 1)) }},
-		{"kernel: short w", func(dst []T) { kernel.Errors(x, y, x[:2*stride-1], stride, make([]int64, 2)) }},
+		{"kernel: no columns", func(dst []T) { kernel.NewCandidates(x, 0) }},
+		{"kernel: length of w is not a multiple of the stride", func(dst []T) { kernel.NewCandidates(x[1:], stride) }},
+		{"kernel: short x", func(dst []T) { candidates.Errors(x[1:], y, make([]int64, 4)) }},
+		{"kernel: short counts", func(dst []T) { candidates.Errors(x, y, make([]int64, 3)) }},
 		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(x[:mr*2-1], x[:nr], dst, nr) }},
 		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr*2], long[:nr], dst, nr) }},
 		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr-1), nr) }},

@@ -16,11 +16,11 @@ import (
 // w holds the candidates, each of a block's stride, one after the other. The counts don't depend on the number of
 // workers.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
-	stride := kernel.Stride[T](src.Spec().Cols())
-	totals := make([]int64, len(w)/stride)
+	candidates := kernel.NewCandidates(w, src.Spec().Cols())
+	totals := make([]int64, candidates.Len())
 	count := func(r block.Run[T]) []int64 {
 		counts := make([]int64, len(totals))
-		r.Errors(w, counts)
+		r.Errors(candidates, counts)
 		return counts
 	}
 	err := block.ReduceRuns(ctx, src, workers, count, func(counts []int64) {

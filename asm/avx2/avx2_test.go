@@ -18,9 +18,11 @@ var (
 		EpochIndexed:   avx2.EpochIndexedF32,
 		Transpose:      avx2.TransposeF32,
 		MaxSquaredNorm: avx2.MaxSquaredNormF32,
-		Errors:         avx2.ErrorsF32,
 		Tile:           avx2.TileF32,
 		MR:             avx2.MRF32, NR: avx2.NRF32,
+		Pack:     avx2.PackF32,
+		Bounds:   avx2.BoundsF32,
+		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            avx2.DotF64,
@@ -30,9 +32,11 @@ var (
 		EpochIndexed:   avx2.EpochIndexedF64,
 		Transpose:      avx2.TransposeF64,
 		MaxSquaredNorm: avx2.MaxSquaredNormF64,
-		Errors:         avx2.ErrorsF64,
 		Tile:           avx2.TileF64,
 		MR:             avx2.MRF64, NR: avx2.NRF64,
+		Pack:     avx2.PackF64,
+		Bounds:   avx2.BoundsF64,
+		BoundsMR: avx2.BoundsMRF64, BoundsNR: avx2.BoundsNRF64,
 	}
 )
 

@@ -28,15 +28,38 @@ TEXT ·DotF32(SB), NOSPLIT, $0-52
 	MOVQ   x_base+0(FP), AX
 	MOVQ   x_len+8(FP), CX
 	MOVQ   y_base+24(FP), DX
-	MOVQ   y_len+32(FP), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	CMPQ   CX, $0x20
-	JB     tail2
+	SUBQ   $0x40, CX
+	JB     one2
 
 loop1:
+	VMOVUPS     (AX), Y4
+	VFMADD231PS (DX), Y4, Y0
+	VMOVUPS     32(AX), Y4
+	VFMADD231PS 32(DX), Y4, Y1
+	VMOVUPS     64(AX), Y4
+	VFMADD231PS 64(DX), Y4, Y2
+	VMOVUPS     96(AX), Y4
+	VFMADD231PS 96(DX), Y4, Y3
+	VMOVUPS     128(AX), Y4
+	VFMADD231PS 128(DX), Y4, Y0
+	VMOVUPS     160(AX), Y4
+	VFMADD231PS 160(DX), Y4, Y1
+	VMOVUPS     192(AX), Y4
+	VFMADD231PS 192(DX), Y4, Y2
+	VMOVUPS     224(AX), Y4
+	VFMADD231PS 224(DX), Y4, Y3
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x40, CX
+	JAE         loop1
+
+one2:
+	ADDQ        $0x20, CX
+	JNC         tail3
 	VMOVUPS     (AX), Y4
 	VFMADD231PS (DX), Y4, Y0
 	VMOVUPS     32(AX), Y4
@@ -48,37 +71,36 @@ loop1:
 	ADDQ        $0x00000080, AX
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x20, CX
-	CMPQ        CX, $0x20
-	JAE         loop1
 
-tail2:
+tail3:
+	ADDQ        $0x20, CX
 	TESTQ       CX, CX
-	JZ          fold3
+	JZ          fold4
 	CMPQ        CX, $0x08
-	JB          part4
+	JB          part5
 	VMOVUPS     (AX), Y4
 	VFMADD231PS (DX), Y4, Y0
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x08, CX
 	CMPQ        CX, $0x08
-	JB          part5
+	JB          part6
 	VMOVUPS     (AX), Y4
 	VFMADD231PS (DX), Y4, Y1
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x08, CX
 	CMPQ        CX, $0x08
-	JB          part6
+	JB          part7
 	VMOVUPS     (AX), Y4
 	VFMADD231PS (DX), Y4, Y2
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x08, CX
 	CMPQ        CX, $0x08
-	JB          part7
+	JB          part8
 
-part4:
+part5:
 	LEAQ        masksF32<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*4), Y4
@@ -89,9 +111,9 @@ part4:
 	VADDPS      Y5, Y1, Y1
 	VADDPS      Y5, Y2, Y2
 	VADDPS      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part5:
+part6:
 	LEAQ        masksF32<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*4), Y4
@@ -101,9 +123,9 @@ part5:
 	VXORPS      Y5, Y5, Y5
 	VADDPS      Y5, Y2, Y2
 	VADDPS      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part6:
+part7:
 	LEAQ        masksF32<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*4), Y4
@@ -112,9 +134,9 @@ part6:
 	VFMADD231PS Y4, Y5, Y2
 	VXORPS      Y5, Y5, Y5
 	VADDPS      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part7:
+part8:
 	LEAQ        masksF32<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPS     32(BX)(CX*4), Y4
@@ -122,8 +144,8 @@ part7:
 	VMASKMOVPS  (DX), Y4, Y4
 	VFMADD231PS Y4, Y5, Y3
 
-padded8:
-fold3:
+padded9:
+fold4:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y0, Y0
@@ -153,15 +175,38 @@ TEXT ·DotF64(SB), NOSPLIT, $0-56
 	MOVQ   x_base+0(FP), AX
 	MOVQ   x_len+8(FP), CX
 	MOVQ   y_base+24(FP), DX
-	MOVQ   y_len+32(FP), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	CMPQ   CX, $0x10
-	JB     tail2
+	SUBQ   $0x20, CX
+	JB     one2
 
 loop1:
+	VMOVUPD     (AX), Y4
+	VFMADD231PD (DX), Y4, Y0
+	VMOVUPD     32(AX), Y4
+	VFMADD231PD 32(DX), Y4, Y1
+	VMOVUPD     64(AX), Y4
+	VFMADD231PD 64(DX), Y4, Y2
+	VMOVUPD     96(AX), Y4
+	VFMADD231PD 96(DX), Y4, Y3
+	VMOVUPD     128(AX), Y4
+	VFMADD231PD 128(DX), Y4, Y0
+	VMOVUPD     160(AX), Y4
+	VFMADD231PD 160(DX), Y4, Y1
+	VMOVUPD     192(AX), Y4
+	VFMADD231PD 192(DX), Y4, Y2
+	VMOVUPD     224(AX), Y4
+	VFMADD231PD 224(DX), Y4, Y3
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x20, CX
+	JAE         loop1
+
+one2:
+	ADDQ        $0x10, CX
+	JNC         tail3
 	VMOVUPD     (AX), Y4
 	VFMADD231PD (DX), Y4, Y0
 	VMOVUPD     32(AX), Y4
@@ -173,37 +218,36 @@ loop1:
 	ADDQ        $0x00000080, AX
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x10, CX
-	CMPQ        CX, $0x10
-	JAE         loop1
 
-tail2:
+tail3:
+	ADDQ        $0x10, CX
 	TESTQ       CX, CX
-	JZ          fold3
+	JZ          fold4
 	CMPQ        CX, $0x04
-	JB          part4
+	JB          part5
 	VMOVUPD     (AX), Y4
 	VFMADD231PD (DX), Y4, Y0
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x04, CX
 	CMPQ        CX, $0x04
-	JB          part5
+	JB          part6
 	VMOVUPD     (AX), Y4
 	VFMADD231PD (DX), Y4, Y1
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x04, CX
 	CMPQ        CX, $0x04
-	JB          part6
+	JB          part7
 	VMOVUPD     (AX), Y4
 	VFMADD231PD (DX), Y4, Y2
 	ADDQ        $0x20, AX
 	ADDQ        $0x20, DX
 	SUBQ        $0x04, CX
 	CMPQ        CX, $0x04
-	JB          part7
+	JB          part8
 
-part4:
+part5:
 	LEAQ        masksF64<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPD     32(BX)(CX*8), Y4
@@ -214,9 +258,9 @@ part4:
 	VADDPD      Y5, Y1, Y1
 	VADDPD      Y5, Y2, Y2
 	VADDPD      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part5:
+part6:
 	LEAQ        masksF64<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPD     32(BX)(CX*8), Y4
@@ -226,9 +270,9 @@ part5:
 	VXORPS      Y5, Y5, Y5
 	VADDPD      Y5, Y2, Y2
 	VADDPD      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part6:
+part7:
 	LEAQ        masksF64<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPD     32(BX)(CX*8), Y4
@@ -237,9 +281,9 @@ part6:
 	VFMADD231PD Y4, Y5, Y2
 	VXORPS      Y5, Y5, Y5
 	VADDPD      Y5, Y3, Y3
-	JMP         padded8
+	JMP         padded9
 
-part7:
+part8:
 	LEAQ        masksF64<>+0(SB), BX
 	NEGQ        CX
 	VMOVUPD     32(BX)(CX*8), Y4
@@ -247,8 +291,8 @@ part7:
 	VMASKMOVPD  (DX), Y4, Y4
 	VFMADD231PD Y4, Y5, Y3
 
-padded8:
-fold3:
+padded9:
+fold4:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func EpochF32(x []float32, y []float32, eta float32, w []float32, log []uint32) (rows int, updates int)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, AVX2, FMA3, MMX+, SSE
 TEXT ·EpochF32(SB), NOSPLIT, $0-120
 	MOVQ    x_base+0(FP), AX
 	MOVQ    y_base+24(FP), CX
@@ -27,6 +27,7 @@ TEXT ·EpochF32(SB), NOSPLIT, $0-120
 	VMOVUPS (R8), Y3
 
 row3:
+	PREFETCHT1   2048(AX)
 	VMOVSS       (CX)(DI*4), X4
 	VANDPS       X1, X4, X4
 	VMULPS       (AX), Y3, Y5
@@ -71,6 +72,7 @@ wider2:
 	VMOVUPS 32(R8), Y4
 
 row9:
+	PREFETCHT1   2048(AX)
 	VMOVSS       (CX)(DI*4), X5
 	VANDPS       X1, X5, X5
 	VMULPS       (AX), Y3, Y6
@@ -120,6 +122,8 @@ wider8:
 	VMOVUPS 64(R8), Y5
 
 row15:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
 	VMOVSS       (CX)(DI*4), X6
 	VANDPS       X1, X6, X6
 	VMULPS       (AX), Y3, Y7
@@ -174,6 +178,8 @@ wider14:
 	VMOVUPS 96(R8), Y6
 
 row21:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
 	VMOVSS       (CX)(DI*4), X7
 	VANDPS       X1, X7, X7
 	VMULPS       (AX), Y3, Y8
@@ -233,6 +239,9 @@ wider20:
 	VMOVUPS 128(R8), Y7
 
 row27:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
 	VMOVSS       (CX)(DI*4), X8
 	VANDPS       X1, X8, X8
 	VMULPS       (AX), Y3, Y9
@@ -296,6 +305,9 @@ wider26:
 	VMOVUPS 160(R8), Y8
 
 row33:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
 	VMOVSS       (CX)(DI*4), X9
 	VANDPS       X1, X9, X9
 	VMULPS       (AX), Y3, Y10
@@ -363,6 +375,10 @@ wider32:
 	VMOVUPS 192(R8), Y9
 
 row39:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
+	PREFETCHT1   2240(AX)
 	VMOVSS       (CX)(DI*4), X10
 	VANDPS       X1, X10, X10
 	VMULPS       (AX), Y3, Y11
@@ -434,6 +450,10 @@ wider38:
 	VMOVUPS 224(R8), Y10
 
 row45:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
+	PREFETCHT1   2240(AX)
 	VMOVSS       (CX)(DI*4), X11
 	VANDPS       X1, X11, X11
 	VMULPS       (AX), Y3, Y12
@@ -601,7 +621,7 @@ done1:
 	RET
 
 // func EpochF64(x []float64, y []float64, eta float64, w []float64, log []uint32) (rows int, updates int)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·EpochF64(SB), NOSPLIT, $0-120
 	MOVQ    x_base+0(FP), AX
 	MOVQ    y_base+24(FP), CX
@@ -623,6 +643,7 @@ TEXT ·EpochF64(SB), NOSPLIT, $0-120
 	VMOVUPD (R8), Y3
 
 row3:
+	PREFETCHT1   2048(AX)
 	VMOVSD       (CX)(DI*8), X4
 	VANDPD       X1, X4, X4
 	VMULPD       (AX), Y3, Y5
@@ -665,6 +686,7 @@ wider2:
 	VMOVUPD 32(R8), Y4
 
 row9:
+	PREFETCHT1   2048(AX)
 	VMOVSD       (CX)(DI*8), X5
 	VANDPD       X1, X5, X5
 	VMULPD       (AX), Y3, Y6
@@ -712,6 +734,8 @@ wider8:
 	VMOVUPD 64(R8), Y5
 
 row15:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
 	VMOVSD       (CX)(DI*8), X6
 	VANDPD       X1, X6, X6
 	VMULPD       (AX), Y3, Y7
@@ -764,6 +788,8 @@ wider14:
 	VMOVUPD 96(R8), Y6
 
 row21:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
 	VMOVSD       (CX)(DI*8), X7
 	VANDPD       X1, X7, X7
 	VMULPD       (AX), Y3, Y8
@@ -821,6 +847,9 @@ wider20:
 	VMOVUPD 128(R8), Y7
 
 row27:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
 	VMOVSD       (CX)(DI*8), X8
 	VANDPD       X1, X8, X8
 	VMULPD       (AX), Y3, Y9
@@ -882,6 +911,9 @@ wider26:
 	VMOVUPD 160(R8), Y8
 
 row33:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
 	VMOVSD       (CX)(DI*8), X9
 	VANDPD       X1, X9, X9
 	VMULPD       (AX), Y3, Y10
@@ -947,6 +979,10 @@ wider32:
 	VMOVUPD 192(R8), Y9
 
 row39:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
+	PREFETCHT1   2240(AX)
 	VMOVSD       (CX)(DI*8), X10
 	VANDPD       X1, X10, X10
 	VMULPD       (AX), Y3, Y11
@@ -1016,6 +1052,10 @@ wider38:
 	VMOVUPD 224(R8), Y10
 
 row45:
+	PREFETCHT1   2048(AX)
+	PREFETCHT1   2112(AX)
+	PREFETCHT1   2176(AX)
+	PREFETCHT1   2240(AX)
 	VMOVSD       (CX)(DI*8), X11
 	VANDPD       X1, X11, X11
 	VMULPD       (AX), Y3, Y12

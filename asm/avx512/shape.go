@@ -8,6 +8,12 @@ const (
 	MRF64, NRF64 = 12, 16
 )
 
+// The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
+const (
+	BoundsMRF32, BoundsNRF32 = 8, 32
+	BoundsMRF64, BoundsNRF64 = 8, 16
+)
+
 // The fused multiply-adds of a round of Peak.
 const (
 	RoundF32 = 192

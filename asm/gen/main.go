@@ -40,7 +40,7 @@ func generate(root string) error {
 			for _, t := range amd64.Types {
 				k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
 			}
-			asm, stubs, err := compile(ctx, isa.Name)
+			asm, stubs, err := compile(ctx, isa)
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", isa.Name, k.File, err)
 			}
@@ -69,8 +69,8 @@ func write(folder, name string, asm, stubs []byte) error {
 	return os.WriteFile(filepath.Join(folder, name+".go"), stubs, 0o644)
 }
 
-// compile returns the assembly and the stubs of what ctx holds.
-func compile(ctx *build.Context, pkg string) (asm, stubs []byte, err error) {
+// compile returns the assembly and the stubs of what ctx holds, or an error if it holds what isa's gate doesn't allow.
+func compile(ctx *build.Context, isa amd64.ISA) (asm, stubs []byte, err error) {
 	f, err := ctx.Result()
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +78,10 @@ func compile(ctx *build.Context, pkg string) (asm, stubs []byte, err error) {
 	if err := pass.Compile.Execute(f); err != nil {
 		return nil, nil, err
 	}
-	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: pkg}
+	if err := isa.Check(f); err != nil {
+		return nil, nil, err
+	}
+	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: isa.Name}
 	asm, err = printer.NewGoAsm(cfg).Print(f)
 	if err != nil {
 		return nil, nil, err

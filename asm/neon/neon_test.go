@@ -19,9 +19,11 @@ var (
 		EpochIndexed:   neon.EpochIndexedF32,
 		Transpose:      neon.TransposeF32,
 		MaxSquaredNorm: neon.MaxSquaredNormF32,
-		Errors:         neon.ErrorsF32,
 		Tile:           neon.TileF32,
 		MR:             neon.MRF32, NR: neon.NRF32,
+		Pack:     neon.PackF32,
+		Bounds:   neon.BoundsF32,
+		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            neon.DotF64,
@@ -31,9 +33,11 @@ var (
 		EpochIndexed:   neon.EpochIndexedF64,
 		Transpose:      neon.TransposeF64,
 		MaxSquaredNorm: neon.MaxSquaredNormF64,
-		Errors:         neon.ErrorsF64,
 		Tile:           neon.TileF64,
 		MR:             neon.MRF64, NR: neon.NRF64,
+		Pack:     neon.PackF64,
+		Bounds:   neon.BoundsF64,
+		BoundsMR: neon.BoundsMRF64, BoundsNR: neon.BoundsNRF64,
 	}
 )
 

@@ -58,12 +58,16 @@ func MaxSquaredNormF64(x []float64, stride int) float64 {
 	return maxSquaredNorm(x, stride)
 }
 
-func ErrorsF32(x, y, w []float32, stride int, counts []int64) {
-	errorCounts(x, y, w, stride, counts)
+func PackF32(dst, x, y []float32, stride, cols int) float32 { return pack(dst, x, y, stride, cols) }
+
+func PackF64(dst, x, y []float64, stride, cols int) float64 { return pack(dst, x, y, stride, cols) }
+
+func BoundsF32(x, w, limits []float32, cols int, low, high []int64) {
+	bounds(x, w, limits, cols, low, high)
 }
 
-func ErrorsF64(x, y, w []float64, stride int, counts []int64) {
-	errorCounts(x, y, w, stride, counts)
+func BoundsF64(x, w, limits []float64, cols int, low, high []int64) {
+	bounds(x, w, limits, cols, low, high)
 }
 
 func TileF32(a, b, c []float32, ldc int) { tile(a, b, c, ldc) }

@@ -148,12 +148,47 @@ func maxSquaredNorm[T float](x []T, stride int) float64 {
 	return largest
 }
 
-func errorCounts[T float](x, y, w []T, stride int, counts []int64) {
+// The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
+const (
+	BoundsMRF32, BoundsNRF32 = boundsMR, boundsNR
+	BoundsMRF64, BoundsNRF64 = boundsMR, boundsNR
+
+	boundsMR, boundsNR = 1, 4
+)
+
+func pack[T float](dst, x, y []T, stride, cols int) (largest T) {
 	for r, label := range y {
-		row := x[r*stride : (r+1)*stride]
-		for c := range counts {
-			if (dot(row, w[c*stride:(c+1)*stride]) > 0) != (label > 0) {
-				counts[c]++
+		row := x[r*stride:][:cols]
+		group := dst[r/boundsNR*boundsNR*cols:]
+		var norm T
+		for c, v := range row {
+			if math.Signbit(float64(label)) {
+				v = -v
+			}
+			norm = fma(v, v, norm)
+			group[c*boundsNR+r%boundsNR] = v
+		}
+		if norm > largest {
+			largest = norm
+		}
+	}
+	return largest
+}
+
+func bounds[T float](x, w, limits []T, cols int, low, high []int64) {
+	for ; len(x) >= boundsNR*cols && len(x) > 0; x = x[boundsNR*cols:] {
+		for i, limit := range limits {
+			for r := range boundsNR {
+				var score T
+				for c := range cols {
+					score = fma(x[c*boundsNR+r], w[i*cols+c], score)
+				}
+				if score < -limit {
+					low[i]++
+				}
+				if !(score > limit) {
+					high[i]++
+				}
 			}
 		}
 	}

@@ -29,9 +29,12 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
-	Errors         func(x, y, w []T, stride int, counts []int64)
 	Tile           func(a, b, c []T, ldc int)
 	MR, NR         int
+	Pack           func(dst, x, y []T, stride, cols int) T
+	Bounds         func(x, w, limits []T, cols int, low, high []int64)
+
+	BoundsMR, BoundsNR int
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -44,9 +47,11 @@ var (
 		EpochIndexed:   ref.EpochIndexedF32,
 		Transpose:      ref.TransposeF32,
 		MaxSquaredNorm: ref.MaxSquaredNormF32,
-		Errors:         ref.ErrorsF32,
 		Tile:           ref.TileF32,
 		MR:             ref.MRF32, NR: ref.NRF32,
+		Pack:     ref.PackF32,
+		Bounds:   ref.BoundsF32,
+		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
 	}
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
@@ -56,9 +61,11 @@ var (
 		EpochIndexed:   ref.EpochIndexedF64,
 		Transpose:      ref.TransposeF64,
 		MaxSquaredNorm: ref.MaxSquaredNormF64,
-		Errors:         ref.ErrorsF64,
 		Tile:           ref.TileF64,
 		MR:             ref.MRF64, NR: ref.NRF64,
+		Pack:     ref.PackF64,
+		Bounds:   ref.BoundsF64,
+		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
 	}
 )
 
@@ -92,8 +99,9 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},
 		{"Transpose", got.Transpose != nil, h.transpose},
 		{"MaxSquaredNorm", got.MaxSquaredNorm != nil, h.maxSquaredNorm},
-		{"Errors", got.Errors != nil, h.errors},
 		{"Tile", got.Tile != nil, h.tile},
+		{"Pack", got.Pack != nil, h.pack},
+		{"Bounds", got.Bounds != nil, h.bounds},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)
@@ -441,43 +449,6 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 	}
 }
 
-func (h *harness[T]) errors(t *testing.T) {
-	for _, f := range flavours {
-		for _, stride := range h.strides() {
-			for _, n := range []int{0, 1, 3, 8, 17, 33, 70} {
-				for _, k := range []int{1, 2, 3, 5} {
-					h.errorsOne(t, f, stride, n, k)
-				}
-			}
-		}
-	}
-}
-
-func (h *harness[T]) errorsOne(t *testing.T, f flavour, stride, n, k int) {
-	if max(n, k)*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
-		return
-	}
-	w := h.numbers(k*stride, f)
-	x, y := h.rows(n, stride, f, make([]T, stride)), h.labels(n)
-	start := make([]int64, k)
-	for c := range start {
-		start[c] = int64(1000 * c)
-	}
-	want := append([]int64(nil), start...)
-	h.want.Errors(x, y, w, stride, want)
-	for _, p := range h.places()[:4] {
-		what := fmt.Sprintf("%s stride=%d n=%d k=%d %+v", f.name, stride, n, k, p)
-		got := guard.Put(h.buffers[3], p, start)
-		h.got.Errors(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), guard.Put(h.buffers[2], p, w), stride, got)
-		for c := range want {
-			if got[c] != want[c] {
-				t.Fatalf("%s: count %d is %d, want %d", what, c, got[c], want[c])
-			}
-		}
-		h.intact(t, what)
-	}
-}
-
 // tile holds a tile of any shape against the definition, element by element, each the dot product of one column of both
 // panels by the twin of Axpy, whose every step is one fma.
 func (h *harness[T]) tile(t *testing.T) {
@@ -506,5 +477,110 @@ func (h *harness[T]) tile(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// fma returns x*y + z by the twin of Axpy.
+func (h *harness[T]) fma(x, y, z T) T {
+	acc := [1]T{z}
+	h.want.Axpy(x, []T{y}, acc[:])
+	return acc[0]
+}
+
+// pack holds groups of any size against the definition.
+func (h *harness[T]) pack(t *testing.T) {
+	for _, f := range flavours {
+		for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 29, 70} {
+			for groups := range 3 {
+				h.packOne(t, f, cols, groups*h.got.BoundsNR)
+			}
+		}
+	}
+}
+
+func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
+	stride, nr := kernel.Stride[T](cols), h.got.BoundsNR
+	if n*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
+		return
+	}
+	x, y := h.numbers(n*stride, f), h.labels(n)
+	want, largest := make([]T, n*cols), T(0)
+	for r, label := range y {
+		norm := T(0)
+		for c := range cols {
+			v := x[r*stride+c]
+			if label < 0 {
+				v = -v
+			}
+			want[(r/nr*cols+c)*nr+r%nr] = v
+			norm = h.fma(v, v, norm)
+		}
+		if norm > largest {
+			largest = norm
+		}
+	}
+	for _, p := range h.places()[:4] {
+		what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
+		dst := guard.Put(h.buffers[2], p, make([]T, n*cols))
+		got := h.got.Pack(dst, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), stride, cols)
+		if !same(got, largest) {
+			t.Fatalf("%s: largest squared norm %v, want %v", what, got, largest)
+		}
+		h.equal(t, what, dst, want)
+		h.intact(t, what)
+	}
+}
+
+// bounds holds tiles of any shape against the definition.
+func (h *harness[T]) bounds(t *testing.T) {
+	for _, f := range flavours {
+		for _, cols := range []int{1, 2, 3, 8, 29} {
+			for _, tiles := range []int{1, 2, 64 / h.got.BoundsMR} {
+				for groups := range 3 {
+					h.boundsOne(t, f, cols, groups, tiles*h.got.BoundsMR)
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
+	mr, nr := h.got.BoundsMR, h.got.BoundsNR
+	x, w := h.numbers(groups*nr*cols, f), h.numbers(n*cols, f)
+	limits := make([]T, n)
+	for i := range limits {
+		limits[i] = []T{0, T(math.Abs(f.make(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
+	}
+	low, high := make([]int64, n), make([]int64, n)
+	for i := range n {
+		low[i], high[i] = int64(i), int64(1000*i)
+	}
+	wantLow, wantHigh := append([]int64(nil), low...), append([]int64(nil), high...)
+	for i, limit := range limits {
+		for r := range groups * nr {
+			score := T(0)
+			for c := range cols {
+				score = h.fma(x[(r/nr*cols+c)*nr+r%nr], w[(i/mr*cols+c)*mr+i%mr], score)
+			}
+			if score < -limit {
+				wantLow[i]++
+			}
+			if !(score > limit) {
+				wantHigh[i]++
+			}
+		}
+	}
+	for _, p := range h.places()[:4] {
+		what := fmt.Sprintf("%s cols=%d rows=%d candidates=%d %+v", f.name, cols, groups*nr, n, p)
+		gotLow, gotHigh := guard.Put(h.buffers[3], p, low), guard.Put(h.buffers[4], p, high)
+		h.got.Bounds(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), guard.Put(h.buffers[2], p, limits), cols,
+			gotLow, gotHigh)
+		for i := range wantLow {
+			if gotLow[i] != wantLow[i] || gotHigh[i] != wantHigh[i] {
+				t.Fatalf("%s: candidate %d has bounds %d and %d, want %d and %d", what, i, gotLow[i], gotHigh[i],
+					wantLow[i], wantHigh[i])
+			}
+		}
+		h.intact(t, what)
 	}
 }

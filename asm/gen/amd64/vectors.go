@@ -7,26 +7,36 @@ func (w *Writer) dot() {
 	masks := w.masks()
 	w.begin("Dot", "func(x, y []T) T", "returns the dot product of x and y, of the same length.")
 	x, n := w.slice("x")
-	y, _ := w.slice("y")
+	y := w.GP64()
+	w.Load(w.Param("y").Base(), y)
 	acc := w.ymms(accs)
 	w.zero(acc...)
 
-	loop, tail, fin := w.label("loop"), w.label("tail"), w.label("fold")
-	w.CMPQ(n, imm(accs*w.Per))
-	w.JB(ref(tail))
-	w.Label(loop)
-	for k, a := range acc {
-		v := w.YMM()
-		w.movp(vec(x, k), v)
-		w.fmap(vec(y, k), v, a)
+	// Twice the lanes at a time: the next call's loads begin under this one's fold only if few instructions lie between.
+	const unroll = 2
+	loop, one, tail, fin := w.label("loop"), w.label("one"), w.label("tail"), w.label("fold")
+	step := func(times int) {
+		for k := range times * accs {
+			v := w.YMM()
+			w.movp(vec(x, k), v)
+			w.fmap(vec(y, k), v, acc[k%accs])
+		}
+		w.ADDQ(imm(times*accs*vectorBytes), x)
+		w.ADDQ(imm(times*accs*vectorBytes), y)
 	}
-	w.ADDQ(imm(accs*vectorBytes), x)
-	w.ADDQ(imm(accs*vectorBytes), y)
-	w.SUBQ(imm(accs*w.Per), n)
-	w.CMPQ(n, imm(accs*w.Per))
+	w.SUBQ(imm(unroll*accs*w.Per), n)
+	w.JB(ref(one))
+	w.Label(loop)
+	step(unroll)
+	w.SUBQ(imm(unroll*accs*w.Per), n)
 	w.JAE(ref(loop))
-
+	w.Label(one)
+	w.ADDQ(imm((unroll-1)*accs*w.Per), n)
+	w.JNC(ref(tail))
+	step(1)
+	w.SUBQ(imm(accs*w.Per), n)
 	w.Label(tail)
+	w.ADDQ(imm(accs*w.Per), n)
 	w.TESTQ(n, n)
 	w.JZ(ref(fin))
 	w.dotTail(masks, x, y, n, acc)

@@ -20,16 +20,18 @@ type Kernel struct {
 
 // An ISA is an instruction set and the kernels that are written for it.
 type ISA struct {
-	Name    string // of the package
-	Bytes   int    // of a vector
+	Name    string   // of the package
+	Bytes   int      // of a vector
+	Gate    []string // the features, in avo's names, that package kernel tests for before it calls the package
 	Kernels []Kernel
 }
 
 // ISAs lists the instruction sets. AVX-512 has the kernels that measure faster with it.
 var ISAs = []ISA{
-	{"avx2", 32, kernels},
-	{"avx512", 64, []Kernel{
-		{"errors", (*Writer).errors},
+	{"avx2", 32, []string{"AVX2", "FMA3"}, kernels},
+	{"avx512", 64, []string{"AVX2", "FMA3", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}, []Kernel{
+		{"pack", (*Writer).pack},
+		{"bounds", (*Writer).bounds},
 		{"tile", (*Writer).tile},
 		{"limits", (*Writer).limits},
 		{"exp", (*Writer).exp},
@@ -46,7 +48,8 @@ var kernels = []Kernel{
 	{"epoch_indexed", (*Writer).epochIndexed},
 	{"transpose", (*Writer).transpose},
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
-	{"errors", (*Writer).errors},
+	{"pack", (*Writer).pack},
+	{"bounds", (*Writer).bounds},
 	{"tile", (*Writer).tile},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},

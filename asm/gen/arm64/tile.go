@@ -18,39 +18,56 @@ func (w *Writer) tile() {
 	b, n := w.slice("b")
 	c, ldc := w.load(w.param("c").Base()), w.bytes(w.param("ldc"))
 
-	acc := make([][]vec, tileRows)
-	for i := range acc {
-		acc[i] = w.vecs(tileVectors)
-		w.zero(acc[i]...)
-	}
+	p := w.product()
 	loop, done := w.label("k"), w.label("done")
 	w.op("CMP", imm(nr), n)
 	w.op("BLO", done)
 	w.here(loop)
-	va, vb := w.vecs(tileRows/w.per()), w.vecs(tileVectors)
-	w.ld(mem{a, 0}, va...)
-	w.ld(mem{b, 0}, vb...)
-	for i := range acc {
-		for j, r := range vb {
-			w.fmaLane(r, va[i/w.per()], i%w.per(), acc[i][j])
-		}
-	}
-	w.op("ADD", imm(tileRows*w.Size), a)
-	w.op("ADD", imm(tileVectors*vectorBytes), b)
+	p.step(a, b)
 	w.op("SUB", imm(nr), n)
 	w.op("CMP", imm(nr), n)
 	w.op("BHS", loop)
 
 	w.here(done)
-	for i := range acc {
-		w.ld(mem{c, 0}, vb...)
-		for j, r := range acc[i] {
-			w.add(r, vb[j], vb[j])
+	for i, acc := range p.acc {
+		w.ld(mem{c, 0}, p.row...)
+		for j, r := range acc {
+			w.add(r, p.row[j], p.row[j])
 		}
-		w.st(mem{c, 0}, vb...)
+		w.st(mem{c, 0}, p.row...)
 		if i < tileRows-1 {
 			w.op("ADD", ldc, c)
 		}
 	}
 	w.op("RET")
+}
+
+// A product is the registers of a tile.
+type product struct {
+	*Writer
+	acc         [][]vec // for each row of the tile
+	column, row []vec   // of a and of b; free between steps
+}
+
+// product takes the registers and clears the accumulators.
+func (w *Writer) product() product {
+	acc := make([][]vec, tileRows)
+	for i := range acc {
+		acc[i] = w.vecs(tileVectors)
+		w.zero(acc[i]...)
+	}
+	return product{w, acc, w.vecs(tileRows / w.per()), w.vecs(tileVectors)}
+}
+
+// step adds the products of the column at a and the row at b, and advances a and b beyond them.
+func (p product) step(a, b gp) {
+	p.ld(mem{a, 0}, p.column...)
+	p.ld(mem{b, 0}, p.row...)
+	for i, acc := range p.acc {
+		for j, r := range p.row {
+			p.fmaLane(r, p.column[i/p.per()], i%p.per(), acc[j])
+		}
+	}
+	p.op("ADD", imm(tileRows*p.Size), a)
+	p.op("ADD", imm(tileVectors*vectorBytes), b)
 }

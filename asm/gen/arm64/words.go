@@ -41,30 +41,31 @@ func (w *Writer) div(x, y, dst vec) { w.binary(0x6e20fc00, "fdiv", x, y, dst) }
 func (w *Writer) lesser(x, y, dst vec)  { w.binary(0x4ea0f400, "fmin", x, y, dst) }
 func (w *Writer) greater(x, y, dst vec) { w.binary(0x4e20f400, "fmax", x, y, dst) }
 
+// greaterNumber is the maximum of x and y; where one of them is a NaN, the other, unless the NaN is a signalling one.
+func (w *Writer) greaterNumber(x, y, dst vec) { w.binary(0x4e20c400, "fmaxnm", x, y, dst) }
+
 // equal and less set all bits of the lanes where x == y or x < y, and none of the others; NaN is neither.
 func (w *Writer) equal(x, y, dst vec) { w.binary(0x4e20e400, "fcmeq", x, y, dst) }
 func (w *Writer) less(x, y, dst vec)  { w.binary(0x6ea0e400, "fcmgt", y, x, dst) }
 
-// fmaLane adds x times lane i of y to acc.
-func (w *Writer) fmaLane(x, y vec, i int, acc vec) { w.lane(0x4f801000, "fmla", x, y, i, acc) }
-
-// mulLane multiplies x by lane i of y.
-func (w *Writer) mulLane(x, y vec, i int, dst vec) { w.lane(0x4f809000, "fmul", x, y, i, dst) }
-
-// lane writes an instruction on x and lane i of y. Bits 11 and 21 are the number of the lane, bit 11 alone for elements
-// of 64 bits.
-func (w *Writer) lane(code uint32, name string, x, y vec, i int, dst vec) {
+// fmaLane adds x times lane i of y to acc. Bits 11 and 21 are the number of the lane, bit 11 alone for elements of 64 bits.
+func (w *Writer) fmaLane(x, y vec, i int, acc vec) {
 	high, low := uint32(i>>1), uint32(i&1)
 	if w.Size == 8 {
 		high, low = uint32(i), 0
 	}
-	w.word(w.code(code, dst, x, y)|high<<11|low<<21, name+" v%d.%[5]s, v%[2]d.%[5]s, v%[3]d.%[4]s[%[6]d]",
-		dst, x, y, w.kind(), w.full(), i)
+	w.word(w.code(0x4f801000, acc, x, y)|high<<11|low<<21, "fmla v%d.%[5]s, v%[2]d.%[5]s, v%[3]d.%[4]s[%[6]d]",
+		acc, x, y, w.kind(), w.full(), i)
 }
 
 // addPair adds lanes 0 and 1.
 func (w *Writer) addPair(v, dst vec) {
 	w.word(w.code(0x7e30d800, dst, v, 0), "faddp %[3]s%[1]d, v%[2]d.2%[3]s", dst, v, w.kind())
+}
+
+// negate flips the sign.
+func (w *Writer) negate(v, dst vec) {
+	w.word(w.code(0x6ea0f800, dst, v, 0), "fneg v%d.%[3]s, v%[2]d.%[3]s", dst, v, w.full())
 }
 
 // positives sets all bits of the lanes that are > 0 and none of the others; a NaN isn't.

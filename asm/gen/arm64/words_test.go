@@ -39,7 +39,8 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax", "fmla", "faddp", "fcmeq", "fcmgt", "fcvtl", "fcvtl2", "movi", "stnp",
+		"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax", "fmaxnm", "fmla", "faddp", "fneg", "fcmeq", "fcmgt", "fcvtl",
+		"fcvtl2", "movi", "stnp",
 	} {
 		if !seen[name] {
 			t.Errorf("no kernel has %s", name)

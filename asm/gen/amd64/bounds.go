@@ -1,0 +1,375 @@
+package amd64
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// maxCandidates is the most that one call of Bounds judges, so that its counters fit a stack frame.
+const maxCandidates = 64
+
+// boundsShape returns how many candidates and rows a tile of Bounds has; the former divides maxCandidates. With AVX2, 12
+// accumulators, three vectors of rows and a weight fill the registers; the 7 loads for 12 fmas keep the ports busy four
+// cycles of six. AVX-512 needs 10 loads for 16 fmas.
+func (w *Writer) boundsShape() (candidates, rows int) {
+	if w.ISA.Bytes > vectorBytes {
+		return 8, 2 * w.ISA.Bytes / w.Size
+	}
+	return 4, 3 * w.ISA.Bytes / w.Size
+}
+
+// pack: squares in registers, as transpose; a vector of rows at a time.
+func (w *Writer) pack() {
+	_, nr := w.boundsShape()
+	w.begin("Pack", "func(dst, x, y []T, stride, cols int) T",
+		fmt.Sprintf("packs rows in groups of %d and returns their largest squared norm.", nr))
+	dst, x := w.GP64(), w.GP64()
+	w.Load(w.Param("dst").Base(), dst)
+	w.Load(w.Param("x").Base(), x)
+	y, n := w.slice("y")
+	stride, cols := w.GP64(), w.GP64()
+	w.Load(w.Param("stride"), stride)
+	w.SHLQ(imm(w.log2()), stride)
+	w.Load(w.Param("cols"), cols)
+	best := w.YMM()
+	w.zero(best)
+
+	group, part, done := w.label("group"), w.label("part"), w.label("done")
+	w.Label(group)
+	w.CMPQ(n, imm(nr))
+	w.JB(ref(done))
+	w.SUBQ(imm(nr), n)
+	parts, at := w.GP64(), w.GP64()
+	w.MOVQ(operand.U32(nr/w.Per), parts)
+	w.MOVQ(dst, at)
+	w.Label(part)
+	w.packPart(at, x, y, stride, cols, nr*w.Size, best)
+	w.ADDQ(imm(vectorBytes), at)
+	w.ADDQ(imm(vectorBytes), y)
+	step := w.GP64()
+	w.MOVQ(stride, step)
+	w.SHLQ(imm(5-w.log2()), step) // times Per
+	w.ADDQ(step, x)
+	w.DECQ(parts)
+	w.JNZ(ref(part))
+	size := w.GP64()
+	w.IMUL3Q(operand.I32(nr*w.Size), cols, size)
+	w.ADDQ(size, dst)
+	w.JMP(ref(group))
+
+	w.Label(done)
+	w.Store(w.largest(best), w.ReturnIndex(0))
+	w.end()
+}
+
+// packPart packs one vector of rows: column c goes to dst + c*step. It raises best to their squared norms; a NaN doesn't.
+func (w *Writer) packPart(dst, x, y, stride, cols reg.GPVirtual, step int, best reg.VecVirtual) {
+	from, to, left := w.GP64(), w.GP64(), w.GP64()
+	w.MOVQ(x, from)
+	w.MOVQ(dst, to)
+	w.MOVQ(cols, left)
+	sign, squares := w.YMM(), w.YMM()
+	w.signBits(sign)
+	w.and(mem(y, 0), sign, sign)
+	w.zero(squares)
+
+	square, rest, packed := w.label("square"), w.label("rest"), w.label("packed")
+	w.Label(square)
+	w.CMPQ(left, imm(w.Per))
+	w.JB(ref(rest))
+	for side := range 2 {
+		for k, r := range w.halfSquare(from, stride, side) {
+			w.packColumn(r, sign, squares, mem(to, (side*w.Per/2+k)*step))
+		}
+	}
+	w.ADDQ(imm(vectorBytes), from)
+	w.ADDQ(imm(w.Per*step), to)
+	w.SUBQ(imm(w.Per), left)
+	w.JMP(ref(square))
+
+	w.Label(rest)
+	w.TESTQ(left, left)
+	w.JZ(ref(packed))
+	for side := range 2 {
+		for k, r := range w.halfSquare(from, stride, side) {
+			column := side*w.Per/2 + k
+			if column == w.Per-1 {
+				break // then it were a whole square
+			}
+			w.packColumn(r, sign, squares, mem(to, column*step))
+			w.CMPQ(left, imm(column+1))
+			w.JE(ref(packed))
+		}
+	}
+	w.Label(packed)
+	w.pick(w.VMAXPS, w.VMAXPD)(best, squares, best) // the second of VMAXPS's sources where one is a NaN: best
+}
+
+// halfSquare returns half of the columns of the square of Per rows at src: the left ones for side 0. Rows half a square
+// apart are loaded into the halves of one register, which leaves only shuffles within halves.
+func (w *Writer) halfSquare(src, stride reg.GPVirtual, side int) []reg.VecVirtual {
+	near, far, v := w.GP64(), w.GP64(), w.ymms(w.Per/2)
+	w.MOVQ(src, near)
+	w.LEAQ(operand.Mem{Base: src, Index: stride, Scale: uint8(w.Per / 2)}, far)
+	for k, r := range v {
+		w.VBROADCASTF128(mem(near, side*16), r)
+		w.VINSERTF128(imm(1), mem(far, side*16), r, r)
+		if k < len(v)-1 {
+			w.ADDQ(stride, near)
+			w.ADDQ(stride, far)
+		}
+	}
+	return w.columns(v)
+}
+
+// columns transposes within the halves of v, which hold Per/2 rows each.
+func (w *Writer) columns(v []reg.VecVirtual) []reg.VecVirtual {
+	if w.Size == 8 {
+		c := w.ymms(2)
+		w.VUNPCKLPD(v[1], v[0], c[0])
+		w.VUNPCKHPD(v[1], v[0], c[1])
+		return c
+	}
+	t, c := w.ymms(4), w.ymms(4)
+	for k := 0; k < 4; k += 2 {
+		w.VUNPCKLPS(v[k+1], v[k], t[k])
+		w.VUNPCKHPS(v[k+1], v[k], t[k+1])
+	}
+	for k := range 2 {
+		w.VSHUFPS(operand.U8(0x44), t[k+2], t[k], c[2*k])
+		w.VSHUFPS(operand.U8(0xee), t[k+2], t[k], c[2*k+1])
+	}
+	return c
+}
+
+// packColumn gives a vector of rows their signs, adds its squares and stores it.
+func (w *Writer) packColumn(v, sign, squares reg.VecVirtual, dst operand.Mem) {
+	w.xor(sign, v, v)
+	w.fmap(v, v, squares)
+	w.movp(v, dst)
+}
+
+// signBits sets every element of v to -0.
+func (w *Writer) signBits(v reg.VecVirtual) {
+	w.ones(v)
+	if w.Size == 4 {
+		w.VPSLLD(imm(31), v, v)
+	} else {
+		w.VPSLLQ(imm(63), v, v)
+	}
+}
+
+// ones sets every bit of v.
+func (w *Writer) ones(v reg.VecVirtual) {
+	if v.Size() == 64 {
+		w.zero(v) // so that the allocator sees where v begins to live
+		w.VPTERNLOGD(operand.U8(0xff), v, v, v)
+		return
+	}
+	w.VPCMPEQD(v, v, v)
+}
+
+// largest returns the largest element of v, which has no NaN, in lane 0.
+func (w *Writer) largest(v reg.VecVirtual) reg.VecVirtual {
+	max := w.pick(w.VMAXPS, w.VMAXPD)
+	s, t := w.XMM(), w.XMM()
+	w.VEXTRACTF128(imm(1), v, t)
+	max(t, v.AsX(), s)
+	if w.Size == 4 {
+		w.VMOVHLPS(s, s, t)
+		max(t, s, s)
+		w.VMOVSHDUP(s, t)
+	} else {
+		w.VUNPCKHPD(s, s, t)
+	}
+	max(t, s, s)
+	return s
+}
+
+// A bounds is the state of the loops of Bounds.
+type bounds struct {
+	*Writer
+	mr, nr   int
+	vectors  int         // of nr rows
+	counters operand.Mem // for each candidate a vector of low counts, then one of high counts, negative
+	acc      [][]reg.VecVirtual
+}
+
+// bounds: rows lie across the lanes, so a product of a group of rows with a candidate needs no folding. Groups of rows
+// in the outer loop stay in the first-level cache while all candidates pass.
+func (w *Writer) bounds() {
+	mr, nr := w.boundsShape()
+	w.begin("Bounds", "func(x, w, limits []T, cols int, low, high []int64)", "bounds the errors of candidates.")
+	w.Attributes(0) // the stack may have to grow
+	b := bounds{Writer: w, mr: mr, nr: nr, vectors: nr * w.Size / w.ISA.Bytes, counters: w.AllocLocal(2 * maxCandidates * w.ISA.Bytes)}
+	x, n := w.slice("x")
+	cols, size := w.GP64(), w.GP64()
+	w.Load(w.Param("cols"), cols)
+	w.IMUL3Q(operand.I32(nr), cols, size) // elements of a group
+	b.clearCounters()
+
+	group, done := w.label("group"), w.label("done")
+	w.Label(group)
+	w.CMPQ(n, size)
+	w.JB(ref(done))
+	b.group(x, cols)
+	step := w.GP64()
+	w.MOVQ(size, step)
+	w.SHLQ(imm(w.log2()), step)
+	w.ADDQ(step, x)
+	w.SUBQ(size, n)
+	w.JMP(ref(group))
+	w.Label(done)
+	b.addCounters()
+	w.end()
+}
+
+// clearCounters sets the counters of all candidates to zero.
+func (b bounds) clearCounters() {
+	at, n, zero := b.GP64(), b.GP64(), b.full(1)[0]
+	b.Load(b.Param("low").Len(), n)
+	b.LEAQ(b.counters, at)
+	b.zero(zero)
+	loop := b.label("clear")
+	b.Label(loop)
+	b.movp(zero, mem(at, 0))
+	b.movp(zero, mem(at, b.ISA.Bytes))
+	b.ADDQ(imm(2*b.ISA.Bytes), at)
+	b.DECQ(n)
+	b.JNZ(ref(loop))
+}
+
+// group judges all candidates on the group of rows at x.
+func (b bounds) group(x, cols reg.GPVirtual) {
+	weights, counters := b.GP64(), b.GP64()
+	limits, n := b.slice("limits")
+	b.Load(b.Param("w").Base(), weights)
+	b.LEAQ(b.counters, counters)
+	tile := b.label("tile")
+	b.Label(tile)
+	b.product(x, weights, cols)
+	b.judge(limits, counters)
+	b.ADDQ(imm(b.mr*b.Size), limits)
+	b.ADDQ(imm(2*b.mr*b.ISA.Bytes), counters)
+	b.SUBQ(imm(b.mr), n)
+	b.JNZ(ref(tile))
+}
+
+// product leaves the scores of a tile in acc and advances weights beyond its candidates.
+func (b *bounds) product(x, weights, cols reg.GPVirtual) {
+	b.acc = make([][]reg.VecVirtual, b.mr)
+	for i := range b.acc {
+		b.acc[i] = b.full(b.vectors)
+		b.zero(b.acc[i]...)
+	}
+	column, k, loop := b.GP64(), b.GP64(), b.label("k")
+	b.MOVQ(x, column)
+	b.MOVQ(cols, k)
+	b.Label(loop)
+	v := b.full(b.vectors)
+	for j, r := range v {
+		b.movp(mem(column, j*b.ISA.Bytes), r)
+	}
+	for i, acc := range b.acc {
+		s := b.full(1)[0]
+		b.broadcast(mem(weights, i*b.Size), s)
+		for j, r := range v {
+			b.fmap(r, s, acc[j])
+		}
+	}
+	b.ADDQ(imm(b.mr*b.Size), weights)
+	b.ADDQ(imm(b.nr*b.Size), column)
+	b.DECQ(k)
+	b.JNZ(ref(loop))
+}
+
+// The predicates of VCMPPS; that of high holds for a NaN.
+const (
+	lessOrdered = 0x11
+	notGreater  = 0x1a
+)
+
+// judge counts the scores of a tile that lie below -limit, and those that don't lie above limit.
+func (b bounds) judge(limits, counters reg.GPVirtual) {
+	for i, acc := range b.acc {
+		limit, minus := b.full(1)[0], b.full(1)[0]
+		b.signBits(minus)
+		b.broadcast(mem(limits, i*b.Size), limit)
+		b.xor(limit, minus, minus)
+		at := mem(counters, 2*i*b.ISA.Bytes)
+		b.tally(acc, lessOrdered, minus, at)
+		b.tally(acc, notGreater, limit, at.Offset(b.ISA.Bytes))
+	}
+}
+
+// tally subtracts 1 from the elements of the counter at mem for each vector of scores that compares so with limit.
+func (b bounds) tally(scores []reg.VecVirtual, predicate uint8, limit reg.VecVirtual, counter operand.Mem) {
+	sum := b.full(1)[0]
+	if b.ISA.Bytes > vectorBytes {
+		ones := b.full(1)[0]
+		b.ones(ones)
+		b.movp(counter, sum)
+		for _, s := range scores {
+			k := b.K()
+			b.pick(b.VCMPPS, b.VCMPPD)(operand.U8(predicate), limit, s, k)
+			b.pick(b.VPADDD, b.VPADDQ)(ones, sum, k, sum)
+		}
+		b.movp(sum, counter)
+		return
+	}
+	for j, s := range scores {
+		mask := b.full(1)[0]
+		if j == 0 {
+			mask = sum
+		}
+		b.pick(b.VCMPPS, b.VCMPPD)(operand.U8(predicate), limit, s, mask)
+		if j > 0 {
+			b.addInts(mask, sum, sum)
+		}
+	}
+	b.addInts(counter, sum, sum)
+	b.movp(sum, counter)
+}
+
+// addInts adds integers as wide as elements.
+func (b bounds) addInts(x, y, dst operand.Op) { b.pick(b.VPADDD, b.VPADDQ)(x, y, dst) }
+
+// addCounters subtracts the sum of each negative counter from its candidate's count.
+func (b bounds) addCounters() {
+	at, low, high, n := b.GP64(), b.GP64(), b.GP64(), b.GP64()
+	b.LEAQ(b.counters, at)
+	b.Load(b.Param("low").Base(), low)
+	b.Load(b.Param("high").Base(), high)
+	b.Load(b.Param("low").Len(), n)
+	loop := b.label("add")
+	b.Label(loop)
+	for k, counts := range []reg.GPVirtual{low, high} {
+		b.SUBQ(b.sumInts(mem(at, k*b.ISA.Bytes)), mem(counts, 0))
+		b.ADDQ(imm(8), counts)
+	}
+	b.ADDQ(imm(2*b.ISA.Bytes), at)
+	b.DECQ(n)
+	b.JNZ(ref(loop))
+}
+
+// sumInts returns the sum of the vector of integers at src.
+func (b bounds) sumInts(src operand.Mem) reg.GPVirtual {
+	s, t, sum := b.XMM(), b.XMM(), b.GP64()
+	b.VMOVDQU(src, s)
+	for part := 16; part < b.ISA.Bytes; part += 16 {
+		b.addInts(src.Offset(part), s, s)
+	}
+	b.VPSRLDQ(imm(8), s, t)
+	b.addInts(t, s, s)
+	if b.Size == 8 {
+		b.VMOVQ(s, sum)
+		return sum
+	}
+	b.VPSRLDQ(imm(4), s, t)
+	b.addInts(t, s, s)
+	b.VMOVD(s, sum.As32())
+	b.MOVLQSX(sum.As32(), sum)
+	return sum
+}

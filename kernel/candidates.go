@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"halfspace/internal/race"
+)
+
+// Candidates are weight vectors to be judged on rows, arranged for the kernels. They are safe for concurrent use.
+//
+// Errors are counted as Dot's order of operations gives them, but mostly found in another order that costs a fused
+// multiply-add for each product. Both sums are off from the exact dot product of n elements by a known bound (Higham,
+// "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1): a sum of which each element goes through at most k
+// roundings, by gamma(k) sum |x[i] w[i]|, with gamma(k) = k u / (1 - k u) and u half the distance from 1 to the next
+// number; and the sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign that Dot's has, and only a candidate
+// with a score nearer to zero has the panel's rows scored by Scores.
+type Candidates[T Float] struct {
+	cols, stride int
+	n            int
+	level        Level     // whose tile packed is for
+	w            []T       // the candidates as they came
+	packed       []T       // in groups of a tile's candidates: column c of all of them, c ascending; zeros fill the last
+	limits       []float64 // of each's scores for rows of norm 1; see roundings.limit
+	norm         float64   // no less than the largest Euclidean norm of a candidate
+	roundings    roundings[T]
+	buffers      sync.Pool // of *judgement[T]
+}
+
+// A judgement is what judging a panel needs.
+type judgement[T Float] struct {
+	packed, limits, scores, rest, restY []T
+	low, high                           []int64
+}
+
+const (
+	// fewCandidates are not worth packing rows for.
+	fewCandidates = 3
+	// judgedTogether is the most candidates of one kernel call.
+	judgedTogether = 64
+	// judgedBytes bounds the packed rows of one kernel call, beyond the one group that it takes at least, so that they stay in
+	// the first-level cache.
+	judgedBytes = 32 << 10
+)
+
+// NewCandidates returns the candidates in w: vectors of Stride(cols) elements, one after the other, of which those from
+// cols on are zeros. It keeps w.
+func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
+	if cols <= 0 {
+		panic("kernel: no columns")
+	}
+	stride := Stride[T](cols)
+	if len(w)%stride != 0 {
+		panic("kernel: length of w is not a multiple of the stride")
+	}
+	mr, _ := boundsShape[T]()
+	n := len(w) / stride
+	groups := (n + mr - 1) / mr
+	c := &Candidates[T]{cols: cols, stride: stride, n: n, level: level, w: w, roundings: newRoundings[T](cols)}
+	c.packed, c.limits = make([]T, groups*mr*cols), make([]float64, groups*mr)
+	for i := range n {
+		squares := 0.0
+		for k, v := range w[i*stride:][:cols] {
+			c.packed[(i/mr*cols+k)*mr+i%mr] = v
+			squares += float64(v) * float64(v)
+		}
+		norm := c.roundings.norm(squares, 0x1p-53)
+		c.limits[i] = c.roundings.limit(norm)
+		if norm > c.norm { // that of a NaN isn't, and doesn't matter: no score of its candidate is beyond a limit
+			c.norm = norm
+		}
+	}
+	c.buffers.New = func() any { return c.newJudgement() }
+	return c
+}
+
+func (c *Candidates[T]) newJudgement() *judgement[T] {
+	_, nr := boundsShape[T]()
+	var zero T
+	rows := max(1, judgedBytes/(nr*c.cols*int(unsafe.Sizeof(zero)))) * nr
+	n := min(len(c.limits), judgedTogether)
+	return &judgement[T]{packed: make([]T, rows*c.cols), limits: make([]T, n), scores: make([]T, rows),
+		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, n), high: make([]int64, n)}
+}
+
+// Len returns the number of candidates.
+func (c *Candidates[T]) Len() int { return c.n }
+
+// Weights returns candidate i.
+func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
+
+// Errors adds to counts[i], for each candidate i, the rows whose prediction (+1 where the score is > 0, else -1) isn't
+// their label. x has len(y) rows of Stride(cols) elements, those from cols on zeros. The labels in y aren't zero.
+func (c *Candidates[T]) Errors(x, y []T, counts []int64) {
+	x = exact(x, len(y), c.stride)
+	if len(counts) < c.n {
+		panic("kernel: short counts")
+	}
+	if level != c.level {
+		panic("kernel: the level is another than the candidates were made for")
+	}
+	race.Read(x)
+	race.Read(y)
+	race.Write(counts)
+	if c.n == 0 {
+		return
+	}
+	j := c.buffers.Get().(*judgement[T])
+	defer c.buffers.Put(j)
+	for len(y) > 0 {
+		rows := min(len(y), len(j.scores))
+		c.judge(j, x[:rows*c.stride], y[:rows], counts)
+		x, y = x[rows*c.stride:], y[rows:]
+	}
+}
+
+// judge counts the errors on a panel.
+func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
+	if c.n < fewCandidates {
+		for i := range c.n {
+			counts[i] += c.exactErrors(j, x, y, i)
+		}
+		return
+	}
+	rows, norm := c.pack(j, x, y)
+	if !(norm*c.norm <= c.roundings.most/4) {
+		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
+	}
+	for first := 0; first < c.n; first += judgedTogether {
+		n := min(len(c.limits)-first, judgedTogether)
+		for i, limit := range c.limits[first : first+n] {
+			j.limits[i] = T(limit*norm + c.roundings.least)
+		}
+		clear(j.low)
+		clear(j.high)
+		bounds(j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols, j.low, j.high)
+		padding := int64(rows - len(y)) // rows of zeros, whose score is never above a limit
+		for i := first; i < min(first+n, c.n); i++ {
+			if low := j.low[i-first]; low == j.high[i-first]-padding {
+				counts[i] += low
+			} else {
+				counts[i] += c.exactErrors(j, x, y, i)
+			}
+		}
+	}
+}
+
+// pack packs the rows of a panel for the kernel, with rows of zeros to fill the last group. It returns how many rows
+// those are together, and no less than the largest norm of a row.
+func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64) {
+	_, nr := boundsShape[T]()
+	rows = len(y) / nr * nr
+	squares := float64(pack(j.packed, x[:rows*c.stride], y[:rows], c.stride, c.cols))
+	if rest := len(y) - rows; rest > 0 {
+		clear(j.rest[copy(j.rest, x[rows*c.stride:]):])
+		copy(j.restY, y[rows:])
+		squares = max(squares, float64(pack(j.packed[rows*c.cols:], j.rest, j.restY, c.stride, c.cols)))
+		rows += nr
+	}
+	return rows, c.roundings.norm(squares, c.roundings.u)
+}
+
+// exactErrors counts the errors of candidate i by the rows' scores.
+func (c *Candidates[T]) exactErrors(j *judgement[T], x, y []T, i int) (errors int64) {
+	scores := j.scores[:len(y)]
+	Scores(x, c.Weights(i), scores)
+	for r, s := range scores {
+		errors += one((s > 0) != (y[r] > 0))
+	}
+	return errors
+}
+
+// one is 1 for true, without a branch, which would be mispredicted.
+func one(b bool) (n int64) {
+	if b {
+		n = 1
+	}
+	return n
+}
+
+// roundings bounds what rounding does to dot products of n elements.
+type roundings[T Float] struct {
+	n     float64
+	u     float64 // the largest relative error of an operation
+	tiny  float64 // twice the largest absolute error of one whose result is subnormal
+	least float64 // more than what results that are subnormal add to the difference between the two sums
+	most  float64 // the largest finite T
+}
+
+func newRoundings[T Float](n int) roundings[T] {
+	r := roundings[T]{n: float64(n), u: 0x1p-53, tiny: math.SmallestNonzeroFloat64, most: math.MaxFloat64}
+	if is32[T]() {
+		r.u, r.tiny, r.most = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32
+	}
+	r.least = 2 * (r.n + 4) * r.tiny
+	return r
+}
+
+// gamma bounds the relative error of k roundings of at most u each; it is +Inf where they may leave no digit.
+func gamma(k, u float64) float64 {
+	if k*u >= 0.5 {
+		return math.Inf(1)
+	}
+	return k * u / (1 - k*u)
+}
+
+// norm returns no less than the norm of n elements, given the sum of their squares as n operations with an error of at
+// most u found it. The last factor is more than these operations here lose.
+func (r roundings[T]) norm(squares, u float64) float64 {
+	return math.Sqrt((squares+r.n*r.tiny)/(1-gamma(r.n, u))) * (1 + 0x1p-30)
+}
+
+// limit returns, for a candidate of that norm and rows of norm 1, no less than the largest difference between the two
+// sums, save for r.least: the kernel's chain has n roundings; a lane of Dot has one for each 16 elements at most, and the
+// fold five. The last factor lets the limit be rounded down when it becomes a T.
+func (r roundings[T]) limit(norm float64) float64 {
+	return gamma(r.n+math.Ceil(r.n/16)+5, r.u) * norm * (1 + 0x1p-20)
+}
+
+// boundsShape returns how many candidates and rows a tile of the active level's kernel has.
+func boundsShape[T Float]() (mr, nr int) {
+	if is32[T]() {
+		return boundsShapeF32()
+	}
+	return boundsShapeF64()
+}
+
+func pack[T Float](dst, x, y []T, stride, cols int) T {
+	if is32[T]() {
+		return T(packF32(f32(dst), f32(x), f32(y), stride, cols))
+	}
+	return T(packF64(f64(dst), f64(x), f64(y), stride, cols))
+}
+
+func bounds[T Float](x, w, limits []T, cols int, low, high []int64) {
+	if is32[T]() {
+		boundsF32(f32(x), f32(w), f32(limits), cols, low, high)
+		return
+	}
+	boundsF64(f64(x), f64(w), f64(limits), cols, low, high)
+}

@@ -1,0 +1,162 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/kernel"
+)
+
+// TestCandidates holds the counts against the definition, row by row with Dot, on every level.
+func TestCandidates(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, l := range kernel.Levels() {
+		kernel.Use(l)
+		t.Run(l.String(), func(t *testing.T) {
+			t.Run("F32", testCandidates[float32])
+			t.Run("F64", testCandidates[float64])
+		})
+	}
+}
+
+func testCandidates[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for name, fill := range map[string]func(rng *rand.Rand, x, w []T, cols int){
+		"normal": fillWith[T](rng.NormFloat64),
+		"ties":   fillWith[T](func() float64 { return float64(rng.IntN(5) - 2) }),
+		"wide": fillWith[T](func() float64 {
+			return math.Ldexp(rng.NormFloat64(), []int{-1, 1}[rng.IntN(2)]*rng.IntN(maxExponent[T]()))
+		}),
+		"special": fillWith[T](func() float64 {
+			return []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat32, 1e-45, 5e-324,
+				math.MaxFloat64}[rng.IntN(11)]
+		}),
+		"cancelling": cancelling[T],
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, cols := range []int{1, 2, 7, 8, 29, 33, 100} {
+				for _, rows := range []int{0, 1, 23, 24, 100, 600} {
+					for _, n := range []int{0, 1, 5, 64, 130} {
+						if rows*n*cols <= 64*600*29 || rows <= 24 {
+							compareCounts(t, rng, fill, rows, n, cols)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func maxExponent[T kernel.Float]() int {
+	if kernel.Stride[T](1) == 8 {
+		return 130
+	}
+	return 1000
+}
+
+// fillWith returns a function that fills rows and candidates with numbers.
+func fillWith[T kernel.Float](number func() float64) func(rng *rand.Rand, x, w []T, cols int) {
+	return func(_ *rand.Rand, x, w []T, cols int) {
+		stride := kernel.Stride[T](cols)
+		for _, v := range [][]T{x, w} {
+			for i := range v {
+				if i%stride < cols {
+					v[i] = T(number())
+				}
+			}
+		}
+	}
+}
+
+// cancelling makes products that nearly cancel, so that a score is what rounding leaves: the second half of each row and
+// candidate repeats the first with opposite products and another order of magnitude in one place.
+func cancelling[T kernel.Float](rng *rand.Rand, x, w []T, cols int) {
+	stride := kernel.Stride[T](cols)
+	for k, v := range [][]T{x, w} {
+		for lo := 0; lo < len(v); lo += stride {
+			row := v[lo : lo+cols]
+			for i := range row {
+				row[i] = T(rng.Float64() + 0.5)
+				if i >= cols/2 && i < cols/2*2 {
+					row[i] = []T{-1, 1}[k] * row[i-cols/2]
+				}
+			}
+			if cols%2 == 1 {
+				row[cols-1] = 0
+			}
+		}
+	}
+	if len(w) > 0 { // the rows' own half as a candidate: equal products with opposite signs
+		for lo := 0; lo < len(x); lo += stride {
+			for i := range cols / 2 {
+				x[lo+cols/2+i] = -x[lo+i]
+			}
+		}
+		for lo := 0; lo < len(w); lo += stride {
+			copy(w[lo+cols/2:lo+cols/2*2], w[lo:lo+cols/2])
+		}
+	}
+}
+
+func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand.Rand, []T, []T, int), rows, n, cols int) {
+	t.Helper()
+	stride := kernel.Stride[T](cols)
+	x, y, w := make([]T, rows*stride), make([]T, rows), make([]T, n*stride)
+	for r := range y {
+		y[r] = T(2*rng.IntN(2) - 1)
+	}
+	fill(rng, x, w, cols)
+	got, want := make([]int64, n), make([]int64, n)
+	for i := range n {
+		got[i], want[i] = int64(i), int64(i)
+		for r := range rows {
+			if (kernel.Dot(x[r*stride:(r+1)*stride], w[i*stride:(i+1)*stride]) > 0) != (y[r] > 0) {
+				want[i]++
+			}
+		}
+	}
+	kernel.NewCandidates(w, cols).Errors(x, y, got)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d rows of %d columns: %v, want %v", rows, cols, got, want)
+	}
+}
+
+// TestCandidatesDisagree: the test above can fail. Where products cancel, a plain sum has another sign than Dot.
+func TestCandidatesDisagree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const rows, cols, stride = 1000, 29, 32
+	x, w := make([]float32, rows*stride), make([]float32, stride)
+	cancelling(rng, x, w, cols)
+	differ := 0
+	for r := range rows {
+		row := x[r*stride : (r+1)*stride]
+		sum := []float32{0}
+		for c, v := range w[:cols] {
+			kernel.Axpy(v, row[c:c+1], sum)
+		}
+		if (sum[0] > 0) != (kernel.Dot(row, w) > 0) {
+			differ++
+		}
+	}
+	if differ < rows/10 {
+		t.Errorf("%d of %d signs differ", differ, rows)
+	}
+}
+
+func ExampleCandidates() {
+	x := make([]float32, 3*8)
+	copy(x[0:], []float32{3, 3, 1})
+	copy(x[8:], []float32{4, 3, 1})
+	copy(x[16:], []float32{1, 1, 1})
+	w := make([]float32, 2*8)
+	copy(w[0:], []float32{1, 1, -3})
+	copy(w[8:], []float32{1, 0, -4})
+	counts := make([]int64, 2)
+	kernel.NewCandidates(w, 3).Errors(x, []float32{1, 1, -1}, counts)
+	fmt.Println(counts)
+	// Output: [0 2]
+}
