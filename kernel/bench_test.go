@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 	"unsafe"
 
 	"halfspace/block"
@@ -81,7 +82,7 @@ func BenchmarkDot(b *testing.B) {
 var sink float64
 
 func benchDot[T kernel.Float](b *testing.B) {
-	for _, n := range []int{8, 16, 31, 32, 100, 256, 1024, 8192, 1 << 20} {
+	for _, n := range []int{8, 16, 31, 32, 100, 256, 512, 1024, 2048, 4096, 8192, 1 << 20, 1 << 25} {
 		x, y := normals[T](n), normals[T](n)
 		b.Run(fmt.Sprintf("%s/n=%d", typeName[T](), n), func(b *testing.B) {
 			bytes := 2 * n * int(unsafe.Sizeof(T(0)))
@@ -233,19 +234,105 @@ func BenchmarkTranspose(b *testing.B) {
 	})
 }
 
-// benchTranspose turns 28 columns and a bias of a run of rows into rows, as loading does.
+// benchTranspose turns 28 columns and a bias into rows, as loading does, in the first- and second-level cache and in
+// memory. %copy is its rate as a part of what copy reaches between arrays of the rows' size, taken in turns. Columns begin
+// at different offsets from a page: where all do at the same, their lines compete for a few sets of the cache.
 func benchTranspose[T kernel.Float](b *testing.B) {
-	const rows, cols = 1024, 29
-	b.Run(fmt.Sprintf("%s/rows=%d/d=28", typeName[T](), rows), func(b *testing.B) {
-		all, stride := normals[T](rows*cols), kernel.Stride[T](cols)
-		var columns [][]T
-		for c := range cols {
-			columns = append(columns, all[c*rows:(c+1)*rows])
-		}
-		dst := make([]T, rows*stride)
-		b.SetBytes(int64(rows * cols * int(unsafe.Sizeof(T(0)))))
-		for b.Loop() {
-			kernel.Transpose(dst, stride, columns)
-		}
+	const cols = 29
+	for _, rows := range []int{256, 2048, 1 << 20} {
+		b.Run(fmt.Sprintf("%s/rows=%d/d=28", typeName[T](), rows), func(b *testing.B) {
+			all, stride := normals[T](rows*cols), kernel.Stride[T](cols)
+			spacing := rows + 3*64/int(unsafe.Sizeof(T(0)))
+			dst, src, copied := block.Alloc[T](rows*stride), block.Alloc[T](spacing*cols), block.Alloc[T](spacing*cols)
+			copy(src, all)
+			panel := min(rows, kernel.PanelRows[T](stride))
+			columns := make([][]T, cols)
+			var transposing, copying time.Duration
+			for b.Loop() {
+				start := time.Now()
+				for r := 0; r < rows; r += panel {
+					for c := range columns {
+						columns[c] = src[c*spacing+r : c*spacing+r+panel]
+					}
+					kernel.Transpose(dst[r*stride:(r+panel)*stride], stride, columns)
+				}
+				half := time.Now()
+				copy(copied, src)
+				transposing, copying = transposing+half.Sub(start), copying+time.Since(half)
+			}
+			bytes := float64(rows * cols * int(unsafe.Sizeof(T(0))))
+			b.ReportMetric(bytes*float64(b.N)/transposing.Seconds()/1e6, "MB/s")
+			b.ReportMetric(100*copying.Seconds()/transposing.Seconds(), "%copy")
+		})
+	}
+}
+
+// BenchmarkEpochIndexed visits all rows in the order of shuffle: chunks permuted, windows of 8 chunks permuted row by row,
+// the next window prefetched in storage order. The permutation is made beforehand; bench/ and train/perceptron time both.
+func BenchmarkEpochIndexed(b *testing.B) {
+	levels(b, func(b *testing.B) {
+		benchEpochIndexed[float32](b)
+		benchEpochIndexed[float64](b)
 	})
+}
+
+func benchEpochIndexed[T kernel.Float](b *testing.B) {
+	const n, cols = 1000000, 28
+	b.Run(fmt.Sprintf("%s/rows=%d/d=%d", typeName[T](), n, cols), func(b *testing.B) {
+		p := newProblem[T](n, cols)
+		var x, y [][]T
+		for lo := 0; lo < n; lo += kernel.ChunkRows {
+			hi := min(n, lo+kernel.ChunkRows)
+			x, y = append(x, p.x[lo*p.stride:hi*p.stride]), append(y, p.y[lo:hi])
+		}
+		rows := kernel.NewRows(x, y, p.stride)
+		windows := shuffledWindows(n)
+		p.epoch()
+		for b.Loop() {
+			for i, idx := range windows {
+				next := windows[(i+1)%len(windows)]
+				visitWindow(p, rows, idx, next, x)
+			}
+		}
+		bytes := n * (cols + 2) * int(unsafe.Sizeof(T(0)))
+		b.SetBytes(int64(bytes))
+		limit(b, float64(bytes), bandwidth(bytes))
+	})
+}
+
+// A window is row numbers in the order of visits, and the chunks that they come from.
+type window struct {
+	idx    []uint32
+	chunks []int
+}
+
+func shuffledWindows(n int) (windows []window) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	chunks := rng.Perm((n + kernel.ChunkRows - 1) / kernel.ChunkRows)
+	for lo := 0; lo < len(chunks); lo += 8 {
+		w := window{chunks: chunks[lo:min(len(chunks), lo+8)]}
+		for _, c := range w.chunks {
+			for r := c * kernel.ChunkRows; r < min(n, (c+1)*kernel.ChunkRows); r++ {
+				w.idx = append(w.idx, uint32(r))
+			}
+		}
+		rng.Shuffle(len(w.idx), func(i, j int) { w.idx[i], w.idx[j] = w.idx[j], w.idx[i] })
+		windows = append(windows, w)
+	}
+	return windows
+}
+
+// visitWindow visits a window, a chunk's worth of rows at a time, while a chunk of the next window is prefetched.
+func visitWindow[T kernel.Float](p *problem[T], rows *kernel.Rows[T], w, next window, x [][]T) {
+	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.ChunkRows {
+		var ahead []T
+		if k < len(next.chunks) {
+			ahead = x[next.chunks[k]]
+		}
+		part := w.idx[lo:min(len(w.idx), lo+kernel.ChunkRows)]
+		for len(part) > 0 {
+			visits, _ := kernel.EpochIndexed(rows, part, ahead, 1, p.w, p.log)
+			part = part[visits:]
+		}
+	}
 }

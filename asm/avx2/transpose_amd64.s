@@ -22,170 +22,199 @@ DATA masksF32<>+56(SB)/4, $0x00000000
 DATA masksF32<>+60(SB)/4, $0x00000000
 GLOBL masksF32<>(SB), RODATA|NOPTR, $64
 
+DATA zerosF32<>+0(SB)/8, $0x0000000000000000
+DATA zerosF32<>+8(SB)/8, $0x0000000000000000
+DATA zerosF32<>+16(SB)/8, $0x0000000000000000
+DATA zerosF32<>+24(SB)/8, $0x0000000000000000
+DATA zerosF32<>+32(SB)/8, $0x0000000000000000
+DATA zerosF32<>+40(SB)/8, $0x0000000000000000
+DATA zerosF32<>+48(SB)/8, $0x0000000000000000
+DATA zerosF32<>+56(SB)/8, $0x0000000000000000
+GLOBL zerosF32<>(SB), RODATA|NOPTR, $64
+
 // func TransposeF32(dst []float32, stride int, cols [][]float32)
 // Requires: AVX
-TEXT ·TransposeF32(SB), NOSPLIT, $0-56
+TEXT ·TransposeF32(SB), NOSPLIT, $16-56
 	MOVQ dst_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	SHLQ $0x02, CX
 	MOVQ cols_base+32(FP), DX
-	MOVQ cols_len+40(FP), BX
-	MOVQ 8(DX), SI
-	XORQ DI, DI
+	MOVQ 8(DX), DX
+	MOVQ DX, (SP)
+	XORQ DX, DX
 
 rows1:
-	CMPQ SI, $0x08
+	CMPQ (SP), $0x10
 	JB   tail2
-	MOVQ DX, R8
-	MOVQ BX, R9
-	MOVQ AX, R10
-	LEAQ (AX)(CX*1), R11
+	MOVQ cols_base+32(FP), BX
+	MOVQ cols_len+40(FP), SI
+	LEAQ (AX)(CX*1), DI
+	MOVQ DI, 8(SP)
 
-square4:
-	CMPQ    R9, $0x08
-	JL      some5
-	MOVQ    (R8), R12
-	VMOVUPS (R12)(DI*1), Y0
-	MOVQ    24(R8), R12
-	VMOVUPS (R12)(DI*1), Y1
-	MOVQ    48(R8), R12
-	VMOVUPS (R12)(DI*1), Y2
-	MOVQ    72(R8), R12
-	VMOVUPS (R12)(DI*1), Y3
-	MOVQ    96(R8), R12
-	VMOVUPS (R12)(DI*1), Y4
-	MOVQ    120(R8), R12
-	VMOVUPS (R12)(DI*1), Y5
-	MOVQ    144(R8), R12
-	VMOVUPS (R12)(DI*1), Y6
-	MOVQ    168(R8), R12
-	VMOVUPS (R12)(DI*1), Y7
-	JMP     ready6
-
-some5:
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	CMPQ    R9, $0x00
-	JLE     ready6
-	MOVQ    (R8), R12
-	VMOVUPS (R12)(DI*1), Y0
-	CMPQ    R9, $0x01
-	JLE     ready6
-	MOVQ    24(R8), R12
-	VMOVUPS (R12)(DI*1), Y1
-	CMPQ    R9, $0x02
-	JLE     ready6
-	MOVQ    48(R8), R12
-	VMOVUPS (R12)(DI*1), Y2
-	CMPQ    R9, $0x03
-	JLE     ready6
-	MOVQ    72(R8), R12
-	VMOVUPS (R12)(DI*1), Y3
-	CMPQ    R9, $0x04
-	JLE     ready6
-	MOVQ    96(R8), R12
-	VMOVUPS (R12)(DI*1), Y4
-	CMPQ    R9, $0x05
-	JLE     ready6
-	MOVQ    120(R8), R12
-	VMOVUPS (R12)(DI*1), Y5
-	CMPQ    R9, $0x06
-	JLE     ready6
-	MOVQ    144(R8), R12
-	VMOVUPS (R12)(DI*1), Y6
+square5:
+	LEAQ zerosF32<>+0(SB), R15
+	SUBQ DX, R15
+	MOVQ R15, R8
+	MOVQ R15, R9
+	MOVQ R15, R10
+	MOVQ R15, R11
+	MOVQ R15, R12
+	MOVQ R15, R13
+	MOVQ R15, R14
+	CMPQ SI, $0x00
+	JLE  ready6
+	MOVQ (BX), R8
+	CMPQ SI, $0x01
+	JLE  ready6
+	MOVQ 24(BX), R9
+	CMPQ SI, $0x02
+	JLE  ready6
+	MOVQ 48(BX), R10
+	CMPQ SI, $0x03
+	JLE  ready6
+	MOVQ 72(BX), R11
+	CMPQ SI, $0x04
+	JLE  ready6
+	MOVQ 96(BX), R12
+	CMPQ SI, $0x05
+	JLE  ready6
+	MOVQ 120(BX), R13
+	CMPQ SI, $0x06
+	JLE  ready6
+	MOVQ 144(BX), R14
+	CMPQ SI, $0x07
+	JLE  ready6
+	MOVQ 168(BX), R15
 
 ready6:
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y0
-	VUNPCKLPS  Y3, Y2, Y1
-	VUNPCKHPS  Y3, Y2, Y2
-	VUNPCKLPS  Y5, Y4, Y3
-	VUNPCKHPS  Y5, Y4, Y4
-	VUNPCKLPS  Y7, Y6, Y5
-	VUNPCKHPS  Y7, Y6, Y6
-	VSHUFPS    $0x44, Y1, Y8, Y7
-	VSHUFPS    $0xee, Y1, Y8, Y1
-	VSHUFPS    $0x44, Y2, Y0, Y8
-	VSHUFPS    $0xee, Y2, Y0, Y0
-	VSHUFPS    $0x44, Y5, Y3, Y2
-	VSHUFPS    $0xee, Y5, Y3, Y3
-	VSHUFPS    $0x44, Y6, Y4, Y5
-	VSHUFPS    $0xee, Y6, Y4, Y4
-	VPERM2F128 $0x20, Y2, Y7, Y6
-	VPERM2F128 $0x31, Y2, Y7, Y2
-	VPERM2F128 $0x20, Y3, Y1, Y7
-	VPERM2F128 $0x31, Y3, Y1, Y1
-	VPERM2F128 $0x20, Y5, Y8, Y3
-	VPERM2F128 $0x31, Y5, Y8, Y5
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y0
-	MOVQ       R10, R12
-	VMOVUPS    Y6, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y7, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y3, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y8, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y2, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y1, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y5, (R12)
-	ADDQ       CX, R12
-	VMOVUPS    Y0, (R12)
-	ADDQ       $0x000000c0, R8
-	SUBQ       $0x08, R9
-	ADDQ       $0x20, R10
-	CMPQ       R10, R11
-	JB         square4
-	MOVQ       CX, R8
-	SHLQ       $0x03, R8
-	ADDQ       R8, AX
-	ADDQ       $0x20, DI
-	SUBQ       $0x08, SI
-	JMP        rows1
+	MOVQ           AX, DI
+	VBROADCASTF128 (R8)(DX*1), Y0
+	VINSERTF128    $0x01, (R12)(DX*1), Y0, Y0
+	VBROADCASTF128 (R9)(DX*1), Y1
+	VINSERTF128    $0x01, (R13)(DX*1), Y1, Y1
+	VBROADCASTF128 (R10)(DX*1), Y2
+	VINSERTF128    $0x01, (R14)(DX*1), Y2, Y2
+	VBROADCASTF128 (R11)(DX*1), Y3
+	VINSERTF128    $0x01, (R15)(DX*1), Y3, Y3
+	VUNPCKLPS      Y1, Y0, Y4
+	VUNPCKHPS      Y1, Y0, Y0
+	VUNPCKLPS      Y3, Y2, Y1
+	VUNPCKHPS      Y3, Y2, Y2
+	VSHUFPS        $0x44, Y1, Y4, Y3
+	VSHUFPS        $0xee, Y1, Y4, Y1
+	VSHUFPS        $0x44, Y2, Y0, Y4
+	VSHUFPS        $0xee, Y2, Y0, Y0
+	VMOVUPS        Y3, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y1, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y4, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 16(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 16(R12)(DX*1), Y0, Y0
+	VBROADCASTF128 16(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 16(R13)(DX*1), Y1, Y1
+	VBROADCASTF128 16(R10)(DX*1), Y2
+	VINSERTF128    $0x01, 16(R14)(DX*1), Y2, Y2
+	VBROADCASTF128 16(R11)(DX*1), Y3
+	VINSERTF128    $0x01, 16(R15)(DX*1), Y3, Y3
+	VUNPCKLPS      Y1, Y0, Y4
+	VUNPCKHPS      Y1, Y0, Y0
+	VUNPCKLPS      Y3, Y2, Y1
+	VUNPCKHPS      Y3, Y2, Y2
+	VSHUFPS        $0x44, Y1, Y4, Y3
+	VSHUFPS        $0xee, Y1, Y4, Y1
+	VSHUFPS        $0x44, Y2, Y0, Y4
+	VSHUFPS        $0xee, Y2, Y0, Y0
+	VMOVUPS        Y3, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y1, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y4, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 32(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 32(R12)(DX*1), Y0, Y0
+	VBROADCASTF128 32(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 32(R13)(DX*1), Y1, Y1
+	VBROADCASTF128 32(R10)(DX*1), Y2
+	VINSERTF128    $0x01, 32(R14)(DX*1), Y2, Y2
+	VBROADCASTF128 32(R11)(DX*1), Y3
+	VINSERTF128    $0x01, 32(R15)(DX*1), Y3, Y3
+	VUNPCKLPS      Y1, Y0, Y4
+	VUNPCKHPS      Y1, Y0, Y0
+	VUNPCKLPS      Y3, Y2, Y1
+	VUNPCKHPS      Y3, Y2, Y2
+	VSHUFPS        $0x44, Y1, Y4, Y3
+	VSHUFPS        $0xee, Y1, Y4, Y1
+	VSHUFPS        $0x44, Y2, Y0, Y4
+	VSHUFPS        $0xee, Y2, Y0, Y0
+	VMOVUPS        Y3, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y1, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y4, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 48(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 48(R12)(DX*1), Y0, Y0
+	VBROADCASTF128 48(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 48(R13)(DX*1), Y1, Y1
+	VBROADCASTF128 48(R10)(DX*1), Y2
+	VINSERTF128    $0x01, 48(R14)(DX*1), Y2, Y2
+	VBROADCASTF128 48(R11)(DX*1), Y3
+	VINSERTF128    $0x01, 48(R15)(DX*1), Y3, Y3
+	VUNPCKLPS      Y1, Y0, Y4
+	VUNPCKHPS      Y1, Y0, Y0
+	VUNPCKLPS      Y3, Y2, Y1
+	VUNPCKHPS      Y3, Y2, Y2
+	VSHUFPS        $0x44, Y1, Y4, Y3
+	VSHUFPS        $0xee, Y1, Y4, Y1
+	VSHUFPS        $0x44, Y2, Y0, Y4
+	VSHUFPS        $0xee, Y2, Y0, Y0
+	VMOVUPS        Y3, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y1, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y4, (DI)
+	ADDQ           CX, DI
+	VMOVUPS        Y0, (DI)
+	ADDQ           CX, DI
+	ADDQ           $0x000000c0, BX
+	SUBQ           $0x08, SI
+	ADDQ           $0x20, AX
+	CMPQ           AX, 8(SP)
+	JB             square5
+	ADDQ           $0x20, DI
+	SUBQ           CX, DI
+	MOVQ           DI, AX
+	ADDQ           $0x40, DX
+	SUBQ           $0x10, (SP)
+	JMP            rows1
 
 tail2:
-	TESTQ   SI, SI
-	JZ      done3
-	LEAQ    masksF32<>+0(SB), R8
-	MOVQ    SI, R9
-	NEGQ    R9
-	VMOVUPS 32(R8)(R9*4), Y0
-	MOVQ    BX, BX
+	MOVQ  (SP), DI
+	TESTQ DI, DI
+	JZ    done4
+	CMPQ  DI, $0x08
+	JBE   whole3
+	MOVQ  $0x00000008, DI
+
+whole3:
+	LEAQ    masksF32<>+0(SB), BX
+	MOVQ    DI, SI
+	NEGQ    SI
+	VMOVUPS 32(BX)(SI*4), Y0
+	MOVQ    cols_base+32(FP), BX
+	MOVQ    cols_len+40(FP), SI
 	MOVQ    AX, R8
-	LEAQ    (AX)(CX*1), AX
+	LEAQ    (AX)(CX*1), R9
 
-square8:
-	CMPQ       BX, $0x08
-	JL         some9
-	MOVQ       (DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y1
-	MOVQ       24(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y2
-	MOVQ       48(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y3
-	MOVQ       72(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y4
-	MOVQ       96(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y5
-	MOVQ       120(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y6
-	MOVQ       144(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y7
-	MOVQ       168(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y8
-	JMP        ready10
-
-some9:
+square7:
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -194,36 +223,40 @@ some9:
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
-	CMPQ       BX, $0x00
-	JLE        ready10
-	MOVQ       (DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y1
-	CMPQ       BX, $0x01
-	JLE        ready10
-	MOVQ       24(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y2
-	CMPQ       BX, $0x02
-	JLE        ready10
-	MOVQ       48(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y3
-	CMPQ       BX, $0x03
-	JLE        ready10
-	MOVQ       72(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y4
-	CMPQ       BX, $0x04
-	JLE        ready10
-	MOVQ       96(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y5
-	CMPQ       BX, $0x05
-	JLE        ready10
-	MOVQ       120(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y6
-	CMPQ       BX, $0x06
-	JLE        ready10
-	MOVQ       144(DX), R9
-	VMASKMOVPS (R9)(DI*1), Y0, Y7
+	CMPQ       SI, $0x00
+	JLE        ready8
+	MOVQ       (BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y1
+	CMPQ       SI, $0x01
+	JLE        ready8
+	MOVQ       24(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y2
+	CMPQ       SI, $0x02
+	JLE        ready8
+	MOVQ       48(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y3
+	CMPQ       SI, $0x03
+	JLE        ready8
+	MOVQ       72(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y4
+	CMPQ       SI, $0x04
+	JLE        ready8
+	MOVQ       96(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y5
+	CMPQ       SI, $0x05
+	JLE        ready8
+	MOVQ       120(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y6
+	CMPQ       SI, $0x06
+	JLE        ready8
+	MOVQ       144(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y7
+	CMPQ       SI, $0x07
+	JLE        ready8
+	MOVQ       168(BX), R10
+	VMASKMOVPS (R10)(DX*1), Y0, Y8
 
-ready10:
+ready8:
 	VUNPCKLPS  Y2, Y1, Y9
 	VUNPCKHPS  Y2, Y1, Y1
 	VUNPCKLPS  Y4, Y3, Y2
@@ -248,47 +281,53 @@ ready10:
 	VPERM2F128 $0x31, Y6, Y9, Y6
 	VPERM2F128 $0x20, Y5, Y1, Y9
 	VPERM2F128 $0x31, Y5, Y1, Y1
-	MOVQ       R8, R9
-	CMPQ       SI, $0x00
-	JBE        stored11
-	VMOVUPS    Y7, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x01
-	JBE        stored11
-	VMOVUPS    Y8, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x02
-	JBE        stored11
-	VMOVUPS    Y4, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x03
-	JBE        stored11
-	VMOVUPS    Y9, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x04
-	JBE        stored11
-	VMOVUPS    Y3, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x05
-	JBE        stored11
-	VMOVUPS    Y2, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x06
-	JBE        stored11
-	VMOVUPS    Y6, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x07
-	JBE        stored11
-	VMOVUPS    Y1, (R9)
+	MOVQ       R8, R10
+	CMPQ       DI, $0x00
+	JBE        stored9
+	VMOVUPS    Y7, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x01
+	JBE        stored9
+	VMOVUPS    Y8, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x02
+	JBE        stored9
+	VMOVUPS    Y4, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x03
+	JBE        stored9
+	VMOVUPS    Y9, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x04
+	JBE        stored9
+	VMOVUPS    Y3, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x05
+	JBE        stored9
+	VMOVUPS    Y2, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x06
+	JBE        stored9
+	VMOVUPS    Y6, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x07
+	JBE        stored9
+	VMOVUPS    Y1, (R10)
 
-stored11:
-	ADDQ $0x000000c0, DX
-	SUBQ $0x08, BX
+stored9:
+	ADDQ $0x000000c0, BX
+	SUBQ $0x08, SI
 	ADDQ $0x20, R8
-	CMPQ R8, AX
-	JB   square8
+	CMPQ R8, R9
+	JB   square7
+	MOVQ CX, BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ $0x20, DX
+	SUBQ DI, (SP)
+	JMP  tail2
 
-done3:
+done4:
 	VZEROUPPER
 	RET
 
@@ -302,128 +341,149 @@ DATA masksF64<>+48(SB)/8, $0x0000000000000000
 DATA masksF64<>+56(SB)/8, $0x0000000000000000
 GLOBL masksF64<>(SB), RODATA|NOPTR, $64
 
+DATA zerosF64<>+0(SB)/8, $0x0000000000000000
+DATA zerosF64<>+8(SB)/8, $0x0000000000000000
+DATA zerosF64<>+16(SB)/8, $0x0000000000000000
+DATA zerosF64<>+24(SB)/8, $0x0000000000000000
+DATA zerosF64<>+32(SB)/8, $0x0000000000000000
+DATA zerosF64<>+40(SB)/8, $0x0000000000000000
+DATA zerosF64<>+48(SB)/8, $0x0000000000000000
+DATA zerosF64<>+56(SB)/8, $0x0000000000000000
+GLOBL zerosF64<>(SB), RODATA|NOPTR, $64
+
 // func TransposeF64(dst []float64, stride int, cols [][]float64)
 // Requires: AVX
-TEXT ·TransposeF64(SB), NOSPLIT, $0-56
+TEXT ·TransposeF64(SB), NOSPLIT, $16-56
 	MOVQ dst_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	SHLQ $0x03, CX
 	MOVQ cols_base+32(FP), DX
-	MOVQ cols_len+40(FP), BX
-	MOVQ 8(DX), SI
-	XORQ DI, DI
+	MOVQ 8(DX), DX
+	MOVQ DX, (SP)
+	XORQ DX, DX
 
 rows1:
-	CMPQ SI, $0x04
+	CMPQ (SP), $0x08
 	JB   tail2
-	MOVQ DX, R8
-	MOVQ BX, R9
-	MOVQ AX, R10
-	LEAQ (AX)(CX*1), R11
+	MOVQ cols_base+32(FP), BX
+	MOVQ cols_len+40(FP), SI
+	LEAQ (AX)(CX*1), DI
+	MOVQ DI, 8(SP)
 
-square4:
-	CMPQ    R9, $0x04
-	JL      some5
-	MOVQ    (R8), R12
-	VMOVUPD (R12)(DI*1), Y0
-	MOVQ    24(R8), R12
-	VMOVUPD (R12)(DI*1), Y1
-	MOVQ    48(R8), R12
-	VMOVUPD (R12)(DI*1), Y2
-	MOVQ    72(R8), R12
-	VMOVUPD (R12)(DI*1), Y3
-	JMP     ready6
-
-some5:
-	VXORPS  Y0, Y0, Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	CMPQ    R9, $0x00
-	JLE     ready6
-	MOVQ    (R8), R12
-	VMOVUPD (R12)(DI*1), Y0
-	CMPQ    R9, $0x01
-	JLE     ready6
-	MOVQ    24(R8), R12
-	VMOVUPD (R12)(DI*1), Y1
-	CMPQ    R9, $0x02
-	JLE     ready6
-	MOVQ    48(R8), R12
-	VMOVUPD (R12)(DI*1), Y2
+square5:
+	LEAQ zerosF64<>+0(SB), R11
+	SUBQ DX, R11
+	MOVQ R11, R8
+	MOVQ R11, R9
+	MOVQ R11, R10
+	CMPQ SI, $0x00
+	JLE  ready6
+	MOVQ (BX), R8
+	CMPQ SI, $0x01
+	JLE  ready6
+	MOVQ 24(BX), R9
+	CMPQ SI, $0x02
+	JLE  ready6
+	MOVQ 48(BX), R10
+	CMPQ SI, $0x03
+	JLE  ready6
+	MOVQ 72(BX), R11
 
 ready6:
-	VUNPCKLPD  Y1, Y0, Y4
-	VUNPCKHPD  Y1, Y0, Y0
-	VUNPCKLPD  Y3, Y2, Y1
-	VUNPCKHPD  Y3, Y2, Y2
-	VPERM2F128 $0x20, Y1, Y4, Y3
-	VPERM2F128 $0x31, Y1, Y4, Y4
-	VPERM2F128 $0x20, Y2, Y0, Y1
-	VPERM2F128 $0x31, Y2, Y0, Y0
-	MOVQ       R10, R12
-	VMOVUPD    Y3, (R12)
-	ADDQ       CX, R12
-	VMOVUPD    Y1, (R12)
-	ADDQ       CX, R12
-	VMOVUPD    Y4, (R12)
-	ADDQ       CX, R12
-	VMOVUPD    Y0, (R12)
-	ADDQ       $0x60, R8
-	SUBQ       $0x04, R9
-	ADDQ       $0x20, R10
-	CMPQ       R10, R11
-	JB         square4
-	MOVQ       CX, R8
-	SHLQ       $0x02, R8
-	ADDQ       R8, AX
-	ADDQ       $0x20, DI
-	SUBQ       $0x04, SI
-	JMP        rows1
+	MOVQ           AX, DI
+	VBROADCASTF128 (R8)(DX*1), Y0
+	VINSERTF128    $0x01, (R10)(DX*1), Y0, Y0
+	VBROADCASTF128 (R9)(DX*1), Y1
+	VINSERTF128    $0x01, (R11)(DX*1), Y1, Y1
+	VUNPCKLPD      Y1, Y0, Y2
+	VUNPCKHPD      Y1, Y0, Y0
+	VMOVUPD        Y2, (DI)
+	ADDQ           CX, DI
+	VMOVUPD        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 16(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 16(R10)(DX*1), Y0, Y0
+	VBROADCASTF128 16(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 16(R11)(DX*1), Y1, Y1
+	VUNPCKLPD      Y1, Y0, Y2
+	VUNPCKHPD      Y1, Y0, Y0
+	VMOVUPD        Y2, (DI)
+	ADDQ           CX, DI
+	VMOVUPD        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 32(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 32(R10)(DX*1), Y0, Y0
+	VBROADCASTF128 32(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 32(R11)(DX*1), Y1, Y1
+	VUNPCKLPD      Y1, Y0, Y2
+	VUNPCKHPD      Y1, Y0, Y0
+	VMOVUPD        Y2, (DI)
+	ADDQ           CX, DI
+	VMOVUPD        Y0, (DI)
+	ADDQ           CX, DI
+	VBROADCASTF128 48(R8)(DX*1), Y0
+	VINSERTF128    $0x01, 48(R10)(DX*1), Y0, Y0
+	VBROADCASTF128 48(R9)(DX*1), Y1
+	VINSERTF128    $0x01, 48(R11)(DX*1), Y1, Y1
+	VUNPCKLPD      Y1, Y0, Y2
+	VUNPCKHPD      Y1, Y0, Y0
+	VMOVUPD        Y2, (DI)
+	ADDQ           CX, DI
+	VMOVUPD        Y0, (DI)
+	ADDQ           CX, DI
+	ADDQ           $0x60, BX
+	SUBQ           $0x04, SI
+	ADDQ           $0x20, AX
+	CMPQ           AX, 8(SP)
+	JB             square5
+	ADDQ           $0x20, DI
+	SUBQ           CX, DI
+	MOVQ           DI, AX
+	ADDQ           $0x40, DX
+	SUBQ           $0x08, (SP)
+	JMP            rows1
 
 tail2:
-	TESTQ   SI, SI
-	JZ      done3
-	LEAQ    masksF64<>+0(SB), R8
-	MOVQ    SI, R9
-	NEGQ    R9
-	VMOVUPD 32(R8)(R9*8), Y0
-	MOVQ    BX, BX
+	MOVQ  (SP), DI
+	TESTQ DI, DI
+	JZ    done4
+	CMPQ  DI, $0x04
+	JBE   whole3
+	MOVQ  $0x00000004, DI
+
+whole3:
+	LEAQ    masksF64<>+0(SB), BX
+	MOVQ    DI, SI
+	NEGQ    SI
+	VMOVUPD 32(BX)(SI*8), Y0
+	MOVQ    cols_base+32(FP), BX
+	MOVQ    cols_len+40(FP), SI
 	MOVQ    AX, R8
-	LEAQ    (AX)(CX*1), AX
+	LEAQ    (AX)(CX*1), R9
 
-square8:
-	CMPQ       BX, $0x04
-	JL         some9
-	MOVQ       (DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y1
-	MOVQ       24(DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y2
-	MOVQ       48(DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y3
-	MOVQ       72(DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y4
-	JMP        ready10
-
-some9:
+square7:
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
-	CMPQ       BX, $0x00
-	JLE        ready10
-	MOVQ       (DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y1
-	CMPQ       BX, $0x01
-	JLE        ready10
-	MOVQ       24(DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y2
-	CMPQ       BX, $0x02
-	JLE        ready10
-	MOVQ       48(DX), R9
-	VMASKMOVPD (R9)(DI*1), Y0, Y3
+	CMPQ       SI, $0x00
+	JLE        ready8
+	MOVQ       (BX), R10
+	VMASKMOVPD (R10)(DX*1), Y0, Y1
+	CMPQ       SI, $0x01
+	JLE        ready8
+	MOVQ       24(BX), R10
+	VMASKMOVPD (R10)(DX*1), Y0, Y2
+	CMPQ       SI, $0x02
+	JLE        ready8
+	MOVQ       48(BX), R10
+	VMASKMOVPD (R10)(DX*1), Y0, Y3
+	CMPQ       SI, $0x03
+	JLE        ready8
+	MOVQ       72(BX), R10
+	VMASKMOVPD (R10)(DX*1), Y0, Y4
 
-ready10:
+ready8:
 	VUNPCKLPD  Y2, Y1, Y5
 	VUNPCKHPD  Y2, Y1, Y1
 	VUNPCKLPD  Y4, Y3, Y2
@@ -432,30 +492,36 @@ ready10:
 	VPERM2F128 $0x31, Y2, Y5, Y5
 	VPERM2F128 $0x20, Y3, Y1, Y2
 	VPERM2F128 $0x31, Y3, Y1, Y1
-	MOVQ       R8, R9
-	CMPQ       SI, $0x00
-	JBE        stored11
-	VMOVUPD    Y4, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x01
-	JBE        stored11
-	VMOVUPD    Y2, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x02
-	JBE        stored11
-	VMOVUPD    Y5, (R9)
-	ADDQ       CX, R9
-	CMPQ       SI, $0x03
-	JBE        stored11
-	VMOVUPD    Y1, (R9)
+	MOVQ       R8, R10
+	CMPQ       DI, $0x00
+	JBE        stored9
+	VMOVUPD    Y4, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x01
+	JBE        stored9
+	VMOVUPD    Y2, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x02
+	JBE        stored9
+	VMOVUPD    Y5, (R10)
+	ADDQ       CX, R10
+	CMPQ       DI, $0x03
+	JBE        stored9
+	VMOVUPD    Y1, (R10)
 
-stored11:
-	ADDQ $0x60, DX
-	SUBQ $0x04, BX
+stored9:
+	ADDQ $0x60, BX
+	SUBQ $0x04, SI
 	ADDQ $0x20, R8
-	CMPQ R8, AX
-	JB   square8
+	CMPQ R8, R9
+	JB   square7
+	MOVQ CX, BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ $0x20, DX
+	SUBQ DI, (SP)
+	JMP  tail2
 
-done3:
+done4:
 	VZEROUPPER
 	RET
