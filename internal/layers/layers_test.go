@@ -20,7 +20,8 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
+		"internal/page"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"model", "kernel/limits"},
@@ -38,6 +39,9 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":         {"internal/cli"},
 	"github.com/schollz/progressbar": {"internal/cli"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
+	"github.com/klauspost/compress":  {"internal/page"},
+	"github.com/andybalholm/brotli":  {"internal/page"},
+	"github.com/pierrec/lz4":         {"internal/page"},
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.

@@ -1,0 +1,165 @@
+package page
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// deltas decodes DELTA_BINARY_PACKED: the differences of consecutive numbers less the least in a block of them, packed
+// in as few bits as each part of the block needs. Numbers wrap around, so that those of 32 bits are the lower half of
+// what comes out.
+type deltas struct {
+	data  []byte
+	left  int // values not read yet
+	value uint64
+	first bool // the next value is the first, which stands in the header
+
+	parts, per int    // parts of a block, and values in each
+	widths     []byte // of the block's parts to come
+	least      uint64
+	width      int
+	packed     []byte // of the part
+	at         int    // values of the part that were read; per at its end
+}
+
+// maxDeltaBlock bounds the values in a block. Writers use 128 to 2,048.
+const maxDeltaBlock = 1 << 20
+
+// newDeltas reads the header of at most n values.
+func newDeltas(data []byte, n int) (*deltas, error) {
+	t := thrift{data: data} // whose numbers are written the same way
+	block, parts, total, value := t.uvarint(), t.uvarint(), t.uvarint(), t.varint()
+	switch {
+	case t.err != nil:
+		return nil, errShort
+	case block == 0 || block%128 != 0 || block > maxDeltaBlock || parts == 0 || block%parts != 0 || block/parts%32 != 0:
+		return nil, fmt.Errorf("blocks of %d deltas in %d parts", block, parts)
+	case total > uint64(n):
+		return nil, fmt.Errorf("%d deltas for %d values", total, n)
+	}
+	per := int(block / parts)
+	return &deltas{data: t.data, left: int(total), value: uint64(value), first: true, parts: int(parts), per: per,
+		at: per}, nil
+}
+
+// read decodes the next len(dst) values.
+func (d *deltas) read(dst []uint64) error {
+	if len(dst) > d.left {
+		return errShort
+	}
+	d.left -= len(dst)
+	if d.first && len(dst) > 0 {
+		d.first = false
+		dst[0] = d.value
+		dst = dst[1:]
+	}
+	for len(dst) > 0 {
+		if d.at == d.per {
+			if err := d.next(len(dst)); err != nil {
+				return err
+			}
+		}
+		n := min(len(dst), d.per-d.at)
+		value, least := d.value, d.least
+		if d.width == 0 {
+			for i := range dst[:n] {
+				value += least
+				dst[i] = value
+			}
+		} else {
+			mask := ^uint64(0) >> (64 - d.width)
+			for i := range dst[:n] {
+				value += least + bitsAt(d.packed, (d.at+i)*d.width, d.width)&mask
+				dst[i] = value
+			}
+		}
+		d.value, d.at, dst = value, d.at+n, dst[n:]
+	}
+	return nil
+}
+
+// next goes on to the next part of a block. The last part's unused values may be left out.
+func (d *deltas) next(more int) error {
+	if len(d.widths) == 0 {
+		t := thrift{data: d.data}
+		d.least = uint64(t.varint())
+		d.widths = t.bytes(uint64(d.parts))
+		if t.err != nil {
+			return errShort
+		}
+		d.data = t.data
+	}
+	d.width, d.widths = int(d.widths[0]), d.widths[1:]
+	used := min(d.per, d.left+more)
+	if d.width > 64 || (used*d.width+7)/8 > len(d.data) {
+		return errShort
+	}
+	size := min(len(d.data), d.per*d.width/8)
+	d.packed, d.data, d.at = d.data[:size], d.data[size:], 0
+	return nil
+}
+
+// end returns what follows the values.
+func (d deltas) end() ([]byte, error) {
+	left := d.left - 1 // the first one is in the header
+	for ; left > 0; left -= d.per {
+		d.left = left
+		if err := d.next(0); err != nil {
+			return nil, err
+		}
+	}
+	return d.data, nil
+}
+
+// fixedDeltas are numbers of 4 or 8 bytes.
+type fixedDeltas struct {
+	deltas
+	width   int
+	scratch [256]uint64
+}
+
+func (f *fixedDeltas) fixed(dst []byte, n int) error {
+	for n > 0 {
+		values := f.scratch[:min(n, len(f.scratch))]
+		if err := f.deltas.read(values); err != nil {
+			return err
+		}
+		if f.width == 4 {
+			for i, v := range values {
+				binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+			}
+		} else {
+			for i, v := range values {
+				binary.LittleEndian.PutUint64(dst[8*i:], v)
+			}
+		}
+		dst, n = dst[len(values)*f.width:], n-len(values)
+	}
+	return nil
+}
+
+// lengths decodes deltas that are lengths.
+type lengths struct {
+	*deltas
+	scratch [256]uint64
+	have    []uint64
+}
+
+// next returns the next length, at most most.
+func (l *lengths) next(most int) (int, error) {
+	if len(l.have) == 0 {
+		l.have = l.scratch[:min(len(l.scratch), l.left)]
+		if len(l.have) == 0 {
+			return 0, errShort
+		}
+		if err := l.read(l.have); err != nil {
+			return 0, err
+		}
+	}
+	v := int32(l.have[0])
+	l.have = l.have[1:]
+	if v < 0 || int(v) > most {
+		return 0, fmt.Errorf("a value of %d bytes where there are %d", v, most)
+	}
+	return int(v), nil
+}

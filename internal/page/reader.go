@@ -1,0 +1,480 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/bits"
+)
+
+// A Reader is a cursor over the rows of a column chunk. It isn't safe for concurrent use.
+type Reader struct {
+	src  io.ReaderAt
+	c    Chunk
+	pool *Pool
+
+	next, end int64 // of the next page's header, of the chunk
+	page      int   // number of the data page, -1 before the first
+	seen      int64 // values in the pages so far
+	rows      int64 // rows handed out
+	dict      *dictionary
+	head      []byte // where a header is read to
+
+	// The data page.
+	left       int // values whose levels aren't read
+	count      int // values, nulls included
+	encoding   Encoding
+	reps, defs runs
+	body       body
+	fixed      fixedDecoder // of the page's values, or bytes; nil until values are needed
+	bytes      bytesDecoder
+
+	mask   [1024]uint32 // definition levels
+	levels listLevels
+}
+
+// A body is the bytes of a page that weren't read yet: in the file or in memory.
+type body struct {
+	src     io.ReaderAt
+	at, end int64
+	data    *Buffer // nil: in the file
+	from    int     // of data
+	stored  *Buffer // what levels are read from when data was decompressed apart from them; else nil
+}
+
+// claimSlack is how much longer a page may be than the metadata says of the whole chunk, which some writers get wrong.
+const claimSlack = 1 << 20
+
+// maxHeader bounds the length of a page's header, which may hold statistics.
+const maxHeader = 16 << 20
+
+// NewReader returns a cursor before the first row of c, in memory of pool.
+func NewReader(src io.ReaderAt, c Chunk, pool *Pool) *Reader {
+	return &Reader{src: src, c: c, pool: pool, next: c.Offset, end: c.Offset + c.Size, page: -1}
+}
+
+// Close gives the reader's memory back, but not that of the values it returned.
+func (r *Reader) Close() {
+	r.endPage()
+	if r.dict != nil {
+		r.dict.data.Release()
+		r.dict = nil
+	}
+}
+
+// Read returns the next n rows, of as many as are left, or, where their values are long, fewer, but at least one. With
+// the last row it makes sure that the chunk has no more.
+func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
+	v := &Values{}
+	var err error
+	switch {
+	case r.c.ListDef > 0:
+		err = r.readLists(ctx, v, n)
+	case r.c.width() == 0:
+		err = r.readBytes(ctx, v, n)
+	default:
+		err = r.readFixed(ctx, v, n)
+	}
+	if err == nil {
+		if r.rows += int64(v.Rows); r.rows == r.c.Rows {
+			err = r.finish()
+		}
+	}
+	if err != nil {
+		v.Release()
+		return nil, r.inPage(err)
+	}
+	return v, nil
+}
+
+// inPage says in which page an error is.
+func (r *Reader) inPage(err error) error {
+	if errors.As(err, new(located)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("page %d: %w", max(0, r.page), err)
+}
+
+// located is an error that says where it is.
+type located struct{ error }
+
+func (l located) Unwrap() error { return l.error }
+
+// finish makes sure that nothing follows the last row.
+func (r *Reader) finish() error {
+	more := r.left > 0 || r.levels.left() > 0
+	for !more && r.next < r.end-r.c.Padding {
+		h, n, err := r.header()
+		if err != nil || int64(h.stored) > r.end-r.next-n {
+			break // no page: bytes that nobody needs
+		}
+		more = (h.kind == dataPage || h.kind == dataPageV2) && h.values > 0
+		r.next += n + int64(h.stored)
+	}
+	if more {
+		return located{fmt.Errorf("more than %d rows", r.c.Rows)}
+	}
+	return nil
+}
+
+// header reads the next page's header and returns its length too.
+func (r *Reader) header() (header, int64, error) {
+	for size := int64(256); ; size *= 8 {
+		size = min(size, r.end-r.next)
+		if int64(cap(r.head)) < size {
+			r.head = make([]byte, size)
+		}
+		buf := r.head[:size]
+		if err := readAt(r.src, buf, r.next); err != nil {
+			return header{}, 0, err
+		}
+		h, n, err := parseHeader(buf)
+		if err == errTruncated && size < min(r.end-r.next, maxHeader) {
+			continue
+		}
+		return h, int64(n), err
+	}
+}
+
+// nextPage goes on to the next data page that has values.
+func (r *Reader) nextPage(ctx context.Context) error {
+	r.endPage()
+	for r.left == 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.next >= r.end || r.seen == r.c.Values {
+			return located{fmt.Errorf("%d of %d values", r.seen, r.c.Values)}
+		}
+		h, n, err := r.header()
+		if err != nil {
+			r.page++
+			return err
+		}
+		at := r.next + n
+		if h.kind == dataPage || h.kind == dataPageV2 {
+			r.page++
+		}
+		switch {
+		case int64(h.stored) > r.end-at:
+			return fmt.Errorf("%d bytes where there are %d", h.stored, r.end-at)
+		case int64(h.uncompressed) > r.c.Uncompressed+claimSlack:
+			return fmt.Errorf("%d bytes decompressed, and %d in all of the pages", h.uncompressed, r.c.Uncompressed)
+		}
+		r.next = at + int64(h.stored)
+		switch h.kind {
+		case dictionaryPage:
+			if err := r.readDictionary(h, at); err != nil {
+				return located{fmt.Errorf("dictionary page: %w", err)}
+			}
+		case dataPage, dataPageV2:
+			if int64(h.values) > r.c.Values-r.seen {
+				return located{fmt.Errorf("more than %d values", r.c.Values)}
+			}
+			if err := r.begin(h, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// endPage lets go of the page.
+func (r *Reader) endPage() {
+	r.body.data.Release()
+	r.body.stored.Release()
+	r.body, r.fixed, r.bytes = body{}, nil, nil
+}
+
+// load reads stored bytes of a page and checks them.
+func (r *Reader) load(h header, at int64) (*Buffer, error) {
+	b := r.pool.Get(int(h.stored))
+	err := readAt(r.src, b.Bytes, at)
+	if err == nil && h.hasCRC && crc32.ChecksumIEEE(b.Bytes) != uint32(h.crc) {
+		err = errors.New("its checksum is wrong")
+	}
+	if err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// begin makes a data page the current one.
+func (r *Reader) begin(h header, at int64) error {
+	r.seen += int64(h.values)
+	r.count, r.left, r.encoding = int(h.values), int(h.values), h.encoding
+	if r.count == 0 {
+		return nil
+	}
+	r.body = body{src: r.src, at: at, end: at + int64(h.stored)}
+	compressed := r.c.Codec != Uncompressed && !(h.kind == dataPageV2 && h.plain)
+	if compressed || h.hasCRC {
+		b, err := r.load(h, at)
+		if err != nil {
+			return err
+		}
+		r.body.data = b
+	}
+	if h.kind == dataPage {
+		if compressed {
+			if err := r.decompress(int(h.uncompressed)); err != nil {
+				return err
+			}
+		}
+		return r.levelsV1(h)
+	}
+	return r.levelsV2(h, compressed)
+}
+
+// decompress replaces what is left of the page by the size bytes it stands for.
+func (r *Reader) decompress(size int) error {
+	b := &r.body
+	data, err := r.c.Codec.decompress(r.pool, b.data.Bytes[b.from:], size)
+	if err != nil {
+		return err
+	}
+	if b.from > 0 {
+		b.stored = b.data // which levels are read from
+	} else {
+		b.data.Release()
+	}
+	b.data, b.from = data, 0
+	return nil
+}
+
+func (r *Reader) levelsV1(h header) error {
+	var err error
+	if r.c.ListDef > 0 {
+		if r.reps, err = r.levelRuns(h.reps, 1); err != nil {
+			return err
+		}
+	}
+	if r.c.MaxDef > 0 {
+		r.defs, err = r.levelRuns(h.defs, r.c.MaxDef)
+	}
+	return err
+}
+
+// levelRuns takes levels from the body of a first-version page.
+func (r *Reader) levelRuns(e Encoding, most int) (runs, error) {
+	width := bits.Len(uint(most))
+	switch e {
+	case rle:
+		data, err := r.body.takePrefixed()
+		return runs{data: data, width: width}, err
+	case bitPacked:
+		data, err := r.body.take((int64(r.count)*int64(width) + 7) / 8)
+		return msbRuns(data, width, r.count), err
+	}
+	return runs{}, Unsupported(fmt.Sprintf("levels in encoding %d can't be read: write the file again", e))
+}
+
+func (r *Reader) levelsV2(h header, compressed bool) error {
+	// Some writers put repetition levels even where there are none.
+	reps, err := r.body.take(int64(h.repLen))
+	if err != nil {
+		return err
+	}
+	defs, err := r.body.take(int64(h.defLen))
+	if err != nil {
+		return err
+	}
+	r.reps = runs{data: reps, width: 1}
+	r.defs = runs{data: defs, width: bits.Len(uint(r.c.MaxDef))}
+	if !compressed || r.body.left() == 0 {
+		return nil
+	}
+	size := int64(h.uncompressed) - int64(h.repLen) - int64(h.defLen)
+	if size < 0 {
+		return fmt.Errorf("%d bytes, %d of them levels", h.uncompressed, int64(h.repLen)+int64(h.defLen))
+	}
+	return r.decompress(int(size))
+}
+
+// left returns the bytes that weren't taken yet.
+func (b *body) left() int64 {
+	if b.data != nil {
+		return int64(len(b.data.Bytes) - b.from)
+	}
+	return b.end - b.at
+}
+
+// take returns the next n bytes, which stay valid as long as the page is current.
+func (b *body) take(n int64) ([]byte, error) {
+	if n > b.left() {
+		return nil, errShort
+	}
+	if b.data != nil {
+		b.from += int(n)
+		return b.data.Bytes[b.from-int(n) : b.from], nil
+	}
+	data := make([]byte, n)
+	if err := readAt(b.src, data, b.at); err != nil {
+		return nil, err
+	}
+	b.at += n
+	return data, nil
+}
+
+// takePrefixed takes as many bytes as the 4 before them say.
+func (b *body) takePrefixed() ([]byte, error) {
+	n, err := b.take(4)
+	if err != nil {
+		return nil, err
+	}
+	return b.take(int64(as[uint32](n[:4])[0]))
+}
+
+// load brings the rest of the page into memory and returns it.
+func (b *body) load(pool *Pool) ([]byte, error) {
+	if b.data == nil {
+		data := pool.Get(int(b.left()))
+		if err := readAt(b.src, data.Bytes, b.at); err != nil {
+			data.Release()
+			return nil, err
+		}
+		b.data = data
+	}
+	return b.data.Bytes[b.from:], nil
+}
+
+// readDictionary makes a page the dictionary.
+func (r *Reader) readDictionary(h header, at int64) error {
+	switch {
+	case r.dict != nil:
+		return errors.New("a second one")
+	case h.encoding != plain && h.encoding != plainDictionary:
+		return Unsupported(fmt.Sprintf("encoding %d can't be read: write the column with PLAIN encoding", h.encoding))
+	case r.c.Type == Boolean:
+		return errors.New("one of booleans")
+	}
+	b, err := r.load(h, at)
+	if err == nil && r.c.Codec != Uncompressed {
+		stored := b
+		b, err = r.c.Codec.decompress(r.pool, stored.Bytes, int(h.uncompressed))
+		stored.Release()
+	}
+	if err != nil {
+		return err
+	}
+	d := &dictionary{data: b, n: int(h.values)}
+	if w := r.c.width(); w > 0 {
+		if int64(d.n)*int64(w) > int64(len(b.Bytes)) {
+			err = errShort
+		} else {
+			b.Bytes = b.Bytes[:d.n*w]
+		}
+	} else {
+		err = d.index()
+	}
+	if err != nil {
+		b.Release()
+		return err
+	}
+	r.dict = d
+	return nil
+}
+
+// index finds the values of any length.
+func (d *dictionary) index() error {
+	p := plainBytes{d.data.Bytes}
+	if d.n > len(p.data)/4 {
+		return errShort
+	}
+	d.starts = make([]int32, d.n+1)
+	for i := range d.n {
+		v, err := p.next()
+		if err != nil {
+			return err
+		}
+		end := len(d.data.Bytes) - len(p.data)
+		d.starts[i], d.starts[i+1] = int32(end-len(v)), int32(end+4)
+		d.longest = max(d.longest, len(v))
+	}
+	return nil
+}
+
+// open makes the decoder of the page's values.
+func (r *Reader) open() error {
+	if r.fixed != nil || r.bytes != nil {
+		return nil
+	}
+	w := r.c.width()
+	if r.encoding == plain && w > 0 && r.c.Type != Boolean && r.body.data == nil && r.c.ListDef == 0 &&
+		(r.c.MaxDef == 0 || r.defs.repeats(r.left, uint32(r.c.MaxDef))) {
+		r.fixed = &plainFile{r.src, r.body.at, r.body.end, w}
+		return nil
+	}
+	data, err := r.body.load(r.pool)
+	if err != nil {
+		return err
+	}
+	if w == 0 {
+		r.bytes, err = r.openBytes(data)
+	} else {
+		r.fixed, err = r.openFixed(data, w)
+	}
+	return err
+}
+
+func (r *Reader) openFixed(data []byte, w int) (fixedDecoder, error) {
+	t := r.c.Type
+	switch {
+	case r.encoding == plain && t == Boolean:
+		return &booleans{runs: runs{width: 1, packed: data, count: min(8*len(data), r.count)}}, nil
+	case r.encoding == plain:
+		return &plainFixed{r.body.data, r.body.from, w}, nil
+	case r.encoding == rle && t == Boolean:
+		data, err := r.body.takePrefixed()
+		return &booleans{runs: runs{data: data, width: 1}}, err
+	case r.encoding == plainDictionary || r.encoding == rleDictionary:
+		indices, err := r.indices(data)
+		return &fixedIndices{runs: indices, dict: r.dict, width: w}, err
+	case r.encoding == deltaBinaryPacked && (t == Int32 || t == Int64):
+		d, err := newDeltas(data, r.count)
+		if err != nil {
+			return nil, err
+		}
+		return &fixedDeltas{deltas: *d, width: w}, nil
+	case r.encoding == deltaByteArray && t == FixedBytes:
+		d, err := newDeltaBytes(data, r.count)
+		return &fixedDeltaBytes{d, w}, err
+	case r.encoding == byteStreamSplit && t != Boolean && t != Int96:
+		return newSplitBytes(data, w)
+	}
+	return nil, r.errEncoding()
+}
+
+func (r *Reader) openBytes(data []byte) (bytesDecoder, error) {
+	switch r.encoding {
+	case plain:
+		return &plainBytes{data}, nil
+	case plainDictionary, rleDictionary:
+		indices, err := r.indices(data)
+		return &bytesIndices{runs: indices, dict: r.dict}, err
+	case deltaLengthBytes:
+		return newDeltaLengths(data, r.count)
+	case deltaByteArray:
+		return newDeltaBytes(data, r.count)
+	}
+	return nil, r.errEncoding()
+}
+
+func (r *Reader) errEncoding() error {
+	return Unsupported(fmt.Sprintf("values of type %s in encoding %d can't be read: write the column with PLAIN or "+
+		"dictionary encoding", r.c.Type, r.encoding))
+}
+
+// indices begins with the width of all of them.
+func (r *Reader) indices(data []byte) (runs, error) {
+	switch {
+	case r.dict == nil:
+		return runs{}, errors.New("no dictionary")
+	case len(data) == 0 || data[0] > 32:
+		return runs{}, errors.New("no width of dictionary indices")
+	}
+	return runs{data: data[1:], width: int(data[0])}, nil
+}

@@ -1,0 +1,383 @@
+package page
+
+import (
+	"context"
+	"fmt"
+)
+
+// Values of any length that are read at a time are textLimit bytes or a little more, elements of lists maxElements or a
+// few more, of one list maxList at most: bytes of a page may stand for any number of either.
+const (
+	textLimit   = 16 << 20
+	maxElements = 1 << 20
+	maxList     = 1 << 24
+)
+
+// defined reads the definition levels of up to n values of the page and returns of how many, and how many of these are
+// null. If some are, but not all, the levels are in r.mask.
+func (r *Reader) defined(n int) (k, nulls int, err error) {
+	if r.c.MaxDef == 0 {
+		r.left -= n
+		return n, 0, nil
+	}
+	n = min(n, r.left)
+	if err := r.defs.next(); err != nil {
+		return 0, 0, err
+	}
+	if r.defs.packed == nil {
+		k = min(n, r.defs.count)
+		r.defs.count -= k
+		if r.defs.value != uint32(r.c.MaxDef) {
+			nulls = k
+		}
+	} else {
+		k, _, err = r.defs.take(r.mask[:min(n, len(r.mask))])
+		for _, d := range r.mask[:k] {
+			if d != uint32(r.c.MaxDef) {
+				nulls++
+			}
+		}
+	}
+	r.left -= k
+	return k, nulls, err
+}
+
+// readFixed reads n values of a fixed length.
+func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
+	w := r.c.width()
+	valid := bitmap{pool: r.pool}
+	defer func() { v.Valid, v.Nulls = valid.buf, valid.nulls }()
+	for v.N < n {
+		if r.left == 0 {
+			if err := r.nextPage(ctx); err != nil {
+				return err
+			}
+		}
+		k, nulls, err := r.defined(min(n-v.N, r.left))
+		if err != nil {
+			return err
+		}
+		if nulls < k {
+			if err := r.open(); err != nil {
+				return err
+			}
+		}
+		if p, ok := r.fixed.(*plainFixed); ok && k == n && nulls == 0 {
+			if v.Data = p.view(n); v.Data != nil {
+				v.N = n
+				break
+			}
+		}
+		if v.Data == nil {
+			v.Data = r.pool.Get(n * w)
+		}
+		if err := r.decodeFixed(v.Data.Bytes[v.N*w:], k, nulls, r.mask[:]); err != nil {
+			return err
+		}
+		valid.add(v.N, k, nulls, r.mask[:], uint32(r.c.MaxDef))
+		v.N += k
+	}
+	v.Rows = n
+	return nil
+}
+
+// decodeFixed decodes k values, of which so many are null, to dst. defs are their definition levels.
+func (r *Reader) decodeFixed(dst []byte, k, nulls int, defs []uint32) error {
+	w := r.c.width()
+	if nulls == k {
+		clear(dst[:k*w])
+		return nil
+	}
+	if err := r.fixed.fixed(dst, k-nulls); err != nil {
+		return err
+	}
+	if nulls > 0 {
+		most := uint32(r.c.MaxDef)
+		switch w {
+		case 4:
+			spread(as[uint32](dst[:k*w]), k-nulls, defs, most)
+		case 8:
+			spread(as[uint64](dst[:k*w]), k-nulls, defs, most)
+		default:
+			spreadBytes(dst[:k*w], w, k-nulls, defs, most)
+		}
+	}
+	return nil
+}
+
+// spread moves the first n values of dst to where the definition levels are most, and zeros elsewhere.
+func spread[V uint32 | uint64](dst []V, n int, defs []uint32, most uint32) {
+	for i := len(dst) - 1; n <= i; i-- {
+		if defs[i] == most {
+			n--
+			dst[i] = dst[n]
+		} else {
+			dst[i] = 0
+		}
+	}
+}
+
+// spreadBytes is spread for values of w bytes.
+func spreadBytes(dst []byte, w, n int, defs []uint32, most uint32) {
+	for i := len(dst)/w - 1; n <= i; i-- {
+		if to := dst[i*w : (i+1)*w]; defs[i] == most {
+			n--
+			copy(to, dst[n*w:])
+		} else {
+			clear(to)
+		}
+	}
+}
+
+// readBytes reads up to n values of any length.
+func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
+	valid, t := bitmap{pool: r.pool}, text{pool: r.pool, data: r.pool.Get(16 * n)}
+	v.Offsets = r.pool.Get(4 * (n + 1))
+	defer func() { v.Valid, v.Nulls, v.Data = valid.buf, valid.nulls, t.data }()
+	ends := as[int32](v.Offsets.Bytes)
+	ends[0] = 0
+	for v.N < n && t.used < textLimit {
+		if r.left == 0 {
+			if err := r.nextPage(ctx); err != nil {
+				return err
+			}
+		}
+		k := min(n-v.N, r.left, len(r.mask))
+		if each := r.each(); each > 0 {
+			k = min(k, max(1, (textLimit-t.used)/each))
+		}
+		k, nulls, err := r.defined(k)
+		if err != nil {
+			return err
+		}
+		if nulls < k {
+			if err = r.open(); err == nil {
+				err = r.bytes.bytes(&t, ends[v.N+1:][:k-nulls])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if nulls > 0 { // which end where the value before does
+			part := ends[v.N:][:k+1]
+			for i, j := k, k-nulls; i > j; i-- {
+				part[i] = part[j]
+				if nulls < k && r.mask[i-1] == uint32(r.c.MaxDef) {
+					j--
+				}
+			}
+		}
+		valid.add(v.N, k, nulls, r.mask[:], uint32(r.c.MaxDef))
+		v.N += k
+	}
+	v.Rows = v.N
+	v.Offsets.Bytes = v.Offsets.Bytes[:4*(v.N+1)]
+	t.data.Bytes = t.data.Bytes[:t.used]
+	return nil
+}
+
+// each returns how many bytes a value of the page may take beyond those of the page.
+func (r *Reader) each() int {
+	switch {
+	case r.bytes != nil:
+		return r.bytes.each()
+	case r.dict != nil:
+		return r.dict.longest
+	}
+	return int(r.body.left())
+}
+
+// listLevels are levels of a page that were decoded, and how many of them were used.
+type listLevels struct {
+	reps, defs [1024]uint32
+	at, n      int
+	begun      bool // the chunk's first level was read
+	elements   []uint32
+}
+
+func (l *listLevels) left() int { return l.n - l.at }
+
+// fill decodes more levels when all were used, and tells whether there are any.
+func (r *Reader) fill(ctx context.Context) (bool, error) {
+	l := &r.levels
+	if l.at < l.n {
+		return true, nil
+	}
+	if r.left == 0 {
+		if r.seen == r.c.Values {
+			return false, nil
+		}
+		if err := r.nextPage(ctx); err != nil {
+			return false, err
+		}
+	}
+	l.at, l.n = 0, min(r.left, len(l.reps))
+	r.left -= l.n
+	if err := r.reps.read(l.reps[:l.n], 1); err != nil {
+		return false, err
+	}
+	if err := r.defs.read(l.defs[:l.n], uint32(r.c.MaxDef)); err != nil {
+		return false, err
+	}
+	if !l.begun && l.reps[0] != 0 {
+		return false, fmt.Errorf("the first repetition level is %d, not 0", l.reps[0])
+	}
+	l.begun = true
+	return true, nil
+}
+
+// read reads levels, none of them above most.
+func (r *runs) read(dst []uint32, most uint32) error {
+	for len(dst) > 0 {
+		n, repeated, err := r.take(dst)
+		if err != nil {
+			return err
+		}
+		for i := range dst[:n] {
+			if repeated {
+				dst[i] = r.value
+			}
+			if dst[i] > most {
+				return fmt.Errorf("a level of %d, above %d", dst[i], most)
+			}
+		}
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// readLists reads up to n lists.
+func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
+	valid, validLists := bitmap{pool: r.pool}, bitmap{pool: r.pool}
+	defer func() {
+		v.Valid, v.Nulls, v.ValidLists, v.NullLists = valid.buf, valid.nulls, validLists.buf, validLists.nulls
+	}()
+	v.Lists = r.pool.Get(4 * (n + 1))
+	w := r.c.width()
+	for {
+		if ok, err := r.fill(ctx); err != nil || !ok {
+			if err == nil && v.Rows < n {
+				err = located{fmt.Errorf("%d of %d rows", r.rows+int64(v.Rows), r.c.Rows)}
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+		more, err := r.scan(v, n, &validLists)
+		if err != nil {
+			return err
+		}
+		defs, nulls := r.levels.elements, 0
+		for _, d := range defs {
+			if d != uint32(r.c.MaxDef) {
+				nulls++
+			}
+		}
+		end := (v.N + len(defs)) * w
+		if v.Data == nil || end > len(v.Data.Bytes) {
+			v.Data = r.pool.grow(v.Data, v.N*w, max(2*end, 4096))
+		}
+		if nulls < len(defs) {
+			if err := r.open(); err != nil {
+				return err
+			}
+		}
+		if err := r.decodeFixed(v.Data.Bytes[v.N*w:end], len(defs), nulls, defs); err != nil {
+			return err
+		}
+		valid.add(v.N, len(defs), nulls, defs, uint32(r.c.MaxDef))
+		if v.N += len(defs); !more {
+			break
+		}
+	}
+	as[int32](v.Lists.Bytes)[v.Rows] = int32(v.N)
+	v.Lists.Bytes = v.Lists.Bytes[:4*(v.Rows+1)]
+	if v.Data == nil {
+		v.Data = r.pool.Get(0)
+	}
+	v.Data.Bytes = v.Data.Bytes[:v.N*w]
+	return nil
+}
+
+// scan goes through the levels at hand up to the beginning of the first list that isn't to be read. It notes where lists
+// begin and the definition levels of their elements. more tells that the last list may go on.
+func (r *Reader) scan(v *Values, n int, valid *bitmap) (more bool, err error) {
+	l := &r.levels
+	l.elements = l.elements[:0]
+	starts, listDef := as[int32](v.Lists.Bytes), uint32(r.c.ListDef)
+	for ; l.at < l.n; l.at++ {
+		rep, def := l.reps[l.at], l.defs[l.at]
+		elements := v.N + len(l.elements)
+		if rep == 0 {
+			if v.Rows == n || v.Rows > 0 && elements >= maxElements {
+				return false, nil
+			}
+			starts[v.Rows] = int32(elements)
+			null := 0
+			if def+1 < listDef {
+				null = 1
+			}
+			valid.add(v.Rows, 1, null, nil, 0)
+			v.Rows++
+		}
+		switch {
+		case def >= listDef:
+			if elements-int(starts[v.Rows-1]) >= maxList {
+				return false, Unsupported(fmt.Sprintf("a list of more than %d elements can't be read: leave the column out", maxList))
+			}
+			l.elements = append(l.elements, def)
+		case rep != 0:
+			return false, fmt.Errorf("a list goes on without an element")
+		}
+	}
+	return true, nil
+}
+
+// A bitmap tells which values aren't null. It has memory once one is.
+type bitmap struct {
+	pool  *Pool
+	buf   *Buffer
+	nulls int
+}
+
+// add adds k values, of which so many are null, behind the first at. Where some are, but not all, their definition
+// levels tell which.
+func (b *bitmap) add(at, k, nulls int, defs []uint32, most uint32) {
+	if b.buf == nil && nulls == 0 || k == 0 {
+		return
+	}
+	if bytes := (at + k + 7) / 8; b.buf == nil || bytes > len(b.buf.Bytes) {
+		first := b.buf == nil
+		b.buf = b.pool.grow(b.buf, (at+7)/8, 2*bytes)
+		clear(b.buf.Bytes[(at+7)/8:])
+		if first {
+			clear(b.buf.Bytes)
+			b.set(0, at)
+		}
+	}
+	switch b.nulls += nulls; nulls {
+	case 0:
+		b.set(at, at+k)
+	case k:
+	default:
+		for i, d := range defs[:k] {
+			if d == most {
+				b.buf.Bytes[(at+i)/8] |= 1 << ((at + i) % 8)
+			}
+		}
+	}
+}
+
+// set sets bits lo to hi.
+func (b *bitmap) set(lo, hi int) {
+	for ; lo < hi && lo%8 != 0; lo++ {
+		b.buf.Bytes[lo/8] |= 1 << (lo % 8)
+	}
+	for ; lo+8 <= hi; lo += 8 {
+		b.buf.Bytes[lo/8] = 0xff
+	}
+	for ; lo < hi; lo++ {
+		b.buf.Bytes[lo/8] |= 1 << (lo % 8)
+	}
+}

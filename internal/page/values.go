@@ -1,0 +1,400 @@
+package page
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unsafe"
+)
+
+// A fixed decoder reads values of a fixed number of bytes: the next n of a page, none of them null, to the beginning of
+// dst.
+type fixedDecoder interface {
+	fixed(dst []byte, n int) error
+}
+
+// A bytes decoder reads values of any length: the next len(ends) of a page, to t. ends gets where each of them ends.
+// each is how many bytes of memory a value may take beyond those of the page.
+type bytesDecoder interface {
+	bytes(t *text, ends []int32) error
+	each() int
+}
+
+// text collects values of any length.
+type text struct {
+	pool *Pool
+	data *Buffer
+	used int
+}
+
+// add appends a value and returns where it ends.
+func (t *text) add(v []byte) (int32, error) {
+	end := t.used + len(v)
+	if end > math.MaxInt32 {
+		return 0, Unsupported("a page of over 2 GiB of text can't be read: write smaller pages")
+	}
+	if t.data == nil || end > len(t.data.Bytes) {
+		t.data = t.pool.grow(t.data, t.used, max(2*end, 1024))
+	}
+	copy(t.data.Bytes[t.used:], v)
+	t.used = end
+	return int32(end), nil
+}
+
+// as takes bytes for values of another type.
+func as[V any](b []byte) []V {
+	return unsafe.Slice((*V)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(V))))
+}
+
+// plainFixed are values that lie in memory one after the other.
+type plainFixed struct {
+	data  *Buffer // of the page
+	at    int     // where the next value is in it
+	width int
+}
+
+func (p *plainFixed) fixed(dst []byte, n int) error {
+	size := n * p.width
+	if size > len(p.data.Bytes)-p.at {
+		return errShort
+	}
+	copy(dst[:size], p.data.Bytes[p.at:])
+	p.at += size
+	return nil
+}
+
+// view returns the next n values where they lie, or nil where numbers of that size mustn't. Buffers begin at a multiple
+// of 8.
+func (p *plainFixed) view(n int) *Buffer {
+	end := p.at + n*p.width
+	align := min(8, p.width&-p.width)
+	if end > len(p.data.Bytes) || p.at%align != 0 {
+		return nil
+	}
+	v := p.data.Slice(p.at, end)
+	p.at = end
+	return v
+}
+
+// plainFile are values that lie in the file one after the other, as they are in memory.
+type plainFile struct {
+	src     io.ReaderAt
+	at, end int64
+	width   int
+}
+
+func (p *plainFile) fixed(dst []byte, n int) error {
+	size := int64(n) * int64(p.width)
+	if size > p.end-p.at {
+		return errShort
+	}
+	if err := readAt(p.src, dst[:size], p.at); err != nil {
+		return err
+	}
+	p.at += size
+	return nil
+}
+
+// booleans are runs of single bits. A value is a byte, 0 or 1.
+type booleans struct {
+	runs
+	scratch [1024]uint32
+}
+
+func (b *booleans) fixed(dst []byte, n int) error {
+	for n > 0 {
+		k, repeated, err := b.take(b.scratch[:min(n, len(b.scratch))])
+		if err != nil {
+			return err
+		}
+		for i := range k {
+			if repeated {
+				dst[i] = byte(b.value)
+			} else {
+				dst[i] = byte(b.scratch[i])
+			}
+		}
+		dst, n = dst[k:], n-k
+	}
+	return nil
+}
+
+// A dictionary is the values that indices stand for.
+type dictionary struct {
+	data    *Buffer
+	n       int
+	starts  []int32 // of values of any length; each ends 4 bytes, for a length, before the next one begins
+	longest int
+}
+
+func errIndex(index uint32, n int) error {
+	return fmt.Errorf("index %d into a dictionary of %d values", index, n)
+}
+
+// fixedIndices are indices into a dictionary of values of a fixed number of bytes.
+type fixedIndices struct {
+	runs
+	dict    *dictionary
+	width   int
+	scratch [1024]uint32
+}
+
+func (f *fixedIndices) fixed(dst []byte, n int) error {
+	for n > 0 {
+		k, repeated, err := f.take(f.scratch[:min(n, len(f.scratch))])
+		if err != nil {
+			return err
+		}
+		switch {
+		case repeated:
+			err = f.fill(dst[:k*f.width])
+		case f.width == 4:
+			err = gather(as[uint32](dst), as[uint32](f.dict.data.Bytes), f.scratch[:k])
+		case f.width == 8:
+			err = gather(as[uint64](dst), as[uint64](f.dict.data.Bytes), f.scratch[:k])
+		default:
+			err = f.copyEach(dst, f.scratch[:k])
+		}
+		if err != nil {
+			return err
+		}
+		dst, n = dst[k*f.width:], n-k
+	}
+	return nil
+}
+
+func gather[V uint32 | uint64](dst, dict []V, indices []uint32) error {
+	dst = dst[:len(indices)]
+	for i, x := range indices {
+		if int(x) >= len(dict) {
+			return errIndex(x, len(dict))
+		}
+		dst[i] = dict[x]
+	}
+	return nil
+}
+
+func (f *fixedIndices) copyEach(dst []byte, indices []uint32) error {
+	for i, x := range indices {
+		if int(x) >= f.dict.n {
+			return errIndex(x, f.dict.n)
+		}
+		copy(dst[i*f.width:(i+1)*f.width], f.dict.data.Bytes[int(x)*f.width:])
+	}
+	return nil
+}
+
+// fill repeats the value that the run repeats.
+func (f *fixedIndices) fill(dst []byte) error {
+	if int(f.value) >= f.dict.n {
+		return errIndex(f.value, f.dict.n)
+	}
+	if len(dst) == 0 {
+		return nil
+	}
+	copy(dst[:f.width], f.dict.data.Bytes[int(f.value)*f.width:])
+	for n := f.width; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+	return nil
+}
+
+// bytesIndices are indices into a dictionary of values of any length.
+type bytesIndices struct {
+	runs
+	dict    *dictionary
+	scratch [256]uint32
+}
+
+func (b *bytesIndices) bytes(t *text, ends []int32) error {
+	for len(ends) > 0 {
+		k, repeated, err := b.take(b.scratch[:min(len(ends), len(b.scratch))])
+		if err != nil {
+			return err
+		}
+		for i := range k {
+			x := b.value
+			if !repeated {
+				x = b.scratch[i]
+			}
+			if int(x) >= b.dict.n {
+				return errIndex(x, b.dict.n)
+			}
+			if ends[i], err = t.add(b.dict.data.Bytes[b.dict.starts[x] : b.dict.starts[x+1]-4]); err != nil {
+				return err
+			}
+		}
+		ends = ends[k:]
+	}
+	return nil
+}
+
+func (b *bytesIndices) each() int { return b.dict.longest }
+
+// plainBytes are values of any length, each behind its length.
+type plainBytes struct{ data []byte }
+
+func (p *plainBytes) next() ([]byte, error) {
+	if len(p.data) < 4 {
+		return nil, errShort
+	}
+	n := int64(binary.LittleEndian.Uint32(p.data))
+	if n > int64(len(p.data)-4) {
+		return nil, errShort
+	}
+	v := p.data[4 : 4+n]
+	p.data = p.data[4+n:]
+	return v, nil
+}
+
+func (p *plainBytes) bytes(t *text, ends []int32) error {
+	for i := range ends {
+		v, err := p.next()
+		if err == nil {
+			ends[i], err = t.add(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (*plainBytes) each() int { return 0 }
+
+// deltaLengths are values of any length behind the lengths of all of them.
+type deltaLengths struct {
+	lengths lengths
+	data    []byte
+}
+
+func newDeltaLengths(data []byte, n int) (*deltaLengths, error) {
+	d, err := newDeltas(data, n)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := d.end()
+	return &deltaLengths{lengths{deltas: d}, rest}, err
+}
+
+func (d *deltaLengths) bytes(t *text, ends []int32) error {
+	for i := range ends {
+		n, err := d.lengths.next(len(d.data))
+		if err == nil {
+			ends[i], err = t.add(d.data[:n])
+		}
+		if err != nil {
+			return err
+		}
+		d.data = d.data[n:]
+	}
+	return nil
+}
+
+func (*deltaLengths) each() int { return 0 }
+
+// deltaBytes are values of any length, each of which begins with so many bytes of the one before.
+type deltaBytes struct {
+	prefixes lengths
+	suffixes *deltaLengths
+	value    []byte
+}
+
+func newDeltaBytes(data []byte, n int) (*deltaBytes, error) {
+	d, err := newDeltas(data, n)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := d.end()
+	if err != nil {
+		return nil, err
+	}
+	suffixes, err := newDeltaLengths(rest, n)
+	return &deltaBytes{prefixes: lengths{deltas: d}, suffixes: suffixes}, err
+}
+
+// next goes on to the next value.
+func (d *deltaBytes) next() error {
+	s := d.suffixes
+	keep, err := d.prefixes.next(len(d.value))
+	if err != nil {
+		return err
+	}
+	n, err := s.lengths.next(len(s.data))
+	if err != nil {
+		return err
+	}
+	d.value = append(d.value[:keep], s.data[:n]...)
+	s.data = s.data[n:]
+	return nil
+}
+
+func (d *deltaBytes) bytes(t *text, ends []int32) error {
+	for i := range ends {
+		err := d.next()
+		if err == nil {
+			ends[i], err = t.add(d.value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *deltaBytes) each() int { return len(d.value) + len(d.suffixes.data) }
+
+// fixedDeltaBytes are deltaBytes of equal length.
+type fixedDeltaBytes struct {
+	*deltaBytes
+	width int
+}
+
+func (f *fixedDeltaBytes) fixed(dst []byte, n int) error {
+	for range n {
+		if err := f.next(); err != nil {
+			return err
+		}
+		if len(f.value) != f.width {
+			return fmt.Errorf("a value of %d bytes among those of %d", len(f.value), f.width)
+		}
+		dst = dst[copy(dst, f.value):]
+	}
+	return nil
+}
+
+// splitBytes are values in BYTE_STREAM_SPLIT: the first bytes of all of them, then the second ones, and so on.
+type splitBytes struct {
+	data          []byte
+	at, all, size int // values read, values, bytes of each
+}
+
+func newSplitBytes(data []byte, size int) (*splitBytes, error) {
+	if len(data)%size != 0 {
+		return nil, errors.New("the bytes of its values aren't all there")
+	}
+	return &splitBytes{data: data, all: len(data) / size, size: size}, nil
+}
+
+func (s *splitBytes) fixed(dst []byte, n int) error {
+	if n > s.all-s.at {
+		return errShort
+	}
+	stream := func(k int) []byte { return s.data[k*s.all+s.at:][:n] }
+	if s.size == 4 {
+		b1, b2, b3, to := stream(1), stream(2), stream(3), as[uint32](dst)[:n]
+		for i, b := range stream(0) {
+			to[i] = uint32(b) | uint32(b1[i])<<8 | uint32(b2[i])<<16 | uint32(b3[i])<<24
+		}
+	} else {
+		for k := range s.size {
+			for i, b := range stream(k) {
+				dst[i*s.size+k] = b
+			}
+		}
+	}
+	s.at += n
+	return nil
+}
