@@ -13,11 +13,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/page"
 )
 
 // parquetInput is the selected columns of Parquet files, found and checked, but not read.
@@ -49,12 +50,7 @@ type rowGroup struct {
 }
 
 // A chunk is where the values of a column in a row group are, all of it checked against the file.
-type chunk struct {
-	offset, size int64 // in bytes, in the file
-	uncompressed int64 // in bytes, as the metadata claims
-	rows         int64 // nulls included
-	codec        compress.Compression
-}
+type chunk struct{ page.Chunk }
 
 // openParquet reads the metadata of all files and resolves the columns that opt asks for.
 func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*parquetInput, error) {
@@ -104,37 +100,36 @@ func (in *parquetInput) name() string {
 	return fmt.Sprintf("%s and %d more", in.files[0].path, len(in.files)-1)
 }
 
-// A future is a row group that is being decoded.
-type future struct {
-	done  chan struct{}
-	batch *batch
-	err   error
-}
-
-// batches decodes the row groups and yields them in order, after an error nothing more. It decodes so many ahead that
-// no worker idles, at most one for each. The batch is the caller's to release.
+// batches yields the rows in order, after an error nothing more. While a batch is used the next one is decoded. A batch is
+// the caller's to release.
+//
+// The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
-	ahead := min(cap(p), 1+2*cap(p)/max(1, len(in.sel.columns)))
+	ahead := min(cap(p), 2+2*cap(p)/max(1, len(in.sel.columns)))
 	return func(yield func(*batch, error) bool) {
+		memory := page.NewPool(mem)
+		defer memory.Close()
 		ctx, cancel := context.WithCancel(ctx)
 		var running errgroup.Group
-		var queue []*future
+		var queue []chan decoded
 		defer func() {
 			cancel()
 			running.Wait()
-			for _, f := range queue {
-				f.batch.release()
+			for _, c := range queue {
+				for d := range c {
+					d.batch.release()
+				}
 			}
 		}()
 		next, stop := iter.Pull2(in.groups())
 		defer stop()
 		start := func() {
 			if file, g, ok := next(); ok {
-				f := &future{done: make(chan struct{})}
-				queue = append(queue, f)
+				c := make(chan decoded)
+				queue = append(queue, c)
 				running.Go(func() error {
-					defer close(f.done)
-					f.batch, f.err = file.decode(ctx, g, p, mem)
+					defer close(c)
+					file.decode(ctx, g, p, memory, c)
 					return nil
 				})
 			}
@@ -143,15 +138,25 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 			start()
 		}
 		for len(queue) > 0 {
-			f := queue[0]
-			<-f.done
-			queue = queue[1:]
-			start()
-			if !yield(f.batch, f.err) || f.err != nil {
+			for d := range queue[0] {
+				if !yield(d.batch, d.err) || d.err != nil {
+					return
+				}
+			}
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
 				return
 			}
+			queue = queue[1:]
+			start()
 		}
 	}
+}
+
+// decoded is a batch, or why there is none.
+type decoded struct {
+	batch *batch
+	err   error
 }
 
 // groups yields every row group that has rows, as its file and its number there.
@@ -167,29 +172,97 @@ func (in *parquetInput) groups() iter.Seq2[*parquetFile, int] {
 	}
 }
 
-// decode reads the selected columns of row group g.
-func (f *parquetFile) decode(ctx context.Context, g int, p pool, mem memory.Allocator) (*batch, error) {
+// decode sends row group g to out, batch by batch, and after an error nothing more.
+func (f *parquetFile) decode(ctx context.Context, g int, p pool, mem *page.Pool, out chan<- decoded) {
+	send := func(b *batch, err error) bool {
+		select {
+		case out <- decoded{b, err}:
+			return err == nil
+		case <-ctx.Done():
+			b.release()
+			return false
+		}
+	}
+	r, err := f.open(g, mem)
+	if err != nil {
+		send(nil, err)
+		return
+	}
+	defer r.close()
+	for r.left > 0 {
+		if b, err := r.next(ctx, p); !send(b, err) {
+			return
+		}
+	}
+}
+
+// A groupReader reads the selected columns of a row group.
+type groupReader struct {
+	*parquetFile
+	group   int
+	src     *os.File
+	columns []*columnReader
+	left    int64 // rows
+	step    int   // rows of a batch
+}
+
+// Batches have about batchBytes of values, so that they are in the processor's cache until they are rows of a block, but
+// not so few rows that what is done once for each counts.
+const (
+	batchBytes   = 2 << 20
+	minBatchRows = 1 << 10
+	maxBatchRows = 1 << 16
+)
+
+// open begins to read row group g.
+func (f *parquetFile) open(g int, mem *page.Pool) (*groupReader, error) {
 	src, err := os.Open(f.path)
 	if err != nil {
 		return nil, pathError(f.path, err)
 	}
-	defer src.Close()
 	if info, err := src.Stat(); err != nil || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
+		src.Close()
 		return nil, fmt.Errorf("%s: the file changed while it was read: try again", f.path)
 	}
-	b := &batch{file: f.path, rows: f.groups[g].rows, columns: make([]arrow.Array, len(f.columns))}
-	err = p.each(ctx, len(f.columns), func(i int) error {
-		var err error
-		b.columns[i], err = decode(ctx, src, f.columns[i], f.groups[g].chunks[i], mem)
+	group := f.groups[g]
+	r := &groupReader{parquetFile: f, group: g, src: src, left: group.rows}
+	bytes := int64(1)
+	for i, c := range group.chunks {
+		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c, mem))
+		bytes += max(4, c.Uncompressed/group.rows)
+	}
+	r.step = int(min(max(batchBytes/bytes, minBatchRows), maxBatchRows)) &^ 63
+	return r, nil
+}
+
+func (r *groupReader) close() {
+	for _, c := range r.columns {
+		c.close()
+	}
+	r.src.Close()
+}
+
+// next reads the next rows: as many as a batch has, unless a column has read fewer.
+func (r *groupReader) next(ctx context.Context, p pool) (*batch, error) {
+	n := int(min(int64(r.step), r.left))
+	err := p.each(ctx, len(r.columns), func(i int) error {
+		err := r.columns[i].fill(ctx, n)
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s: column %q, row group %d: %w", f.path, f.columns[i].name, g, err)
+			err = fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.name, r.group, err)
 		}
 		return err
 	})
 	if err != nil {
-		b.release()
 		return nil, err
 	}
+	for _, c := range r.columns {
+		n = min(n, c.rest.Len())
+	}
+	b := &batch{file: r.path, rows: int64(n), columns: make([]arrow.Array, len(r.columns))}
+	for i, c := range r.columns {
+		b.columns[i] = c.take(n)
+	}
+	r.left -= int64(n)
 	return b, nil
 }
 
@@ -266,7 +339,7 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// columns returns the top-level columns. Nested ones have no type to be read into.
+// columns returns the top-level columns. Nested ones but lists of numbers have no type to be read into.
 func (m *fileMetadata) columns() []column {
 	var cols []column
 	for i := range m.Schema.NumColumns() {
@@ -276,10 +349,14 @@ func (m *fileMetadata) columns() []column {
 			continue
 		}
 		col := column{name: root.Name(), index: i}
-		if root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0 {
+		switch {
+		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
 			col.typ, col.desc = arrowType(leaf)
 			col.nullable = leaf.MaxDefinitionLevel() > 0
-		} else {
+		case isList(root):
+			col.typ, col.desc, col.listDef = listType(root, leaf)
+			col.nullable = col.listDef > 1
+		default:
 			col.desc = nestedType(root)
 		}
 		cols = append(cols, col)
@@ -338,7 +415,7 @@ func (m *fileMetadata) rowGroup(g int, columns []column) (rowGroup, error) {
 		if err != nil {
 			return group, damaged{err}
 		}
-		group.chunks[i], err = m.chunk(col, group.rows)
+		group.chunks[i], err = m.chunk(c, col, group.rows)
 		var bad damaged
 		if errors.As(err, &bad) {
 			return group, damaged{fmt.Errorf("column %q, row group %d: %w", c.name, g, bad.error)}
@@ -350,39 +427,37 @@ func (m *fileMetadata) rowGroup(g int, columns []column) (rowGroup, error) {
 	return group, nil
 }
 
-// readable are the compressions that Arrow's decoders know.
-var readable = map[compress.Compression]bool{
-	compress.Codecs.Uncompressed: true, compress.Codecs.Snappy: true, compress.Codecs.Gzip: true,
-	compress.Codecs.Brotli: true, compress.Codecs.Zstd: true,
-}
-
-func (m *fileMetadata) chunk(col *metadata.ColumnChunkMetaData, rows int64) (chunk, error) {
-	c := chunk{offset: col.DataPageOffset(), size: col.TotalCompressedSize(), uncompressed: col.TotalUncompressedSize(),
-		rows: col.NumValues(), codec: col.Compression()}
-	if d := col.DictionaryPageOffset(); col.HasDictionaryPage() && d > 0 && d < c.offset {
-		c.offset = d
+// chunk checks what the metadata says about the values of a column in a row group.
+func (m *fileMetadata) chunk(c column, col *metadata.ColumnChunkMetaData, rows int64) (chunk, error) {
+	descr := m.Schema.Column(c.index)
+	p := page.Chunk{Type: page.Type(descr.PhysicalType()), Width: descr.TypeLength(), MaxDef: int(descr.MaxDefinitionLevel()),
+		ListDef: c.listDef, Codec: page.Codec(col.Compression()), Offset: col.DataPageOffset(), Size: col.TotalCompressedSize(),
+		Uncompressed: col.TotalUncompressedSize(), Rows: rows, Values: col.NumValues()}
+	if d := col.DictionaryPageOffset(); col.HasDictionaryPage() && d > 0 && d < p.Offset {
+		p.Offset = d
 	}
 	end := m.info.Size() - 8 // where the length of the footer stands
 	switch {
 	case col.CryptoMetadata() != nil:
-		return c, errors.New("encrypted columns can't be read: write the file without encryption")
+		return chunk{}, errors.New("encrypted columns can't be read: write the file without encryption")
 	case col.FilePath() != "":
-		return c, fmt.Errorf("its data is in another file, %q: write both as one", col.FilePath())
-	case !readable[c.codec]:
-		return c, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", c.codec)
+		return chunk{}, fmt.Errorf("its data is in another file, %q: write both as one", col.FilePath())
+	case !p.Codec.Readable():
+		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", col.Compression())
 	case rows == 0:
-		return c, nil // then there may be no data either
-	case c.rows != rows:
-		return c, damaged{fmt.Errorf("%d values for %d rows", c.rows, rows)}
-	case c.offset < 4 || c.size < 0 || c.offset > end || c.size > end-c.offset:
-		return c, damaged{fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", c.size, c.offset,
+		return chunk{}, nil // then there may be no data either
+	case p.Values < rows || p.Values > rows && p.ListDef == 0:
+		return chunk{}, damaged{fmt.Errorf("%d values for %d rows", p.Values, rows)}
+	case p.Offset < 4 || p.Size < 0 || p.Offset > end || p.Size > end-p.Offset:
+		return chunk{}, damaged{fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", p.Size, p.Offset,
 			m.info.Size())}
 	}
 	if m.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
 		// Files of these versions leave the dictionary page's header out of the size (PARQUET-816).
-		c.size += min(100, end-c.offset-c.size)
+		p.Padding = min(100, end-p.Offset-p.Size)
+		p.Size += p.Padding
 	}
-	return c, nil
+	return chunk{p}, nil
 }
 
 // recovered calls f and turns a panic into an error. Errors of Arrow may have several lines, these don't.

@@ -84,12 +84,12 @@ func TestFooterLies(t *testing.T) {
 		{"offset", func(m *metadata.FileMetaData) {
 			m.RowGroups[0].Columns[0].MetaData.DictionaryPageOffset = new(int64(-9))
 		},
-			`DIR/a.parquet: column "x", row group 0: can't be decoded (no dictionary): write the file again, or leave the column out`},
-		{"codec", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns[0].MetaData.Codec = 5 },
-			`DIR/a.parquet: column "x", row group 1: compression LZ4 can't be read: write the file with snappy, zstd or gzip`},
+			`DIR/a.parquet: column "x", row group 0: can't be decoded (page 0: no dictionary): write the file again, or leave the column out`},
+		{"codec", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns[0].MetaData.Codec = 3 },
+			`DIR/a.parquet: column "x", row group 1: compression LZO can't be read: write the file with snappy, zstd or gzip`},
 		{"another codec", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns[0].MetaData.Codec = 2 },
-			`DIR/a.parquet: column "x", row group 1: can't be decoded (gzip: invalid header): write the file again, or leave the ` +
-				`column out`},
+			`DIR/a.parquet: column "x", row group 1: can't be decoded (dictionary page: gzip: invalid header): write the file ` +
+				`again, or leave the column out`},
 		{"another file", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns[0].FilePath = new("b.parquet") },
 			`DIR/a.parquet: column "x", row group 1: its data is in another file, "b.parquet": write both as one`},
 	} {

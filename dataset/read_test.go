@@ -605,7 +605,7 @@ func (a *countingAllocator) count(n int) {
 	}
 }
 
-// TestMemory reads a file of many row groups: arrays of a few of them are in memory at a time.
+// TestMemory reads a file of many row groups: pages and arrays of a few of them are in memory at a time.
 func TestMemory(t *testing.T) {
 	const rows, columns, group = 20_000, 4, 100
 	m := newMixedTable(t, rows, columns, false)
@@ -617,8 +617,8 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// a row has 4+8+1+2 bytes of features, and 4 of the label's offset and up to 3 of its text
-		if most := int64(workers+1) * (group*(15+4+3) + 64*(columns+3)); mem.most.Load() > most || mem.now.Load() != 0 {
+		// A row has 4+8+1+2 bytes of features, and 4 of the label's offset and up to 3 of its text, in a page and in an array.
+		if most := int64(workers+1) * 2 * (group*(15+4+3) + 64*(columns+3)); mem.most.Load() > most || mem.now.Load() != 0 {
 			t.Errorf("%d workers: %d bytes at a time, %d at the end, want %d at most and 0", workers, mem.most.Load(),
 				mem.now.Load(), most)
 		}

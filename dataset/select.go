@@ -20,6 +20,7 @@ type column struct {
 	typ      arrow.DataType // of the arrays it is read into; nil if it can't be read
 	desc     string         // the type as messages name it
 	nullable bool
+	listDef  int // of a Parquet file's lists: definition level from which on one has an element; else 0
 	index    int // among a Parquet file's leaf columns, or a record's fields
 }
 
@@ -257,10 +258,10 @@ func (c *chooser) kept() ([]int, error) {
 			return nil, err
 		}
 		for _, i := range matches {
-			if c.cols[i].typ == nil && !c.isPattern(pattern) {
+			if !keepable(c.cols[i].typ) && !c.isPattern(pattern) {
 				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].desc)
 			}
-			if c.cols[i].typ != nil && !have[i] {
+			if keepable(c.cols[i].typ) && !have[i] {
 				found = append(found, i)
 			}
 			have[i] = true
@@ -389,6 +390,9 @@ func numeric(t arrow.DataType) bool {
 	id := t.ID()
 	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id)
 }
+
+// keepable tells whether a column of that type can be handed on.
+func keepable(t arrow.DataType) bool { return t != nil && t.ID() != arrow.LIST }
 
 // classKind returns the kind of classes that a label of that type has.
 func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {

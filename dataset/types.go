@@ -18,6 +18,45 @@ func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	return nil, strings.ToLower(c.LogicalType().String())
 }
 
+// isList tells whether a column is lists of values that aren't nested themselves: a group called a list around a repeated
+// value or a repeated group of one, or a repeated value alone.
+func isList(root pschema.Node) bool {
+	if root.Type() == pschema.Primitive {
+		return root.RepetitionType() == parquet.Repetitions.Repeated
+	}
+	repeated := onlyField(root)
+	if _, ok := root.LogicalType().(pschema.ListLogicalType); !ok || repeated == nil ||
+		root.RepetitionType() == parquet.Repetitions.Repeated || repeated.RepetitionType() != parquet.Repetitions.Repeated {
+		return false
+	}
+	if repeated.Type() == pschema.Primitive {
+		return true
+	}
+	element := onlyField(repeated)
+	return element != nil && element.Type() == pschema.Primitive && element.RepetitionType() != parquet.Repetitions.Repeated
+}
+
+// onlyField returns the field of a group that has but one, otherwise nil.
+func onlyField(n pschema.Node) pschema.Node {
+	if g, ok := n.(*pschema.GroupNode); ok && g.NumFields() == 1 {
+		return g.Field(0)
+	}
+	return nil
+}
+
+// listType returns what arrowType does for lists, whose type is nil unless they are lists of numbers, and the definition
+// level from which on a list has an element.
+func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc string, listDef int) {
+	listDef = 1
+	if root.RepetitionType() == parquet.Repetitions.Optional {
+		listDef = 2
+	}
+	if element, _ := arrowType(leaf); numeric(element) {
+		return arrow.ListOf(element), "list", listDef
+	}
+	return nil, "list", listDef
+}
+
 // describe names a type as messages do.
 func describe(t arrow.DataType) string {
 	switch t := t.(type) {
@@ -85,6 +124,9 @@ func physicalType(c *pschema.Column) arrow.DataType {
 	case parquet.Types.ByteArray:
 		return arrow.BinaryTypes.Binary
 	case parquet.Types.FixedLenByteArray:
+		if c.TypeLength() < 1 {
+			return nil
+		}
 		return &arrow.FixedSizeBinaryType{ByteWidth: c.TypeLength()}
 	}
 	return nil
