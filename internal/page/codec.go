@@ -119,7 +119,7 @@ func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 	}
 	for room := min(size, 1<<20+64*len(src)); ; room = min(size, 8*room) {
 		out := pool.Get(room)
-		got, err := d.DecodeAll(src, out.memory[:0:room+slack])
+		got, err := d.DecodeAll(src, out.Bytes[:0:room+slack])
 		switch {
 		case errors.Is(err, zstd.ErrDecoderSizeExceeded) && room < size:
 			out.Release()
@@ -131,7 +131,7 @@ func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 			out.Release()
 			return nil, err
 		}
-		out.Bytes = out.memory[:size]
+		out.Bytes = out.Bytes[:size]
 		return out, nil
 	}
 }

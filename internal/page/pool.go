@@ -18,11 +18,21 @@ type Pool struct {
 	mem    Allocator
 	mu     sync.Mutex
 	spare  map[int][][]byte // by size
+	shift  atomic.Int64 // of the last large buffer
 	closed bool
 }
 
 // NewPool returns a pool of memory from mem, whose addresses must be multiples of 8.
 func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int][][]byte{}} }
+
+// Large buffers would all begin at the same place of a memory page, and then, when many columns are read side by side,
+// their lines compete for the same few places in the processor's first cache. So each begins some lines further on than
+// the one before; small ones don't matter.
+const (
+	line     = 64
+	maxShift = 61 * line
+	large    = 8 << 10
+)
 
 // slack is how much memory there is behind a buffer's bytes: some decompressors are faster with room to spare.
 const slack = 32
@@ -30,8 +40,12 @@ const slack = 32
 // Get returns a buffer of n bytes of any content, the caller's to release.
 func (p *Pool) Get(n int) *Buffer {
 	// Sizes are rounded up by a quarter at most, so that buffers of nearly the same size replace each other.
-	step := max(64, 1<<max(0, bits.Len(uint(n+slack))-3))
-	size := (n + slack + step - 1) / step * step
+	room := n + slack
+	if room >= large {
+		room += maxShift
+	}
+	step := max(64, 1<<max(0, bits.Len(uint(room))-3))
+	size := (room + step - 1) / step * step
 	b := &Buffer{pool: p}
 	b.refs.Store(1)
 	p.mu.Lock()
@@ -44,6 +58,10 @@ func (p *Pool) Get(n int) *Buffer {
 		b.memory = p.mem.Allocate(size)
 	}
 	b.Bytes = b.memory[:n]
+	if room >= large {
+		shift := int(p.shift.Add(line)) % maxShift
+		b.Bytes = b.memory[shift:][:n]
+	}
 	return b
 }
 
