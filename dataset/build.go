@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -28,13 +29,15 @@ type builder[T kernel.Float] struct {
 	mem    memory.Allocator // of what keep is put together in
 	emit   func(b *block.Block[T], keep []arrow.Array) error
 
-	cols  int
-	total int64           // rows that there will be; -1 where that isn't known
-	rows  int64           // rows so far
-	block *block.Block[T] // the one being filled; nil before its first row
-	fill  int             // rows in it
-	spare *block.Block[T] // one to use again
-	keep  [][]arrow.Array // of the rows in it, for each kept column
+	cols      int
+	total     int64           // rows that there will be; -1 where that isn't known
+	rows      int64           // rows so far
+	block     *block.Block[T] // the one being filled; nil before its first row
+	fill      int             // rows in it
+	spare     *block.Block[T] // one to use again
+	next      *block.Block[T] // the one after, once preparing is done; nil if there is none yet
+	preparing errgroup.Group
+	keep      [][]arrow.Array // of the rows in it, for each kept column
 
 	ones    []T
 	inexact []atomic.Bool // features that T can't hold
@@ -71,6 +74,7 @@ func (b *builder[T]) panel() int { return kernel.PanelRows[T](kernel.Stride[T](b
 // run adds all batches, releases them, and emits the last block.
 func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], progress func(rows, total int64)) error {
 	defer b.releaseKept()
+	defer b.preparing.Wait()
 	for batch, err := range batches {
 		if err != nil {
 			return err
@@ -119,22 +123,42 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 	return nil
 }
 
-// start begins a block.
+// start begins a block, and has the one after it prepared beside what goes on: its memory must be found and cleared.
 func (b *builder[T]) start() {
-	rows := block.Rows[T](b.cols)
-	if b.total >= 0 {
-		rows = int(min(int64(rows), b.total-b.rows))
-	}
-	if b.spare != nil && b.spare.Len() >= rows {
+	b.fill = 0
+	if rows := b.blockRows(b.rows); b.spare != nil && b.spare.Len() >= rows {
 		b.block = b.spare.Slice(0, rows)
 		b.block.First = b.rows
-	} else {
-		b.block = block.New[T](b.rows, rows, b.cols)
-		if b.sel.label < 0 {
-			b.block.Y = nil
-		}
+		return
 	}
-	b.fill = 0
+	b.preparing.Wait()
+	b.block, b.next = b.next, nil
+	if b.block == nil {
+		b.block = b.newBlock(b.rows)
+	}
+	if first := b.rows + int64(b.block.Len()); b.spare == nil && first < b.total {
+		b.preparing.Go(func() error {
+			b.next = b.newBlock(first)
+			return nil
+		})
+	}
+}
+
+// blockRows returns how many rows the block has that begins with row first.
+func (b *builder[T]) blockRows(first int64) int {
+	rows := block.Rows[T](b.cols)
+	if b.total >= 0 {
+		rows = int(min(int64(rows), b.total-first))
+	}
+	return rows
+}
+
+func (b *builder[T]) newBlock(first int64) *block.Block[T] {
+	blk := block.New[T](first, b.blockRows(first), b.cols)
+	if b.sel.label < 0 {
+		blk.Y = nil
+	}
+	return blk
 }
 
 // flush emits the block as far as it is filled.
