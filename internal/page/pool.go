@@ -18,7 +18,7 @@ type Pool struct {
 	mem    Allocator
 	mu     sync.Mutex
 	spare  map[int][][]byte // by size
-	shift  atomic.Int64 // of the last large buffer
+	shift  atomic.Int64     // of the last large buffer
 	closed bool
 }
 
