@@ -37,7 +37,8 @@ type builder[T kernel.Float] struct {
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
 	ones    []T
-	inexact []atomic.Bool // features that T can't hold
+	zeros   []T
+	inexact []atomic.Bool // feature columns that T can't hold
 	scratch sync.Pool     // *scratch[T]
 }
 
@@ -49,17 +50,17 @@ type scratch[T kernel.Float] struct {
 
 func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Allocator, total int64,
 	emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
-	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: len(sel.features)}
-	b.inexact = make([]atomic.Bool, b.cols)
+	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
+	b.inexact = make([]atomic.Bool, len(sel.features))
 	if sel.bias {
 		b.cols++
 	}
-	b.ones = make([]T, b.panel())
+	b.ones, b.zeros = make([]T, b.panel()), make([]T, b.panel())
 	for i := range b.ones {
 		b.ones[i] = 1
 	}
 	b.scratch.New = func() any {
-		return &scratch[T]{make([][]T, b.cols), make([]T, len(sel.features)*b.panel())}
+		return &scratch[T]{make([][]T, b.cols), make([]T, b.cols*b.panel())}
 	}
 	b.keep = make([][]arrow.Array, len(sel.keep))
 	return b
@@ -91,19 +92,16 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 }
 
 func (b *builder[T]) add(ctx context.Context, bt *batch) error {
-	views := make([]view[T], len(b.sel.features))
-	for k, i := range b.sel.features {
-		var err error
-		if views[k], err = newView[T](bt.columns[i]); err != nil {
-			return errorIn(bt.file, "column %q: %w", b.sel.columns[i].name, err)
-		}
+	readers, err := newReaders[T](b.sel, bt)
+	if err != nil {
+		return err
 	}
 	for lo := 0; lo < int(bt.rows); {
 		if b.block == nil {
 			b.start()
 		}
 		n := min(int(bt.rows)-lo, b.block.Len()-b.fill)
-		if err := b.put(ctx, bt, views, lo, n); err != nil {
+		if err := b.put(ctx, bt, readers, lo, n); err != nil {
 			return err
 		}
 		for k, i := range b.sel.keep {
@@ -165,13 +163,14 @@ func (b *builder[T]) releaseKept() {
 // A rowError is what is wrong with a row of the input.
 type rowError struct {
 	row  int64
+	col  int // its number in the selection's features; that of a label is -1
 	text string
 }
 
 func (e *rowError) Error() string { return e.text }
 
 // put writes rows lo to lo+n of a batch behind those in the block. The error is that of the first bad row.
-func (b *builder[T]) put(ctx context.Context, bt *batch, views []view[T], lo, n int) error {
+func (b *builder[T]) put(ctx context.Context, bt *batch, readers []reader[T], lo, n int) error {
 	step := b.panel()
 	var badLabel *rowError
 	err := b.pool.each(ctx, 1+(n+step-1)/step, func(i int) error {
@@ -181,7 +180,7 @@ func (b *builder[T]) put(ctx context.Context, bt *batch, views []view[T], lo, n 
 				return nil
 			}
 			at := (i - 1) * step
-			if bad := b.putPanel(bt, views, lo+at, b.fill+at, min(step, n-at)); bad != nil {
+			if bad := b.putPanel(bt, readers, lo+at, b.fill+at, min(step, n-at)); bad != nil {
 				return bad
 			}
 			return nil
@@ -205,43 +204,67 @@ func (b *builder[T]) putLabels(bt *batch, lo, n int) *rowError {
 	}
 	row, what := encode(b.labels, bt.columns[b.sel.label], lo, b.block.Y[b.fill:b.fill+n])
 	if what != "" {
-		return b.rowError(bt, b.sel.label, lo, row, what)
+		return b.rowError(bt, -1, lo, row, what)
 	}
 	return nil
 }
 
 // putPanel writes rows lo to lo+n of a batch to the block from row at on.
-func (b *builder[T]) putPanel(bt *batch, views []view[T], lo, at, n int) *rowError {
+func (b *builder[T]) putPanel(bt *batch, readers []reader[T], lo, at, n int) *rowError {
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
 	var bad *rowError
-	for k, v := range views {
-		values, exact := v.read(lo, lo+n, s.values[k*b.panel():])
+	note := func(k, row int, what string) {
+		if err := b.rowError(bt, k, lo-(at-b.fill), row, what); bad == nil || err.row < bad.row ||
+			err.row == bad.row && k < bad.col {
+			bad = err
+		}
+	}
+	for k := range readers {
+		r := &readers[k]
+		if r.list != nil {
+			for i := range r.width {
+				s.columns[r.first+i] = b.zeros[:n]
+			}
+			continue
+		}
+		values, exact := r.view.read(lo, lo+n, s.values[r.first*b.panel():])
 		if !exact {
 			b.inexact[k].Store(true)
 		}
-		if !v.sound(lo, values) {
-			row, what := v.problem(lo, values)
-			if err := b.rowError(bt, b.sel.features[k], lo-(at-b.fill), row, what); bad == nil || err.row < bad.row {
-				bad = err
-			}
+		if !r.view.sound(lo, values) {
+			row, what := r.view.problem(lo, values)
+			note(k, row, what)
 		}
-		s.columns[k] = values
-	}
-	if bad != nil {
-		return bad
+		s.columns[r.first] = values
 	}
 	if b.sel.bias {
-		s.columns[len(views)] = b.ones[:n]
+		s.columns[b.cols-1] = b.ones[:n]
 	}
-	kernel.Transpose(b.block.X[at*b.block.Stride:(at+n)*b.block.Stride], b.block.Stride, s.columns)
-	return nil
+	rows := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
+	kernel.Transpose(rows, b.block.Stride, s.columns)
+	for k := range readers {
+		if r := &readers[k]; r.list != nil {
+			exact, row, what := r.putLists(rows, b.block.Stride, lo, s.values)
+			if !exact {
+				b.inexact[k].Store(true)
+			}
+			if what != "" {
+				note(k, row, what)
+			}
+		}
+	}
+	return bad
 }
 
-// rowError returns an error about a row of a batch; first is the batch's row that is row b.rows of the input.
-func (b *builder[T]) rowError(bt *batch, col, first, row int, what string) *rowError {
-	n := b.rows + int64(row-first)
-	return &rowError{n, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
+// rowError returns an error about the feature column k, or the label if that is -1, in a row of a batch; first is the
+// batch's row that is row b.rows of the input.
+func (b *builder[T]) rowError(bt *batch, k, first, row int, what string) *rowError {
+	n, col := b.rows+int64(row-first), b.sel.label
+	if k >= 0 {
+		col = b.sel.features[k]
+	}
+	return &rowError{n, k, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
 }
 
 // warn tells once about columns that aren't features by default, and about features that T couldn't hold exactly.
@@ -250,7 +273,7 @@ func (b *builder[T]) warn(warn func(string)) {
 		return
 	}
 	if len(b.sel.left) > 0 {
-		warn(some(b.sel.left) + ": left out, a feature is a number or a boolean")
+		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes)
 	}
 	var names []string
 	for k, i := range b.sel.features {

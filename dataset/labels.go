@@ -169,6 +169,10 @@ func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row
 		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.Float16:
 		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Decimal128:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Decimal256:
+		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.String:
 		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.LargeString:
@@ -249,6 +253,10 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 		return block.UintClass(a.Value(i)), ""
 	case *array.Boolean:
 		return block.BoolClass(a.Value(i)), ""
+	case *array.Decimal128:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
+	case *array.Decimal256:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
 	case *array.String:
 		return stringClass(a.Value(i))
 	case *array.LargeString:
@@ -273,6 +281,18 @@ func floatClass(v float64, bits int) (block.Class, string) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
 	}
 	return block.FloatClass(v), ""
+}
+
+// decimalClass returns the class of a decimal number: 1.00 is that of 1.
+func decimalClass(text string) (block.Class, string) {
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	c, err := block.ParseNumber(text)
+	if err != nil {
+		return c, fmt.Sprintf("%s is too large for a class: choose another column with --label", text)
+	}
+	return c, ""
 }
 
 func stringClass(s string) (block.Class, string) {

@@ -26,8 +26,11 @@ import (
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
 // a column whose name is the pattern itself comes first.
 //
-// Features are numbers (integers and floating point of every width) and booleans, read as 0 and 1. A label is a number,
-// a boolean or a string. Nulls, NaN and infinities are errors in both.
+// Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
+// is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
+// since 1970, since midnight or of a duration; Parquet's INT96 counts nanoseconds since 1970. A list of numbers becomes a
+// feature for each element, "name[0]" and so on; all lists of a column have the same length. A label is a number, a
+// boolean or a string. Nulls, NaN and infinities are errors in both.
 type Options struct {
 	Label    string      // label column; "": none, blocks have no labels
 	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
@@ -67,6 +70,11 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if in.rows == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
+	if in.sel.unlearned() {
+		if err := in.sel.learn(in.name(), in.batches(ctx, p, mem)); err != nil {
+			return nil, err
+		}
+	}
 	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
 }
 
@@ -84,7 +92,20 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 	if err != nil {
 		return nil, err
 	}
-	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, recordBatches(ctx, r, sel))
+	batches := recordBatches(ctx, r, sel)
+	if sel.unlearned() {
+		all, again := remember(batches)
+		defer func() {
+			for _, bt := range all {
+				bt.release()
+			}
+		}()
+		if err := sel.learn("", again); err != nil {
+			return nil, err
+		}
+		batches = again
+	}
+	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, batches)
 }
 
 // collect puts batches together as a data set in memory. name is the input's, for messages.
@@ -104,9 +125,11 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
-		if opt.Label != "" {
-			var err error
+		var err error
+		if spec, err = sel.spec(); err != nil {
+			return nil, errorIn(name, "%w", err)
+		}
+		if spec.Label = opt.Label; opt.Label != "" {
 			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
 				return nil, errorIn(name, "%w", err)
 			}
@@ -143,9 +166,16 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
+	if in.sel.unlearned() {
+		if err := in.sel.learn(in.name(), in.batches(ctx, p, mem)); err != nil {
+			return err
+		}
+	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: in.sel.names(), Bias: in.sel.bias}
+		if spec, err = in.sel.spec(); err != nil {
+			return errorIn(in.name(), "%w", err)
+		}
 	}
 	kept := keptSchema(in.sel)
 	if in.rows == 0 {

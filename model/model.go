@@ -42,12 +42,15 @@ type Model struct {
 	Classes   []block.Class `json:"classes"`
 	Positive  block.Class   `json:"positive"`
 	Features  []string      `json:"features"`
-	FitBias   bool          `json:"fit_bias"`
-	Weights   [][]float64   `json:"weights"`
-	Bias      []float64     `json:"bias"`
-	Options   Options       `json:"options"`
-	Data      Data          `json:"data"`
-	Training  Training      `json:"training"`
+
+	Preprocessing *block.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
+
+	FitBias  bool        `json:"fit_bias"`
+	Weights  [][]float64 `json:"weights"`
+	Bias     []float64   `json:"bias"`
+	Options  Options     `json:"options"`
+	Data     Data        `json:"data"`
+	Training Training    `json:"training"`
 }
 
 // Options are the training options that shaped the result. One that had no say, such as the seed of a training in file
@@ -99,6 +102,8 @@ func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 		FitBias:  spec.Bias,
 		Weights:  [][]float64{make([]float64, len(spec.Features))},
 		Bias:     []float64{},
+
+		Preprocessing: spec.Preprocessing,
 	}
 	for i := range spec.Features {
 		m.Weights[0][i] = float64(weights[i])
@@ -117,6 +122,8 @@ func (m *Model) Spec() *block.Spec {
 		Label:    m.Label,
 		Classes:  slices.Clone(m.Classes),
 		Positive: slices.Index(m.Classes, m.Positive),
+
+		Preprocessing: m.Preprocessing,
 	}
 }
 
@@ -241,6 +248,12 @@ func (m *Model) checkFeatures() error {
 			return fmt.Errorf("feature %q is the label's column too", f)
 		}
 		seen[f] = true
+	}
+	if m.Preprocessing == nil {
+		return nil
+	}
+	if err := m.Preprocessing.Check(m.Features); err != nil {
+		return fmt.Errorf("preprocessing: %w", err)
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func TestNotes(t *testing.T) {
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {
 		status, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
-		want += "note: column \"name\" (string): left out, a feature is a number or a boolean\n"
+		want += "note: column \"name\" (string): left out, a feature is a number, a boolean or a list of numbers\n"
 		if status != exitDone || stderr != want {
 			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
 		}

@@ -1,0 +1,106 @@
+package block
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// Preprocessing says how the columns of the data become features, where that takes more than reading a number from each.
+type Preprocessing struct {
+	Columns []Column `json:"columns"` // in the order of their features
+}
+
+// A Column of the data becomes one or several features, which stand next to each other.
+type Column struct {
+	Name     string `json:"name"`
+	Kind     Kind   `json:"kind"`
+	Unit     string `json:"unit,omitempty"`     // what the number of a date or a time counts
+	Elements int    `json:"elements,omitempty"` // of each list
+}
+
+// Kind is the way in which a column becomes features.
+type Kind string
+
+const (
+	NumberColumn Kind = "number" // the number itself; 0 and 1 for false and true
+	ListColumn   Kind = "list"   // a feature for each element of a list of numbers
+)
+
+// Width returns the number of features that the column becomes.
+func (c *Column) Width() int {
+	if c.Kind == ListColumn {
+		return c.Elements
+	}
+	return 1
+}
+
+// Names returns the names of those features.
+func (c *Column) Names() []string {
+	names := make([]string, c.Width())
+	for i := range names {
+		switch c.Kind {
+		case ListColumn:
+			names[i] = fmt.Sprintf("%s[%d]", c.Name, i)
+		default:
+			names[i] = c.Name
+		}
+	}
+	return names
+}
+
+// Columns returns the columns of the data that the features are made from.
+func (s *Spec) Columns() []Column {
+	if s.Preprocessing != nil {
+		return s.Preprocessing.Columns
+	}
+	columns := make([]Column, len(s.Features))
+	for i, name := range s.Features {
+		columns[i] = Column{Name: name, Kind: NumberColumn}
+	}
+	return columns
+}
+
+// Check returns an error that says why the features of those names can't be made, if they can't.
+func (p *Preprocessing) Check(features []string) error {
+	seen := map[string]bool{}
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if seen[c.Name] {
+			return fmt.Errorf("column %q is there twice", c.Name)
+		}
+		seen[c.Name] = true
+		if err := c.check(); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		n := c.Width()
+		if n > len(features) || !slices.Equal(c.Names(), features[:n]) {
+			return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
+		}
+		features = features[n:]
+	}
+	if len(features) > 0 {
+		return fmt.Errorf("no column becomes the feature %q", features[0])
+	}
+	return nil
+}
+
+func (c *Column) check() error {
+	if !utf8.ValidString(c.Name) || !utf8.ValidString(c.Unit) {
+		return errors.New("its name or unit is not valid UTF-8 text")
+	}
+	switch c.Kind {
+	case NumberColumn:
+		if c.Elements != 0 {
+			return fmt.Errorf("%d elements of a number", c.Elements)
+		}
+	case ListColumn:
+		if c.Elements < 1 || c.Unit != "" {
+			return fmt.Errorf("a list of %d elements, unit %q", c.Elements, c.Unit)
+		}
+	default:
+		return fmt.Errorf("unknown kind %q", c.Kind)
+	}
+	return nil
+}
