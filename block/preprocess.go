@@ -3,14 +3,29 @@ package block
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 )
 
 // Preprocessing says how the columns of the data become features, where that takes more than reading a number from each.
 type Preprocessing struct {
+	Nulls   Nulls    `json:"nulls"`
 	Columns []Column `json:"columns"` // in the order of their features
 }
+
+// Nulls says what becomes of features without a finite number: nulls, NaN and infinities.
+type Nulls string
+
+const (
+	NullsError Nulls = "error" // they are errors, the default
+	NullsDrop  Nulls = "drop"  // their rows aren't kept
+	NullsZero  Nulls = "zero"  // they are zeros
+	NullsMean  Nulls = "mean"  // they are the mean of the feature's numbers in training
+)
+
+// AllNulls lists every value, the default first.
+var AllNulls = []Nulls{NullsError, NullsDrop, NullsZero, NullsMean}
 
 // A Column of the data becomes one or several features, which stand next to each other.
 type Column struct {
@@ -18,6 +33,8 @@ type Column struct {
 	Kind     Kind   `json:"kind"`
 	Unit     string `json:"unit,omitempty"`     // what the number of a date or a time counts
 	Elements int    `json:"elements,omitempty"` // of each list
+
+	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
 }
 
 // Kind is the way in which a column becomes features.
@@ -64,6 +81,9 @@ func (s *Spec) Columns() []Column {
 
 // Check returns an error that says why the features of those names can't be made, if they can't.
 func (p *Preprocessing) Check(features []string) error {
+	if !slices.Contains(AllNulls, p.Nulls) {
+		return fmt.Errorf("nulls is %q", p.Nulls)
+	}
 	seen := map[string]bool{}
 	for i := range p.Columns {
 		c := &p.Columns[i]
@@ -72,6 +92,9 @@ func (p *Preprocessing) Check(features []string) error {
 		}
 		seen[c.Name] = true
 		if err := c.check(); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		if err := c.checkNumbers(p.Nulls); err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		n := c.Width()
@@ -101,6 +124,23 @@ func (c *Column) check() error {
 		}
 	default:
 		return fmt.Errorf("unknown kind %q", c.Kind)
+	}
+	return nil
+}
+
+// checkNumbers makes sure that there is a finite number for each feature, where there must be one.
+func (c *Column) checkNumbers(nulls Nulls) error {
+	want := 0
+	if nulls == NullsMean {
+		want = c.Width()
+	}
+	if len(c.Means) != want {
+		return fmt.Errorf("%d means for %d features, where nulls is %q", len(c.Means), c.Width(), nulls)
+	}
+	for _, v := range c.Means {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("a mean is %v", v)
+		}
 	}
 	return nil
 }

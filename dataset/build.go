@@ -30,6 +30,7 @@ type builder[T kernel.Float] struct {
 
 	cols  int
 	total int64           // rows that there will be; -1 where that isn't known
+	input int64           // rows of the input before the batch
 	rows  int64           // rows so far
 	block *block.Block[T] // the one being filled; nil before its first row
 	fill  int             // rows in it
@@ -82,7 +83,7 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 			return err
 		}
 		if progress != nil {
-			progress(b.rows, b.total)
+			progress(b.input, b.total)
 		}
 	}
 	if b.block == nil {
@@ -96,24 +97,31 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 	if err != nil {
 		return err
 	}
-	for lo := 0; lo < int(bt.rows); {
+	kept, err := b.sel.kept(ctx, b.pool, bt)
+	if err != nil {
+		return b.damaged(ctx, bt, kept, err)
+	}
+	for i := 0; i < kept.len(); {
 		if b.block == nil {
 			b.start()
 		}
-		n := min(int(bt.rows)-lo, b.block.Len()-b.fill)
-		if err := b.put(ctx, bt, readers, lo, n); err != nil {
+		rows := kept.slice(i, min(kept.len()-i, b.block.Len()-b.fill))
+		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
 		for k, i := range b.sel.keep {
-			b.keep[k] = append(b.keep[k], array.NewSlice(bt.columns[i], int64(lo), int64(lo+n)))
+			for _, span := range rows.spans() {
+				b.keep[k] = append(b.keep[k], array.NewSlice(bt.columns[i], int64(span.lo), int64(span.hi)))
+			}
 		}
-		lo, b.fill, b.rows = lo+n, b.fill+n, b.rows+int64(n)
+		i, b.fill, b.rows = i+rows.len(), b.fill+rows.len(), b.rows+int64(rows.len())
 		if b.fill == b.block.Len() {
 			if err := b.flush(); err != nil {
 				return err
 			}
 		}
 	}
+	b.input += bt.rows
 	return nil
 }
 
@@ -169,18 +177,18 @@ type rowError struct {
 
 func (e *rowError) Error() string { return e.text }
 
-// put writes rows lo to lo+n of a batch behind those in the block. The error is that of the first bad row.
-func (b *builder[T]) put(ctx context.Context, bt *batch, readers []reader[T], lo, n int) error {
+// put writes rows of a batch behind those in the block. The error is that of the first bad row.
+func (b *builder[T]) put(ctx context.Context, bt *batch, readers []reader[T], rows cut) error {
 	step := b.panel()
 	var badLabel *rowError
-	err := b.pool.each(ctx, 1+(n+step-1)/step, func(i int) error {
+	err := b.pool.each(ctx, 1+(rows.len()+step-1)/step, func(i int) error {
 		return recovered(func() error {
 			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
-				badLabel = b.putLabels(bt, lo, n)
+				badLabel = b.putLabels(bt, rows)
 				return nil
 			}
 			at := (i - 1) * step
-			if bad := b.putPanel(bt, readers, lo+at, b.fill+at, min(step, n-at)); bad != nil {
+			if bad := b.putPanel(bt, readers, rows.slice(at, min(step, rows.len()-at)), b.fill+at); bad != nil {
 				return bad
 			}
 			return nil
@@ -193,33 +201,54 @@ func (b *builder[T]) put(ctx context.Context, bt *batch, readers []reader[T], lo
 	case badLabel != nil && (err == nil || errors.As(err, &bad) && badLabel.row <= bad.row):
 		return badLabel
 	case err != nil && !errors.As(err, &bad): // an array that isn't what it says
-		return errorIn(bt.file, "rows %d to %d: damaged data (%w)", b.rows, b.rows+int64(n)-1, err)
+		return b.damaged(ctx, bt, rows, err)
 	}
 	return err
 }
 
-func (b *builder[T]) putLabels(bt *batch, lo, n int) *rowError {
+// damaged returns an error about rows of a batch.
+func (b *builder[T]) damaged(ctx context.Context, bt *batch, rows cut, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	lo, hi := rows.lo, rows.hi
+	if rows.rows != nil {
+		lo, hi = int(rows.rows[0]), int(rows.rows[len(rows.rows)-1])+1
+	}
+	return errorIn(bt.file, "rows %d to %d: damaged data (%w)", b.input+int64(lo), b.input+int64(hi)-1, err)
+}
+
+func (b *builder[T]) putLabels(bt *batch, rows cut) *rowError {
 	if b.sel.label < 0 {
 		return nil
 	}
-	row, what := encode(b.labels, bt.columns[b.sel.label], lo, b.block.Y[b.fill:b.fill+n])
-	if what != "" {
-		return b.rowError(bt, -1, lo, row, what)
+	y := b.block.Y[b.fill:]
+	for i, span := range rows.spans() {
+		row, what := encode(b.labels, bt.columns[b.sel.label], span.lo, y[i:i+span.len()])
+		if what != "" {
+			return b.rowError(bt, -1, row, what)
+		}
 	}
 	return nil
 }
 
-// putPanel writes rows lo to lo+n of a batch to the block from row at on.
-func (b *builder[T]) putPanel(bt *batch, readers []reader[T], lo, at, n int) *rowError {
+// putPanel writes rows of a batch to the block from row at on.
+func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) *rowError {
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
 	var bad *rowError
-	note := func(k, row int, what string) {
-		if err := b.rowError(bt, k, lo-(at-b.fill), row, what); bad == nil || err.row < bad.row ||
-			err.row == bad.row && k < bad.col {
+	note := func(k int, exact bool, row int, what string) {
+		if !exact {
+			b.inexact[k].Store(true)
+		}
+		if what == "" {
+			return
+		}
+		if err := b.rowError(bt, k, row, what); bad == nil || err.row < bad.row || err.row == bad.row && k < bad.col {
 			bad = err
 		}
 	}
+	n := rows.len()
 	for k := range readers {
 		r := &readers[k]
 		if r.list != nil {
@@ -228,52 +257,49 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], lo, at, n int) *ro
 			}
 			continue
 		}
-		values, exact := r.view.read(lo, lo+n, s.values[r.first*b.panel():])
-		if !exact {
-			b.inexact[k].Store(true)
+		values, exact, row, what := r.readCut(rows, s.values[r.first*b.panel():])
+		if what != "" {
+			values = b.zeros[:n]
 		}
-		if !r.view.sound(lo, values) {
-			row, what := r.view.problem(lo, values)
-			note(k, row, what)
-		}
+		note(k, exact, row, what)
 		s.columns[r.first] = values
 	}
 	if b.sel.bias {
 		s.columns[b.cols-1] = b.ones[:n]
 	}
-	rows := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
-	kernel.Transpose(rows, b.block.Stride, s.columns)
+	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
+	kernel.Transpose(dst, b.block.Stride, s.columns)
 	for k := range readers {
 		if r := &readers[k]; r.list != nil {
-			exact, row, what := r.putLists(rows, b.block.Stride, lo, s.values)
-			if !exact {
-				b.inexact[k].Store(true)
-			}
-			if what != "" {
-				note(k, row, what)
-			}
+			exact, row, what := r.putLists(dst, b.block.Stride, rows, s.values)
+			note(k, exact, row, what)
 		}
 	}
 	return bad
 }
 
-// rowError returns an error about the feature column k, or the label if that is -1, in a row of a batch; first is the
-// batch's row that is row b.rows of the input.
-func (b *builder[T]) rowError(bt *batch, k, first, row int, what string) *rowError {
-	n, col := b.rows+int64(row-first), b.sel.label
+// rowError returns an error about the feature column k, or the label if that is -1, in a row of a batch.
+func (b *builder[T]) rowError(bt *batch, k, row int, what string) *rowError {
+	n, col := b.input+int64(row), b.sel.label
 	if k >= 0 {
 		col = b.sel.features[k]
 	}
 	return &rowError{n, k, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
 }
 
-// warn tells once about columns that aren't features by default, and about features that T couldn't hold exactly.
+// warn tells once about columns that aren't features by default, rows left out, and features that T couldn't hold exactly.
 func (b *builder[T]) warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
 	if len(b.sel.left) > 0 {
 		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes)
+	}
+	if n := b.input - b.rows; n > 0 {
+		warn(fmt.Sprintf("%d of %d rows left out: a feature or the label is null, NaN or infinite there", n, b.input))
+	}
+	if b.sel.fixed {
+		return // the training told the rest
 	}
 	var names []string
 	for k, i := range b.sel.features {

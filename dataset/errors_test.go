@@ -36,19 +36,19 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		{"null", []testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"all null", []testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"first row, not first column", []testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
 			field("c", p.Float64, "[1, null, 2]")}, Options{},
-			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"null label", []testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y", row 2: null (fill the label in, or leave the row out)`},
+			`DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
 		{"label before feature", []testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
-			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`},
+			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
 		{"feature before label", []testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
 			Options{Label: "y"},
-			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"overflow", []testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"},
 			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
 		{"no column", []testField{x, y}, Options{Label: "why?"},
@@ -181,8 +181,8 @@ func TestSeveralFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{good, good, null, noLabel},
-			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or fill the value in)`},
-		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or leave the row out)`},
+			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
 		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
 		{[]string{good, text, missing},
 			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
@@ -204,11 +204,11 @@ func TestNonFinite(t *testing.T) {
 		label  string
 		want   string
 	}{
-		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or leave the row out)`},
-		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or leave the row out)`},
+		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or use --nulls drop)`},
+		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or use --nulls drop)`},
 	} {
 		b, z := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
 		b.AppendValues(c.values[:], nil)

@@ -140,7 +140,10 @@ func encode[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int,
 	return row, what
 }
 
-const noLabel = "null (fill the label in, or leave the row out)"
+const (
+	fillLabel = " (fill the label in, or use --nulls drop)"
+	noLabel   = "null" + fillLabel
+)
 
 // encodeValid is encode where nothing is null.
 func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
@@ -275,7 +278,7 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 // number is the class that it is from an integer column.
 func floatClass(v float64, bits int) (block.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return block.Class{}, fmt.Sprintf("%v (fill the label in, or leave the row out)", v)
+		return block.Class{}, fmt.Sprint(v) + fillLabel
 	}
 	if bits == 32 && v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)

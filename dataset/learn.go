@@ -1,41 +1,149 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"iter"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
 )
 
 // unlearned tells whether the features depend on more than the types of their columns.
 func (s *selection) unlearned() bool {
-	for i := range s.inputs {
-		if s.inputs[i].Width() == 0 {
-			return true
-		}
+	if s.fixed {
+		return false
 	}
-	return false
+	return s.nulls == block.NullsMean || s.unmeasured()
+}
+
+// unmeasured tells whether the length of some column's lists isn't known.
+func (s *selection) unmeasured() bool {
+	return slices.ContainsFunc(s.inputs, func(c block.Column) bool { return c.Width() == 0 })
 }
 
 // learn finds out from the batches of the input what the features depend on. It leaves wrong values to be found by the
 // builder, which says where they are.
-func (s *selection) learn(name string, batches iter.Seq2[*batch, error]) error {
+func (s *selection) learn(ctx context.Context, name string, p pool, batches iter.Seq2[*batch, error]) error {
+	l := &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs))}
 	for bt, err := range batches {
 		if err != nil {
 			return err
 		}
-		err := recovered(func() error { return s.measureLists(bt) })
+		err := recovered(func() error { return l.add(ctx, bt) })
 		bt.release()
-		if err != nil {
-			return errorIn(bt.file, "damaged data (%w)", err)
+		if err != nil && ctx.Err() == nil {
+			err = errorIn(bt.file, "damaged data (%w)", err)
 		}
-		if !s.unlearned() {
+		if err != nil {
+			return err
+		}
+		if s.nulls != block.NullsMean && !s.unmeasured() {
 			return nil
 		}
 	}
-	for i := range s.inputs {
-		if c := &s.inputs[i]; c.Width() == 0 {
+	return l.finish(name)
+}
+
+// A lesson is what was learned from some batches.
+type lesson struct {
+	sel   *selection
+	pool  pool
+	rows  int64       // kept
+	stats [][]moments // of each column's features
+}
+
+func (l *lesson) add(ctx context.Context, bt *batch) error {
+	if err := l.sel.measureLists(bt); err != nil {
+		return err
+	}
+	if l.sel.nulls != block.NullsMean {
+		return nil
+	}
+	kept, err := l.sel.kept(ctx, l.pool, bt)
+	if err != nil {
+		return err
+	}
+	err = l.pool.each(ctx, len(l.sel.inputs), func(k int) error {
+		return recovered(func() error { return l.count(k, bt.columns[l.sel.features[k]], kept) })
+	})
+	l.rows += int64(kept.len())
+	return err
+}
+
+// count adds rows of a column to its moments. These depend on the kept rows alone: each column is summed in their order,
+// run by run.
+func (l *lesson) count(k int, a arrow.Array, kept cut) error {
+	c := &l.sel.inputs[k]
+	if l.stats[k] == nil {
+		l.stats[k] = make([]moments, c.Width())
+	}
+	r := reader[float64]{width: c.Width()}
+	if c.Kind == block.ListColumn {
+		var err error
+		if r.list, err = asList(a); err != nil {
+			return err
+		}
+		a = r.list.ListValues()
+	}
+	var err error
+	if r.view, err = newView[float64](a); err != nil {
+		return err
+	}
+	row, scratch := l.rows, make([]float64, max(block.RunRows, c.Width()))
+	for _, span := range kept.spans() {
+		for lo := span.lo; lo < span.hi; {
+			n := min(span.hi-lo, block.RunRows-int(row%block.RunRows))
+			if r.list == nil {
+				l.stats[k][0].addAll(r.view, lo, lo+n, scratch)
+			} else {
+				l.countLists(k, r, lo, lo+n, scratch)
+			}
+			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
+				endRuns(l.stats[k])
+			}
+		}
+	}
+	return nil
+}
+
+// countLists adds the elements of lists; those of lists that can't be used are errors when blocks are built.
+func (l *lesson) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
+	for row := lo; row < hi; row++ {
+		from, to := r.list.ValueOffsets(row)
+		if r.list.IsNull(row) || int(to-from) != r.width {
+			continue
+		}
+		values, _ := r.view.read(int(from), int(to), scratch)
+		sound := r.view.sound(int(from), values)
+		for i, x := range values {
+			if sound || !isMissing(r.view.array, int(from)+i) {
+				l.stats[k][i].add(x)
+			}
+		}
+	}
+}
+
+// finish writes down what was learned.
+func (l *lesson) finish(name string) error {
+	for k := range l.sel.inputs {
+		c := &l.sel.inputs[k]
+		if c.Width() == 0 {
 			return errorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
+		}
+		endRuns(l.stats[k])
+		for _, m := range l.stats[k] {
+			mean := m.all.mean
+			switch {
+			case m.all.n == 0:
+				return errorIn(name, "column %q: every value is missing, so that there is no mean: leave it out with --exclude", c.Name)
+			case math.IsNaN(mean) || math.IsInf(mean, 0):
+				return errorIn(name, "column %q: its numbers are too large for a mean: leave it out with --exclude", c.Name)
+			}
+			c.Means = append(c.Means, mean)
 		}
 	}
 	return nil

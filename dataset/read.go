@@ -30,14 +30,20 @@ import (
 // is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
 // since 1970, since midnight or of a duration; Parquet's INT96 counts nanoseconds since 1970. A list of numbers becomes a
 // feature for each element, "name[0]" and so on; all lists of a column have the same length. A label is a number, a
-// boolean or a string. Nulls, NaN and infinities are errors in both.
+// boolean or a string.
+//
+// A null, NaN or an infinity is a missing value; so is a list in which an element is. In a feature, Nulls says what
+// becomes of it: an error; its row isn't kept; zero; or the mean of the feature over the other kept rows, which the Spec
+// remembers. A missing label is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
+// rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
 type Options struct {
 	Label    string      // label column; "": none, blocks have no labels
 	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
 	Exclude  []string    // columns that aren't features; each must match one of the file's
 	Positive string      // text of the class +1; "": the greater one
 	NoBias   bool        // no column of ones
-	Spec     *block.Spec // of a model: read its features, give labels as its classes; the four fields before are ignored
+	Nulls    block.Nulls // what becomes of missing values; "": they are errors
+	Spec     *block.Spec // of a model: make its features, give labels as its classes; the five fields before are ignored
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 
@@ -45,7 +51,8 @@ type Options struct {
 	// there will be, -1 where that isn't known.
 	Progress func(rows, total int64)
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
-	// line about columns that aren't features by default, and one about data that isn't read exactly.
+	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
+	// exactly.
 	Warn func(text string)
 }
 
@@ -71,7 +78,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
 	if in.sel.unlearned() {
-		if err := in.sel.learn(in.name(), in.batches(ctx, p, mem)); err != nil {
+		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +107,7 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 				bt.release()
 			}
 		}()
-		if err := sel.learn("", again); err != nil {
+		if err := sel.learn(ctx, "", p, again); err != nil {
 			return nil, err
 		}
 		batches = again
@@ -120,7 +127,10 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	if err := b.run(ctx, batches, opt.Progress); err != nil {
 		return nil, err
 	}
-	if len(blocks) == 0 {
+	switch {
+	case len(blocks) == 0 && b.input > 0:
+		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", b.input)
+	case len(blocks) == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
@@ -167,7 +177,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return err
 	}
 	if in.sel.unlearned() {
-		if err := in.sel.learn(in.name(), in.batches(ctx, p, mem)); err != nil {
+		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
 			return err
 		}
 	}

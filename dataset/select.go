@@ -31,6 +31,8 @@ type selection struct {
 	label    int            // or -1
 	keep     []int
 	bias     bool
+	nulls    block.Nulls
+	fixed    bool     // by a model: what features depend on isn't learned from the data
 	left     []string // columns, with their types, that were left out because they can't be features
 }
 
@@ -61,15 +63,18 @@ func (s *selection) spec() (*block.Spec, error) {
 
 // preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
 func (s *selection) preprocessing() *block.Preprocessing {
-	plain := true
+	plain := s.nulls == block.NullsError
 	for i := range s.inputs {
 		plain = plain && s.inputs[i].Kind == block.NumberColumn && s.inputs[i].Unit == ""
 	}
 	if plain {
 		return nil
 	}
-	return &block.Preprocessing{Columns: s.inputs}
+	return &block.Preprocessing{Nulls: s.nulls, Columns: s.inputs}
 }
+
+// drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
+func (s *selection) drops() bool { return s.nulls == block.NullsDrop && (!s.fixed || s.label >= 0) }
 
 // choose resolves what opt asks for among the columns of the first file.
 func choose(in *schema, opt Options) (*selection, error) {
@@ -86,9 +91,18 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, left: c.left}
+	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, left: c.left}
 	if opt.Spec != nil {
-		sel.bias = opt.Spec.Bias
+		sel.bias, sel.nulls, sel.fixed = opt.Spec.Bias, block.NullsError, true
+		if opt.Spec.Preprocessing != nil {
+			sel.nulls = opt.Spec.Preprocessing.Nulls
+		}
+	}
+	if sel.nulls == "" {
+		sel.nulls = block.NullsError
+	}
+	if !slices.Contains(block.AllNulls, sel.nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.nulls, block.AllNulls)
 	}
 	place := map[int]int{} // numbers in the schema to numbers in the selection
 	use := func(i int) int {

@@ -233,23 +233,45 @@ func finite[T kernel.Float](values []T) bool {
 	return carry>>63 == 0
 }
 
-const fillIn = "(exclude the column with --exclude, or fill the value in)"
-
 // problem returns the first row that isn't sound, and what is wrong there.
 func (v view[T]) problem(lo int, values []T) (row int, what string) {
-	for i, x := range values {
-		row = lo + i
-		if v.array.IsNull(row) {
-			return row, "null " + fillIn
-		}
-		if !finite([]T{x}) {
-			if exact, err := newView[float64](v.array); err == nil && unsafe.Sizeof(x) == 4 {
-				if value, _ := exact.read(row, row+1, make([]float64, 1)); finite(value) {
-					return row, fmt.Sprintf("%v is too large for float32 (use --dtype float64)", value[0])
-				}
-			}
-			return row, fmt.Sprintf("%v %s", x, fillIn)
-		}
+	for row = lo; finite(values[row-lo:row-lo+1]) && !v.array.IsNull(row); row++ {
 	}
-	return row, "null " + fillIn // not reached: a view that isn't sound has such a row
+	what = v.text(row)
+	if !isMissing(v.array, row) {
+		what += " is too large for float32 (use --dtype float64)"
+	}
+	return row, what
+}
+
+// text is the value of a row for messages.
+func (v view[T]) text(row int) string {
+	exact, err := newView[float64](v.array)
+	if err != nil || v.array.IsNull(row) {
+		return "null"
+	}
+	value, _ := exact.read(row, row+1, make([]float64, 1))
+	return fmt.Sprint(value[0])
+}
+
+// mend reads rows lo to hi into dst, fill in place of those that are missing: one number for all, or one for each. It
+// tells whether T holds the others exactly, and returns the first that it can't hold at all and what is wrong there, or "".
+func (v view[T]) mend(lo, hi int, dst []T, fill []float64) (exact bool, row int, what string) {
+	exact = true
+	gaps := missing(v.array, lo, hi)
+	for from, i := lo, 0; from < hi; i++ {
+		to := hi
+		if i < len(gaps) {
+			to = gaps[i]
+			dst[to-lo] = T(fill[(to-lo)%len(fill)])
+		}
+		values, all := v.read(from, to, dst[from-lo:])
+		copy(dst[from-lo:], values)
+		if !finite(values) {
+			row, what = v.problem(from, values)
+			return exact, row, what
+		}
+		exact, from = exact && all, to+1
+	}
+	return exact, 0, ""
 }

@@ -36,6 +36,7 @@ type trainData struct {
 	features, exclude []string
 	positive          string
 	noBias            bool
+	nulls             choice
 }
 
 func (a *app) train() *cobra.Command {
@@ -67,6 +68,8 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
+	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
+		"the column's mean in their place", nullsNames()...)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
@@ -90,6 +93,14 @@ Without --out the model is reported and thrown away.`,
 		}
 		return trainAs[float32](cmd.Context(), a, &o, paths)
 	})
+}
+
+func nullsNames() []string {
+	var names []string
+	for _, n := range block.AllNulls {
+		names = append(names, string(n))
+	}
+	return names
 }
 
 func orderNames() []string {
@@ -157,7 +168,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Workers: o.workers,
+		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})
