@@ -35,6 +35,10 @@ type Column struct {
 	Elements int    `json:"elements,omitempty"` // of each list
 
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
+
+	// Of each feature, where features are standardized: (x - Center) / Scale is computed in float64, then narrowed.
+	Center []float64 `json:"center,omitempty"`
+	Scale  []float64 `json:"scale,omitempty"`
 }
 
 // Kind is the way in which a column becomes features.
@@ -84,6 +88,7 @@ func (p *Preprocessing) Check(features []string) error {
 	if !slices.Contains(AllNulls, p.Nulls) {
 		return fmt.Errorf("nulls is %q", p.Nulls)
 	}
+	standardized := p.Standardized()
 	seen := map[string]bool{}
 	for i := range p.Columns {
 		c := &p.Columns[i]
@@ -94,7 +99,7 @@ func (p *Preprocessing) Check(features []string) error {
 		if err := c.check(); err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
-		if err := c.checkNumbers(p.Nulls); err != nil {
+		if err := c.checkNumbers(p.Nulls, standardized); err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		n := c.Width()
@@ -128,19 +133,30 @@ func (c *Column) check() error {
 	return nil
 }
 
-// checkNumbers makes sure that there is a finite number for each feature, where there must be one.
-func (c *Column) checkNumbers(nulls Nulls) error {
-	want := 0
-	if nulls == NullsMean {
-		want = c.Width()
-	}
-	if len(c.Means) != want {
-		return fmt.Errorf("%d means for %d features, where nulls is %q", len(c.Means), c.Width(), nulls)
-	}
-	for _, v := range c.Means {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("a mean is %v", v)
+// checkNumbers makes sure that there is a number for each feature where there must be one, and none elsewhere.
+func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
+	for _, numbers := range []struct {
+		name   string
+		values []float64
+		wanted bool
+	}{{"means", c.Means, nulls == NullsMean}, {"centers", c.Center, standardized}, {"scales", c.Scale, standardized}} {
+		want := 0
+		if numbers.wanted {
+			want = c.Width()
+		}
+		if len(numbers.values) != want {
+			return fmt.Errorf("%d %s, not %d", len(numbers.values), numbers.name, want)
+		}
+		for _, v := range numbers.values {
+			if math.IsNaN(v) || math.IsInf(v, 0) || numbers.name == "scales" && v <= 0 {
+				return fmt.Errorf("%v is among its %s", v, numbers.name)
+			}
 		}
 	}
 	return nil
+}
+
+// Standardized tells whether features that are numbers are.
+func (p *Preprocessing) Standardized() bool {
+	return slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.Center) > 0 })
 }

@@ -47,6 +47,7 @@ type builder[T kernel.Float] struct {
 type scratch[T kernel.Float] struct {
 	columns [][]T
 	values  []T
+	wide    []float64 // of a column or a list, where features are standardized
 }
 
 func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Allocator, total int64,
@@ -61,7 +62,13 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 		b.ones[i] = 1
 	}
 	b.scratch.New = func() any {
-		return &scratch[T]{make([][]T, b.cols), make([]T, b.cols*b.panel())}
+		s := &scratch[T]{columns: make([][]T, b.cols), values: make([]T, b.cols*b.panel())}
+		for _, c := range sel.inputs {
+			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
+				s.wide = make([]float64, n)
+			}
+		}
+		return s
 	}
 	b.keep = make([][]arrow.Array, len(sel.keep))
 	return b
@@ -257,7 +264,7 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 			}
 			continue
 		}
-		values, exact, row, what := r.readCut(rows, s.values[r.first*b.panel():])
+		values, exact, row, what := r.readCut(rows, s.values[r.first*b.panel():], s)
 		if what != "" {
 			values = b.zeros[:n]
 		}
@@ -271,7 +278,7 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	kernel.Transpose(dst, b.block.Stride, s.columns)
 	for k := range readers {
 		if r := &readers[k]; r.list != nil {
-			exact, row, what := r.putLists(dst, b.block.Stride, rows, s.values)
+			exact, row, what := r.putLists(dst, b.block.Stride, rows, s)
 			note(k, exact, row, what)
 		}
 	}
@@ -309,7 +316,7 @@ func (b *builder[T]) warn(warn func(string)) {
 	}
 	switch {
 	case len(names) == 0:
-	case unsafe.Sizeof(T(0)) == 4:
+	case unsafe.Sizeof(T(0)) == 4 && !b.sel.standardize:
 		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")

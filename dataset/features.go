@@ -16,10 +16,13 @@ type reader[T kernel.Float] struct {
 	first, width int // its features among the block's columns
 
 	view view[T]        // of the column's numbers, or of the elements of its lists
+	wide view[float64]  // the same, of those that are standardized
 	list array.ListLike // nil for a column of numbers
 	fill []float64      // what stands for missing values: a number for each feature; nil: they are errors
 
-	advice string // what to do about them
+	center, scale []float64 // of each feature, if standardized
+
+	advice string // what to do about missing values
 }
 
 // The advices about missing values: in training, and where a model meets them.
@@ -44,6 +47,9 @@ func newReaders[T kernel.Float](sel *selection, bt *batch) ([]reader[T], error) 
 			if r.list, err = asList(values); err == nil {
 				values = r.list.ListValues()
 			}
+		}
+		if r.center, r.scale = sel.inputs[k].Center, sel.inputs[k].Scale; err == nil && r.center != nil {
+			r.wide, err = newView[float64](values)
 		}
 		if err == nil {
 			r.view, err = newView[T](values)
@@ -79,33 +85,67 @@ func (s *selection) fill(c *block.Column) []float64 {
 	return nil
 }
 
-// read returns the numbers lo to hi of the column or of its lists, with missing ones filled in, either where they lie or
-// in dst. It tells whether T holds all exactly, and returns the first one that can't be used and what is wrong there, or
-// "".
-func (r *reader[T]) read(lo, hi int, dst []T) (values []T, exact bool, row int, what string) {
-	values, exact = r.view.read(lo, hi, dst)
-	if r.view.sound(lo, values) {
+// read returns the numbers lo to hi of the column, or of one of its lists, as features, either where they lie or in dst.
+// It tells whether they are read exactly, and returns the first one that can't be used and what is wrong there, or "".
+func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
+	if r.center == nil {
+		return finished(r, r.view, lo, hi, dst)
+	}
+	wide, exact, row, what := finished(r, r.wide, lo, hi, s.wide)
+	if what != "" {
+		return nil, exact, row, what
+	}
+	dst = dst[:len(wide)]
+	r.standardize(dst, wide)
+	if !finite(dst) {
+		for i, x := range wide {
+			if finite(wide[i:i+1]) && !finite(dst[i:i+1]) {
+				return nil, exact, lo + i, fmt.Sprintf("%v is too far from the mean of the training: correct the value", x)
+			}
+		}
+	}
+	return dst, exact, 0, ""
+}
+
+// finished reads through a view, and fills in what is missing.
+func finished[T, V kernel.Float](r *reader[T], v view[V], lo, hi int, dst []V) (values []V, exact bool, row int, what string) {
+	values, exact = v.read(lo, hi, dst)
+	if v.sound(lo, values) {
 		return values, exact, 0, ""
 	}
 	if r.fill == nil {
-		row, what = r.view.problem(lo, values)
-		if isMissing(r.view.array, row) {
+		row, what = v.problem(lo, values)
+		if isMissing(v.array, row) {
 			what += r.advice
 		}
 		return nil, exact, row, what
 	}
-	exact, row, what = r.view.mend(lo, hi, dst, r.fill)
+	exact, row, what = v.mend(lo, hi, dst, r.fill)
 	return dst[:hi-lo], exact, row, what
 }
 
+// standardize writes the features that are made of numbers: of many rows of one feature, or one of each.
+func (r *reader[T]) standardize(dst []T, wide []float64) {
+	if r.list == nil {
+		center, scale := r.center[0], r.scale[0]
+		for i, x := range wide {
+			dst[i] = T((x - center) / scale)
+		}
+		return
+	}
+	for i, x := range wide {
+		dst[i] = T((x - r.center[i]) / r.scale[i])
+	}
+}
+
 // readCut is read for any rows of a column of numbers.
-func (r *reader[T]) readCut(c cut, dst []T) (values []T, exact bool, row int, what string) {
+func (r *reader[T]) readCut(c cut, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
 	if c.rows == nil {
-		return r.read(c.lo, c.hi, dst)
+		return r.read(c.lo, c.hi, dst, s)
 	}
 	exact = true
 	for i, span := range c.spans() {
-		values, all, row, what := r.read(span.lo, span.hi, dst[i:])
+		values, all, row, what := r.read(span.lo, span.hi, dst[i:], s)
 		if what != "" {
 			return nil, exact, row, what
 		}
@@ -116,18 +156,11 @@ func (r *reader[T]) readCut(c cut, dst []T) (values []T, exact bool, row int, wh
 }
 
 // putLists writes the elements of lists to the columns of rows, which are in a block. The results are those of read.
-func (r *reader[T]) putLists(rows []T, stride int, c cut, scratch []T) (exact bool, row int, what string) {
+func (r *reader[T]) putLists(rows []T, stride int, c cut, s *scratch[T]) (exact bool, row int, what string) {
 	exact = true
 	for _, span := range c.spans() {
 		for row := span.lo; row < span.hi; row, rows = row+1, rows[stride:] {
-			dst := rows[r.first : r.first+r.width]
-			if r.list.IsNull(row) && r.fill != nil {
-				for i, v := range r.fill {
-					dst[i] = T(v)
-				}
-				continue
-			}
-			all, what := r.putList(dst, row, scratch)
+			all, what := r.putList(rows[r.first:r.first+r.width], row, s)
 			if what != "" {
 				return exact, row, what
 			}
@@ -138,16 +171,26 @@ func (r *reader[T]) putLists(rows []T, stride int, c cut, scratch []T) (exact bo
 }
 
 // putList writes the elements of one list to dst.
-func (r *reader[T]) putList(dst []T, row int, scratch []T) (exact bool, what string) {
-	if r.list.IsNull(row) {
+func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (exact bool, what string) {
+	switch {
+	case !r.list.IsNull(row):
+	case r.fill == nil:
 		return false, "null" + r.advice
+	case r.center != nil:
+		r.standardize(dst, r.fill)
+		return true, ""
+	default:
+		for i, v := range r.fill {
+			dst[i] = T(v)
+		}
+		return true, ""
 	}
 	from, to := r.list.ValueOffsets(row)
 	if int(to-from) != r.width {
 		return false, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
 			"equally long)", to-from, r.width)
 	}
-	values, exact, i, what := r.read(int(from), int(to), scratch)
+	values, exact, i, what := r.read(int(from), int(to), s.values, s)
 	if what != "" {
 		return false, fmt.Sprintf("element %d: %s", i-int(from), what)
 	}

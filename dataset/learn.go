@@ -17,8 +17,11 @@ func (s *selection) unlearned() bool {
 	if s.fixed {
 		return false
 	}
-	return s.nulls == block.NullsMean || s.unmeasured()
+	return s.counted() || s.unmeasured()
 }
+
+// counted tells whether the features depend on their moments.
+func (s *selection) counted() bool { return s.nulls == block.NullsMean || s.standardize }
 
 // unmeasured tells whether the length of some column's lists isn't known.
 func (s *selection) unmeasured() bool {
@@ -41,7 +44,7 @@ func (s *selection) learn(ctx context.Context, name string, p pool, batches iter
 		if err != nil {
 			return err
 		}
-		if s.nulls != block.NullsMean && !s.unmeasured() {
+		if !s.counted() && !s.unmeasured() {
 			return nil
 		}
 	}
@@ -60,7 +63,7 @@ func (l *lesson) add(ctx context.Context, bt *batch) error {
 	if err := l.sel.measureLists(bt); err != nil {
 		return err
 	}
-	if l.sel.nulls != block.NullsMean {
+	if !l.sel.counted() {
 		return nil
 	}
 	kept, err := l.sel.kept(ctx, l.pool, bt)
@@ -78,8 +81,9 @@ func (l *lesson) add(ctx context.Context, bt *batch) error {
 // run by run.
 func (l *lesson) count(k int, a arrow.Array, kept cut) error {
 	c := &l.sel.inputs[k]
-	if l.stats[k] == nil {
+	if len(l.stats[k]) != c.Width() {
 		l.stats[k] = make([]moments, c.Width())
+		l.countEmpty(l.stats[k])
 	}
 	r := reader[float64]{width: c.Width()}
 	if c.Kind == block.ListColumn {
@@ -98,7 +102,7 @@ func (l *lesson) count(k int, a arrow.Array, kept cut) error {
 		for lo := span.lo; lo < span.hi; {
 			n := min(span.hi-lo, block.RunRows-int(row%block.RunRows))
 			if r.list == nil {
-				l.stats[k][0].addAll(r.view, lo, lo+n, scratch)
+				l.countNumbers(&l.stats[k][0], r.view, lo, lo+n, scratch)
 			} else {
 				l.countLists(k, r, lo, lo+n, scratch)
 			}
@@ -110,18 +114,63 @@ func (l *lesson) count(k int, a arrow.Array, kept cut) error {
 	return nil
 }
 
-// countLists adds the elements of lists; those of lists that can't be used are errors when blocks are built.
+// countNumbers adds rows lo to hi of a column of numbers.
+func (l *lesson) countNumbers(m *moments, v view[float64], lo, hi int, scratch []float64) {
+	values, _ := v.read(lo, hi, scratch)
+	if v.sound(lo, values) {
+		for _, x := range values {
+			m.add(x)
+		}
+		return
+	}
+	for i, x := range values {
+		if !isMissing(v.array, lo+i) {
+			m.add(x)
+		} else {
+			l.countMissing(m)
+		}
+	}
+}
+
+// countMissing adds what stands for a missing value. The mean is put in its place in the end, and rows without a place for
+// it are errors, or weren't kept.
+func (l *lesson) countMissing(m *moments) {
+	if l.sel.nulls == block.NullsZero {
+		m.add(0)
+	}
+}
+
+// countEmpty adds the rows so far to the moments of lists of which only now one has elements.
+func (l *lesson) countEmpty(stats []moments) {
+	for row := range l.rows {
+		for i := range stats {
+			l.countMissing(&stats[i])
+		}
+		if (row+1)%block.RunRows == 0 {
+			endRuns(stats)
+		}
+	}
+}
+
+// countLists adds the elements of lists; lists of another length are errors when blocks are built.
 func (l *lesson) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
+	stats := l.stats[k]
 	for row := lo; row < hi; row++ {
 		from, to := r.list.ValueOffsets(row)
-		if r.list.IsNull(row) || int(to-from) != r.width {
-			continue
-		}
-		values, _ := r.view.read(int(from), int(to), scratch)
-		sound := r.view.sound(int(from), values)
-		for i, x := range values {
-			if sound || !isMissing(r.view.array, int(from)+i) {
-				l.stats[k][i].add(x)
+		switch {
+		case r.list.IsNull(row):
+			for i := range stats {
+				l.countMissing(&stats[i])
+			}
+		case int(to-from) == r.width:
+			values, _ := r.view.read(int(from), int(to), scratch)
+			sound := r.view.sound(int(from), values)
+			for i, x := range values {
+				if sound || !isMissing(r.view.array, int(from)+i) {
+					stats[i].add(x)
+				} else {
+					l.countMissing(&stats[i])
+				}
 			}
 		}
 	}
@@ -136,17 +185,36 @@ func (l *lesson) finish(name string) error {
 		}
 		endRuns(l.stats[k])
 		for _, m := range l.stats[k] {
-			mean := m.all.mean
-			switch {
-			case m.all.n == 0:
-				return errorIn(name, "column %q: every value is missing, so that there is no mean: leave it out with --exclude", c.Name)
-			case math.IsNaN(mean) || math.IsInf(mean, 0):
-				return errorIn(name, "column %q: its numbers are too large for a mean: leave it out with --exclude", c.Name)
+			if what := l.note(c, m.all); what != "" {
+				return errorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
-			c.Means = append(c.Means, mean)
 		}
 	}
 	return nil
+}
+
+// note writes down the moments of a column's next feature, or returns what is wrong with them.
+func (l *lesson) note(c *block.Column, t tally) (what string) {
+	if l.sel.nulls == block.NullsMean {
+		if t.n == 0 {
+			return "every value is missing, so that there is no mean"
+		}
+		c.Means = append(c.Means, t.mean)
+	}
+	if math.IsNaN(t.mean) || math.IsInf(t.mean, 0) {
+		return "its numbers are too large for a mean"
+	}
+	if l.sel.standardize {
+		scale := math.Sqrt(t.squares / float64(max(1, l.rows))) // missing values have the mean, and so add no squares
+		if math.IsNaN(scale) || math.IsInf(scale, 0) {
+			return "its numbers are too large for a standard deviation"
+		}
+		if scale == 0 {
+			scale = 1
+		}
+		c.Center, c.Scale = append(c.Center, t.mean), append(c.Scale, scale)
+	}
+	return ""
 }
 
 // measureLists learns from the first list that has elements how many all must have.

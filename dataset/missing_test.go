@@ -21,12 +21,12 @@ import (
 
 // A gappyTable has numbers of several types of which some are missing, as null, NaN or infinity.
 type gappyTable struct {
-	rec    arrow.Record // x0, x1..., emb (lists, if lists is set) and label
+	rec    arrow.Record // x0, x1..., emb (lists of that width, if it isn't 0) and label
 	values [][]float64  // of each feature; NaN where missing
 	label  []float64    // -1 and 1; NaN where missing
 }
 
-func newGappyTable(tb testing.TB, rows int, rate float64, withLists, labelGaps bool) *gappyTable {
+func newGappyTable(tb testing.TB, rows int, rate float64, width int, labelGaps bool) *gappyTable {
 	p := arrow.PrimitiveTypes
 	rng := rand.New(rand.NewPCG(17, 19))
 	g := &gappyTable{}
@@ -51,9 +51,12 @@ func newGappyTable(tb testing.TB, rows int, rate float64, withLists, labelGaps b
 		g.values = append(g.values, values)
 		add(fmt.Sprint("x", i), b)
 	}
-	if withLists {
+	if width > 0 {
 		b := array.NewBuilder(memory.DefaultAllocator, arrow.ListOf(p.Float64)).(*array.ListBuilder)
-		elements := [][]float64{make([]float64, rows), make([]float64, rows), make([]float64, rows)}
+		elements := make([][]float64, width)
+		for i := range elements {
+			elements[i] = make([]float64, rows)
+		}
 		for r := range rows {
 			whole := r == 0 || rng.Float64() >= rate
 			b.Append(whole)
@@ -159,10 +162,10 @@ func mean(values []float64) float64 {
 // of workers: the blocks are those built value by value, which the same table without the rows or with the values filled
 // in would give.
 func TestNulls(t *testing.T) {
-	const rows = 90_001 // two blocks of float32
+	const rows = 20_001
 	for _, rate := range []float64{0.0003, 0.2} {
-		g := newGappyTable(t, rows, rate, false, false)
-		drop := newGappyTable(t, rows, rate, false, true)
+		g := newGappyTable(t, rows, rate, 0, false)
+		drop := newGappyTable(t, rows, rate, 0, true)
 		zero := func(int) float64 { return 0 }
 		checkNulls(t, drop, block.NullsDrop, gappyBlocks[float32](drop, true, nil))
 		checkNulls(t, drop, block.NullsDrop, gappyBlocks[float64](drop, true, nil))
@@ -180,8 +183,14 @@ func TestNulls(t *testing.T) {
 	}
 }
 
-// checkNulls loads a table in every way and compares the blocks and the Specs, which it returns.
 func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls block.Nulls, want []*block.Block[T]) *block.Spec {
+	t.Helper()
+	return checkEveryWay(t, g, Options{Label: "label", Nulls: nulls}, want)
+}
+
+// checkEveryWay loads a table in every way and compares the blocks, with each other if there are none wanted, and the
+// Specs, one of which it returns.
+func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, want []*block.Block[T]) *block.Spec {
 	t.Helper()
 	dir, rows := t.TempDir(), g.rec.NumRows()
 	whole := filepath.Join(dir, "whole.parquet")
@@ -204,13 +213,12 @@ func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls block.Nulls, 
 			want = blocksOf(t, d)
 		}
 		if err := sameBlocks(blocksOf(t, d), want); err != nil {
-			t.Errorf("%s, %s: %v", nulls, what, err)
+			t.Errorf("%s, %s: %v", opt.Nulls, what, err)
 		}
 		if !reflect.DeepEqual(d.Spec(), first) {
-			t.Errorf("%s, %s: Spec %+v, want %+v", nulls, what, d.Spec(), first)
+			t.Errorf("%s, %s: Spec %+v, want %+v", opt.Nulls, what, d.Spec(), first)
 		}
 	}
-	opt := Options{Label: "label", Nulls: nulls}
 	for _, opt.Workers = range []int{1, 2, 3, 8} {
 		d, err := Load[T](context.Background(), []string{whole}, opt)
 		check(fmt.Sprint(opt.Workers, " workers"), d, err)
@@ -227,7 +235,17 @@ func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls block.Nulls, 
 
 // TestNullLists fills in missing lists and elements.
 func TestNullLists(t *testing.T) {
-	g := newGappyTable(t, 20_000, 0.1, true, false)
+	wide := newGappyTable(t, 20_000, 0.001, 200, true)
+	blocks, err := fromRecord[float32](t, wide.rec, 3000, Options{Label: "label", Nulls: block.NullsDrop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := gappyBlocks[float32](wide, true, nil); len(want) < 2 {
+		t.Errorf("%d blocks", len(want))
+	} else if err := sameBlocks(blocksOf(t, blocks), want); err != nil {
+		t.Error(err)
+	}
+	g := newGappyTable(t, 20_000, 0.1, 3, false)
 	opt := Options{Label: "label", Nulls: block.NullsMean}
 	d, err := fromRecord[float64](t, g.rec, 3000, opt)
 	if err != nil {

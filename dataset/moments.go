@@ -16,22 +16,6 @@ func (m *moments) add(x float64) {
 	t.squares += float64(d * (x - t.mean))
 }
 
-// addAll adds those of the rows lo to hi that aren't missing.
-func (m *moments) addAll(v view[float64], lo, hi int, scratch []float64) {
-	values, _ := v.read(lo, hi, scratch)
-	if v.sound(lo, values) {
-		for _, x := range values {
-			m.add(x)
-		}
-		return
-	}
-	for i, x := range values {
-		if !isMissing(v.array, lo+i) {
-			m.add(x)
-		}
-	}
-}
-
 // endRuns ends the run of every feature.
 func endRuns(all []moments) {
 	for i := range all {

@@ -43,9 +43,16 @@ type Options struct {
 	Positive string      // text of the class +1; "": the greater one
 	NoBias   bool        // no column of ones
 	Nulls    block.Nulls // what becomes of missing values; "": they are errors
-	Spec     *block.Spec // of a model: make its features, give labels as its classes; the five fields before are ignored
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+
+	// Standardize makes every feature (x - mean) / deviation, in float64 before it is narrowed: those of the kept rows in
+	// training, the deviation with n in its denominator, and 1 where all values are equal.
+	Standardize bool
+
+	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
+	// and Workers.
+	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known.

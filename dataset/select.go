@@ -32,8 +32,10 @@ type selection struct {
 	keep     []int
 	bias     bool
 	nulls    block.Nulls
-	fixed    bool     // by a model: what features depend on isn't learned from the data
 	left     []string // columns, with their types, that were left out because they can't be features
+
+	standardize bool // learn how
+	fixed       bool // by a model: what features depend on isn't learned from the data
 }
 
 // width returns the number of features.
@@ -63,7 +65,7 @@ func (s *selection) spec() (*block.Spec, error) {
 
 // preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
 func (s *selection) preprocessing() *block.Preprocessing {
-	plain := s.nulls == block.NullsError
+	plain := s.nulls == block.NullsError && !s.standardize
 	for i := range s.inputs {
 		plain = plain && s.inputs[i].Kind == block.NumberColumn && s.inputs[i].Unit == ""
 	}
@@ -91,9 +93,10 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, left: c.left}
+	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
+		left: c.left}
 	if opt.Spec != nil {
-		sel.bias, sel.nulls, sel.fixed = opt.Spec.Bias, block.NullsError, true
+		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
 			sel.nulls = opt.Spec.Preprocessing.Nulls
 		}

@@ -37,6 +37,7 @@ type trainData struct {
 	positive          string
 	noBias            bool
 	nulls             choice
+	standardize       bool
 }
 
 func (a *app) train() *cobra.Command {
@@ -70,6 +71,7 @@ Without --out the model is reported and thrown away.`,
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
 		"the column's mean in their place", nullsNames()...)
+	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
@@ -168,7 +170,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Workers: o.workers,
+		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})
