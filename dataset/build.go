@@ -37,6 +37,7 @@ type builder[T kernel.Float] struct {
 	spare *block.Block[T] // one to use again
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
+	texts   []*categories
 	ones    []T
 	zeros   []T
 	inexact []atomic.Bool // feature columns that T can't hold
@@ -53,6 +54,7 @@ type scratch[T kernel.Float] struct {
 func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Allocator, total int64,
 	emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
+	b.texts = newCategories(sel)
 	b.inexact = make([]atomic.Bool, len(sel.features))
 	if sel.bias {
 		b.cols++
@@ -100,7 +102,7 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 }
 
 func (b *builder[T]) add(ctx context.Context, bt *batch) error {
-	readers, err := newReaders[T](b.sel, bt)
+	readers, err := newReaders[T](b.sel, b.texts, bt)
 	if err != nil {
 		return err
 	}
@@ -258,7 +260,7 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	n := rows.len()
 	for k := range readers {
 		r := &readers[k]
-		if r.list != nil {
+		if r.byRow() {
 			for i := range r.width {
 				s.columns[r.first+i] = b.zeros[:n]
 			}
@@ -277,9 +279,13 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
 	kernel.Transpose(dst, b.block.Stride, s.columns)
 	for k := range readers {
-		if r := &readers[k]; r.list != nil {
+		switch r := &readers[k]; {
+		case r.list != nil:
 			exact, row, what := r.putLists(dst, b.block.Stride, rows, s)
 			note(k, exact, row, what)
+		case r.categories != nil:
+			row, what := r.putCategories(dst, b.block.Stride, rows, s)
+			note(k, true, row, what)
 		}
 	}
 	return bad
@@ -300,10 +306,20 @@ func (b *builder[T]) warn(warn func(string)) {
 		return
 	}
 	if len(b.sel.left) > 0 {
-		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes)
+		advice := ""
+		if b.sel.texts {
+			advice = " (use --categorical onehot or hash:BITS for text)"
+		}
+		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes + advice)
 	}
 	if n := b.input - b.rows; n > 0 {
 		warn(fmt.Sprintf("%d of %d rows left out: a feature or the label is null, NaN or infinite there", n, b.input))
+	}
+	for k, c := range b.texts {
+		if c != nil && c.unknown.Load() > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
+				b.sel.inputs[k].Name, c.unknown.Load(), b.rows))
+		}
 	}
 	if b.sel.fixed {
 		return // the training told the rest

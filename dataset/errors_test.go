@@ -56,7 +56,7 @@ func TestErrors(t *testing.T) {
 		{"nearest column", []testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}},
 			`DIR/a.parquet: no column "incme": did you mean "income"? (columns: income, y)`},
 		{"string feature", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
-			`DIR/a.parquet: column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
+			`DIR/a.parquet: column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{"list feature", []testField{x, field("l", arrow.ListOf(s), `[["a"], ["b"], ["c", "d"]]`)}, Options{Features: []string{"l"}},
 			`DIR/a.parquet: column "l" is list, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
 		{"pattern of strings", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}},
@@ -185,7 +185,7 @@ func TestSeveralFiles(t *testing.T) {
 		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
 		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
 		{[]string{good, text, missing},
-			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
+			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
 		{[]string{one, one, one},
 			`DIR/one.parquet and 2 more: column "y": 0 is the only class, training takes two: add rows of another class`},
@@ -234,7 +234,7 @@ func TestUTF8(t *testing.T) {
 	path := filepath.Join(dir, "a.parquet")
 	writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
 	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
-	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend the label, or leave the row out`)
+	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`)
 }
 
 // TestSameNames reads columns that share a name.

@@ -17,8 +17,12 @@ type reader[T kernel.Float] struct {
 
 	view view[T]        // of the column's numbers, or of the elements of its lists
 	wide view[float64]  // the same, of those that are standardized
-	list array.ListLike // nil for a column of numbers
-	fill []float64      // what stands for missing values: a number for each feature; nil: they are errors
+	list array.ListLike // nil for a column that has none
+
+	array      arrow.Array // of text, otherwise nil
+	categories *categories
+
+	fill []float64 // what stands for missing values: a number for each feature; nil: they are errors
 
 	center, scale []float64 // of each feature, if standardized
 
@@ -31,7 +35,10 @@ const (
 	fillInModel = " (fill the value in, or train the model with --nulls zero or mean)"
 )
 
-func newReaders[T kernel.Float](sel *selection, bt *batch) ([]reader[T], error) {
+// byRow tells whether features are written row by row, after the columns of others have become rows.
+func (r *reader[T]) byRow() bool { return r.list != nil || r.categories != nil }
+
+func newReaders[T kernel.Float](sel *selection, texts []*categories, bt *batch) ([]reader[T], error) {
 	readers := make([]reader[T], len(sel.features))
 	first := 0
 	for k, i := range sel.features {
@@ -40,6 +47,10 @@ func newReaders[T kernel.Float](sel *selection, bt *batch) ([]reader[T], error) 
 		first += r.width
 		if r.fill, r.advice = sel.fill(&sel.inputs[k]), fillIn; sel.fixed {
 			r.advice = fillInModel
+		}
+		if r.categories = texts[k]; r.categories != nil {
+			r.array = bt.columns[i]
+			continue
 		}
 		values := bt.columns[i]
 		var err error
@@ -68,15 +79,20 @@ func asList(a arrow.Array) (array.ListLike, error) {
 	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", describe(a.DataType()))
 }
 
-// fill returns what stands for a missing value of each feature of a column, nil where it is an error.
+// fill returns what stands for a missing value of each feature of a column, nil where it is an error. For a category it is
+// the first feature's, the others being zero.
 func (s *selection) fill(c *block.Column) []float64 {
-	switch s.nulls {
-	case block.NullsZero:
-		return make([]float64, c.Width())
-	case block.NullsMean:
+	width := c.Width()
+	if c.Kind == block.OneHotColumn || c.Kind == block.HashColumn {
+		width = 1 // no category has no mean: it is none
+	}
+	switch {
+	case s.nulls == block.NullsMean && c.Means != nil:
 		return c.Means
-	case block.NullsDrop:
-		nan := make([]float64, c.Width()) // of rows that stay; see drops
+	case s.nulls == block.NullsZero || s.nulls == block.NullsMean:
+		return make([]float64, width)
+	case s.nulls == block.NullsDrop:
+		nan := make([]float64, width) // of rows that stay; see drops
 		for i := range nan {
 			nan[i] = math.NaN()
 		}

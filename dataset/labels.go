@@ -37,8 +37,12 @@ func newLabels(spec *block.Spec) *labels {
 	return l
 }
 
-// number returns the number of a class, or what is wrong with it.
-func (l *labels) number(c block.Class) (int, string) {
+// number returns the number of the class of row i, or what is wrong with it.
+func (l *labels) number(a arrow.Array, i int) (int, string) {
+	c, what := classOf(a, i)
+	if what != "" {
+		return 0, what
+	}
 	if n, ok := l.numbers[c]; ok {
 		return n, ""
 	}
@@ -125,6 +129,11 @@ func adviseClasses(classes []block.Class) string {
 	return ": choose another column with --label, or keep the rows of two classes"
 }
 
+// A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.
+type numbering interface {
+	number(a arrow.Array, i int) (n int, what string)
+}
+
 // encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
 // and what is wrong there, or "".
 func encode[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
@@ -146,7 +155,7 @@ const (
 )
 
 // encodeValid is encode where nothing is null.
-func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
 	switch v := a.(type) {
 	case *array.Float32:
 		return encodeKeys(l, a, lo, dst, v.Value)
@@ -192,27 +201,24 @@ func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row
 
 // encodeKeys is encodeValid with a key for each row: the class is looked up where the key isn't one of the last two,
 // which it mostly is.
-func encodeKeys[T kernel.Float, K comparable](l *labels, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
+func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
 	known := map[K]T{}
 	var keys [2]K
-	numbers := [2]T{-1, -1}
+	const none = -2
+	numbers := [2]T{none, none}
 	for i := range dst {
 		k := key(lo + i)
 		switch {
-		case k == keys[0] && numbers[0] >= 0:
+		case k == keys[0] && numbers[0] != none:
 			dst[i] = numbers[0]
 			continue
-		case k == keys[1] && numbers[1] >= 0:
+		case k == keys[1] && numbers[1] != none:
 			dst[i] = numbers[1]
 			continue
 		}
 		n, ok := known[k]
 		if !ok {
-			c, what := classOf(a, lo+i)
-			number := 0
-			if what == "" {
-				number, what = l.number(c)
-			}
+			number, what := l.number(a, lo+i)
 			if what != "" {
 				return lo + i, what
 			}
@@ -300,7 +306,7 @@ func decimalClass(text string) (block.Class, string) {
 
 func stringClass(s string) (block.Class, string) {
 	if !utf8.ValidString(s) {
-		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend the label, or leave the row out", s)
+		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
 	}
 	return block.StringClass(strings.Clone(s)), ""
 }

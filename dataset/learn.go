@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -17,7 +18,12 @@ func (s *selection) unlearned() bool {
 	if s.fixed {
 		return false
 	}
-	return s.counted() || s.unmeasured()
+	return s.wholly() || s.unmeasured()
+}
+
+// wholly tells whether the features depend on all rows.
+func (s *selection) wholly() bool {
+	return s.counted() || slices.ContainsFunc(s.inputs, func(c block.Column) bool { return c.Kind == block.OneHotColumn })
 }
 
 // counted tells whether the features depend on their moments.
@@ -31,20 +37,20 @@ func (s *selection) unmeasured() bool {
 // learn finds out from the batches of the input what the features depend on. It leaves wrong values to be found by the
 // builder, which says where they are.
 func (s *selection) learn(ctx context.Context, name string, p pool, batches iter.Seq2[*batch, error]) error {
-	l := &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs))}
+	l := &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs)), texts: make([]collector, len(s.inputs))}
 	for bt, err := range batches {
 		if err != nil {
 			return err
 		}
 		err := recovered(func() error { return l.add(ctx, bt) })
 		bt.release()
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !errors.As(err, new(unfit)) {
 			err = errorIn(bt.file, "damaged data (%w)", err)
 		}
 		if err != nil {
 			return err
 		}
-		if !s.counted() && !s.unmeasured() {
+		if !s.wholly() && !s.unmeasured() {
 			return nil
 		}
 	}
@@ -56,14 +62,18 @@ type lesson struct {
 	sel   *selection
 	pool  pool
 	rows  int64       // kept
-	stats [][]moments // of each column's features
+	stats [][]moments // of each column's features, of numbers
+	texts []collector // of each column of categories
 }
+
+// unfit is an error about a column as a whole.
+type unfit struct{ error }
 
 func (l *lesson) add(ctx context.Context, bt *batch) error {
 	if err := l.sel.measureLists(bt); err != nil {
 		return err
 	}
-	if !l.sel.counted() {
+	if !l.sel.wholly() {
 		return nil
 	}
 	kept, err := l.sel.kept(ctx, l.pool, bt)
@@ -71,10 +81,27 @@ func (l *lesson) add(ctx context.Context, bt *batch) error {
 		return err
 	}
 	err = l.pool.each(ctx, len(l.sel.inputs), func(k int) error {
-		return recovered(func() error { return l.count(k, bt.columns[l.sel.features[k]], kept) })
+		return recovered(func() error { return l.column(k, bt, kept) })
 	})
 	l.rows += int64(kept.len())
 	return err
+}
+
+// column adds rows of a column to what must be known of it.
+func (l *lesson) column(k int, bt *batch, kept cut) error {
+	c, a := &l.sel.inputs[k], bt.columns[l.sel.features[k]]
+	switch {
+	case c.Kind == block.OneHotColumn:
+		if l.texts[k] == nil {
+			l.texts[k] = collector{}
+		}
+		if what := l.texts[k].add(a, kept); what != "" {
+			return unfit{errorIn(bt.file, "column %q: %s", c.Name, what)}
+		}
+	case c.Kind != block.HashColumn && l.sel.counted():
+		return l.count(k, a, kept)
+	}
+	return nil
 }
 
 // count adds rows of a column to its moments. These depend on the kept rows alone: each column is summed in their order,
@@ -180,7 +207,14 @@ func (l *lesson) countLists(k int, r reader[float64], lo, hi int, scratch []floa
 func (l *lesson) finish(name string) error {
 	for k := range l.sel.inputs {
 		c := &l.sel.inputs[k]
-		if c.Width() == 0 {
+		switch {
+		case c.Kind == block.OneHotColumn:
+			c.Categories = l.texts[k].sorted()
+			if len(c.Categories) == 0 {
+				return errorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
+			}
+			continue
+		case c.Width() == 0:
 			return errorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
 		endRuns(l.stats[k])

@@ -46,7 +46,13 @@ type Options struct {
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 
-	// Standardize makes every feature (x - mean) / deviation, in float64 before it is narrowed: those of the kept rows in
+	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
+	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
+	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
+	// is all zeros.
+	Categorical string
+
+	// Standardize makes every feature that is a number (x - mean) / deviation, in float64 before it is narrowed: those of the kept rows in
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 

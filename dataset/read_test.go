@@ -505,8 +505,8 @@ func TestWarnsOfColumnsLeftOut(t *testing.T) {
 	path := file1(t, t.TempDir(), "a.parquet", field("x", p.Int8, "[1, 2]"), field("job", arrow.BinaryTypes.String, `["a", "b"]`),
 		field("y", arrow.BinaryTypes.String, `["a", "b"]`), field("id", arrow.BinaryTypes.String, `["a", "b"]`))
 	for want, opt := range map[string]Options{
-		`columns "job" (string), "id" (string): left out, a feature is a number, a boolean or a list of numbers`: {Label: "y"},
-		`column "job" (string): left out, a feature is a number, a boolean or a list of numbers`:                 {Label: "y", Exclude: []string{"id"}},
+		`columns "job" (string), "id" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`: {Label: "y"},
+		`column "job" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`:                 {Label: "y", Exclude: []string{"id"}},
 		"": {Label: "y", Features: []string{"x"}},
 	} {
 		got := ""

@@ -33,6 +33,7 @@ type selection struct {
 	bias     bool
 	nulls    block.Nulls
 	left     []string // columns, with their types, that were left out because they can't be features
+	texts    bool     // some of these could be as categories
 
 	standardize bool // learn how
 	fixed       bool // by a model: what features depend on isn't learned from the data
@@ -80,7 +81,11 @@ func (s *selection) drops() bool { return s.nulls == block.NullsDrop && (!s.fixe
 
 // choose resolves what opt asks for among the columns of the first file.
 func choose(in *schema, opt Options) (*selection, error) {
-	c := &chooser{schema: in, opt: opt}
+	text, err := parseCoding(opt.Categorical)
+	if err != nil {
+		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
+	}
+	c := &chooser{schema: in, opt: opt, coding: text}
 	label, err := c.label()
 	if err != nil {
 		return nil, err
@@ -94,7 +99,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 		return nil, err
 	}
 	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
-		left: c.left}
+		left: c.left, texts: c.texts}
 	if opt.Spec != nil {
 		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
@@ -138,7 +143,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 		bound[k] = in.cols[i]
 	}
 	for i, k := range s.features {
-		input, ok := toInput(bound[k])
+		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
@@ -163,8 +168,10 @@ func (s *selection) bind(in *schema) ([]column, error) {
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
 	*schema
-	opt  Options
-	left []string // as in selection
+	opt    Options
+	coding coding
+	left   []string // as in selection
+	texts  bool     // as in selection
 }
 
 func (c *chooser) label() (int, error) {
@@ -205,6 +212,7 @@ func (c *chooser) features(label int) ([]int, []block.Column, error) {
 	for i, col := range c.cols {
 		if len(c.opt.Features) == 0 && i != label && !excluded[i] && !c.usable(i) {
 			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
+			c.texts = c.texts || textual(col.typ)
 		}
 	}
 	if len(wanted) == 0 {
@@ -213,7 +221,7 @@ func (c *chooser) features(label int) ([]int, []block.Column, error) {
 	}
 	inputs := make([]block.Column, len(wanted))
 	for k, i := range wanted {
-		inputs[k], _ = toInput(c.cols[i])
+		inputs[k], _ = toInput(c.cols[i], c.coding)
 	}
 	return wanted, inputs, c.unique(wanted)
 }
@@ -230,11 +238,7 @@ func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		input, ok := toInput(c.cols[i])
-		if !ok {
-			return nil, nil, c.noFeature(c.cols[i])
-		}
-		if !fits(input, want) {
+		if input, ok := toInput(c.cols[i], coding{want.Kind, want.HashBits}); !ok || !fits(input, want) {
 			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].desc,
 				nameInput(want))
 		}
@@ -246,10 +250,41 @@ func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) 
 // featureTypes are what a feature can be made from.
 const featureTypes = "a number, a boolean or a list of numbers"
 
+// A coding is what becomes of columns of text: nothing, if its kind isn't one of text.
+type coding struct {
+	kind block.Kind
+	bits int
+}
+
+// parseCoding reads Options.Categorical.
+func parseCoding(text string) (coding, error) {
+	digits, hash := strings.CutPrefix(text, "hash:")
+	bits, err := strconv.Atoi(digits)
+	switch {
+	case text == "":
+		return coding{}, nil
+	case text == "onehot":
+		return coding{kind: block.OneHotColumn}, nil
+	case hash && err == nil && bits >= 1 && bits <= block.MaxHashBits:
+		return coding{block.HashColumn, bits}, nil
+	}
+	return coding{}, fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d", block.MaxHashBits)
+}
+
+// CheckCategorical returns an error if text is no value of Options.Categorical.
+func CheckCategorical(text string) error {
+	_, err := parseCoding(text)
+	return err
+}
+
 // toInput says how a column becomes features, if it can.
-func toInput(c column) (block.Column, bool) {
+func toInput(c column, text coding) (block.Column, bool) {
 	if number(c.typ) {
 		return block.Column{Name: c.name, Kind: block.NumberColumn, Unit: unit(c.typ)}, true
+	}
+	if textual(c.typ) {
+		return block.Column{Name: c.name, Kind: text.kind, HashBits: text.bits},
+			text.kind == block.OneHotColumn || text.kind == block.HashColumn
 	}
 	_, n, ok := listOf(c.typ)
 	return block.Column{Name: c.name, Kind: block.ListColumn, Elements: n}, ok
@@ -264,6 +299,8 @@ func nameInput(c block.Column) string {
 	switch {
 	case c.Kind == block.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case c.Kind == block.OneHotColumn || c.Kind == block.HashColumn:
+		return "text"
 	case c.Unit != "":
 		return c.Unit
 	}
@@ -327,7 +364,7 @@ func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 
 // usable tells whether a column can be a feature.
 func (c *chooser) usable(i int) bool {
-	_, ok := toInput(c.cols[i])
+	_, ok := toInput(c.cols[i], c.coding)
 	return ok
 }
 
@@ -449,7 +486,11 @@ func (s *schema) list(text func(column) string) string {
 }
 
 func (s *schema) noFeature(c column) error {
-	return s.errorf("column %q is %s, and a feature is %s: leave it out or convert it", c.name, c.desc, featureTypes)
+	advice := "leave it out or convert it"
+	if textual(c.typ) {
+		advice = "leave it out, or use --categorical onehot or hash:BITS"
+	}
+	return s.errorf("column %q is %s, and a feature is %s: %s", c.name, c.desc, featureTypes, advice)
 }
 
 func (s *schema) differs(c, first column) error {

@@ -6,6 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/block"
 )
 
 // arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
@@ -150,4 +152,10 @@ func listOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
 		elements, n = t.Elem(), int(t.Len())
 	}
 	return elements, n, number(elements) && unit(elements) == ""
+}
+
+// textual tells whether the values of a type can be categories: text, and what a dictionary has.
+func textual(t arrow.DataType) bool {
+	kind, ok := classKind(t)
+	return ok && (kind == block.String || t.ID() == arrow.DICTIONARY)
 }

@@ -38,6 +38,7 @@ type trainData struct {
 	noBias            bool
 	nulls             choice
 	standardize       bool
+	categorical       string
 }
 
 func (a *app) train() *cobra.Command {
@@ -62,6 +63,8 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all numeric ones but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
+		"category, or hash:BITS, 2^BITS features that categories are hashed to")
 	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
@@ -71,7 +74,8 @@ Without --out the model is reported and thrown away.`,
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
 		"the column's mean in their place", nullsNames()...)
-	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation")
+	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
+		"those made from text excepted")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
@@ -130,6 +134,9 @@ func (o *trainOptions) check(args []string) error {
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
 	}
+	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
+		return usagef("--categorical %s: %w", o.data.categorical, err)
+	}
 	if err := o.machine.apply(); err != nil {
 		return err
 	}
@@ -170,7 +177,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize, Workers: o.workers,
+		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
+		Categorical: o.data.categorical, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})
