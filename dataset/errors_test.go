@@ -25,10 +25,6 @@ func TestErrors(t *testing.T) {
 	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
 	model := &block.Spec{Features: []string{"x"}, Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")},
 		Positive: 1}
-	many := make([]string, 30)
-	for i := range many {
-		many[i] = fmt.Sprint(1.5 * float64(i))
-	}
 	for _, c := range []struct {
 		name   string
 		fields []testField
@@ -77,15 +73,6 @@ func TestErrors(t *testing.T) {
 			`DIR/a.parquet: feature "y" is the label: leave it out of --features`},
 		{"label of no type", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"},
 			`DIR/a.parquet: column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
-		{"one class", []testField{x, field("y", s, `["a", "a", "a"]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": "a" is the only class, training takes two: add rows of another class`},
-		{"three classes", []testField{x, field("y", s, `["b", "c", "a"]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": 3 classes ("a", "b", "c"), training takes two: choose another column with --label, or ` +
-				`keep the rows of two classes`},
-		{"many classes", []testField{field("y", p.Float64, "["+strings.Join(many, ",")+"]"),
-			field("x", p.Int8, "["+strings.Repeat("1,", 29)+"1]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": 30 classes (0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5, 12, 13.5 and 20 more), training takes two: ` +
-				`choose another column with --label, or keep the rows of two classes`},
 		{"no such class", []testField{x, y}, Options{Label: "y", Positive: "yes"},
 			`DIR/a.parquet: column "y": no class "yes": name one of 0, 1 in --positive`},
 		{"class not in the model", []testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
@@ -187,11 +174,10 @@ func TestSeveralFiles(t *testing.T) {
 		{[]string{good, text, missing},
 			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
-		{[]string{one, one, one},
-			`DIR/one.parquet and 2 more: column "y": 0 is the only class, training takes two: add rows of another class`},
+		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
 	} {
 		for _, workers := range []int{1, 2, 3, 8} {
-			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers})
+			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
 			wantError(t, err, dir, c.want)
 		}
 	}

@@ -47,11 +47,11 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", nameClass(c),
-			listClasses(l.classes))
+		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", block.NameClass(c),
+			block.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
-		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, listClasses(l.classes), adviseClasses(l.classes))
+		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, block.ListClasses(l.classes), block.AdviseClasses(l.classes))
 	}
 	n := len(l.classes)
 	l.classes = append(l.classes, c)
@@ -60,28 +60,22 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 }
 
 // spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
-// greater one if positive is "". signs says what stands for each class in the order of appearance.
-func (l *labels) spec(label, positive string) (classes []block.Class, pos int, signs []float64, err error) {
+// greatest if positive is "". stands says what stands for each class in the order of appearance.
+func (l *labels) spec(label, positive string) (classes []block.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.classes)
 	slices.SortFunc(classes, block.Class.Compare)
-	switch {
-	case len(classes) == 1:
-		return nil, 0, nil, fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class",
-			label, listClasses(classes))
-	case len(classes) > 2:
-		return nil, 0, nil, fmt.Errorf("column %q: %d classes (%s), training takes two%s", label, len(classes),
-			listClasses(classes), adviseClasses(classes))
-	}
-	pos = 1
+	pos = len(classes) - 1
 	if positive != "" {
 		if pos = meant(positive, classes); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
-				listClasses(classes))
+				block.ListClasses(classes))
 		}
 	}
-	signs = []float64{-1, -1}
-	signs[l.numbers[classes[pos]]] = 1
-	return classes, pos, signs, nil
+	stands = make([]float64, len(classes))
+	for i, v := range signs(len(classes), pos) {
+		stands[l.numbers[classes[i]]] = v
+	}
+	return classes, pos, stands, nil
 }
 
 // meant returns the index of the class that text stands for, or -1. A number may be spelled in another way.
@@ -94,39 +88,6 @@ func meant(text string, classes []block.Class) int {
 		return -1
 	}
 	return slices.Index(classes, number)
-}
-
-// listClasses names up to ten classes.
-func listClasses(classes []block.Class) string {
-	const most = 10
-	var names []string
-	for _, c := range classes[:min(len(classes), most)] {
-		names = append(names, nameClass(c))
-	}
-	text := strings.Join(names, ", ")
-	if len(classes) > most {
-		text += fmt.Sprintf(" and %d more", len(classes)-most)
-	}
-	return text
-}
-
-// nameClass writes a class as it is, but strings in quotes and not beyond 40 letters.
-func nameClass(c block.Class) string {
-	if c.Kind != block.String {
-		return c.Text
-	}
-	if r := []rune(c.Text); len(r) > 40 {
-		return strconv.Quote(string(r[:40])) + "..."
-	}
-	return strconv.Quote(c.Text)
-}
-
-// adviseClasses says what to do where there are too many classes.
-func adviseClasses(classes []block.Class) string {
-	if classes[0].Kind == block.Number && len(classes) > 50 {
-		return ": it looks like a quantity to predict, not classes; choose another column with --label"
-	}
-	return ": choose another column with --label, or keep the rows of two classes"
 }
 
 // A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.

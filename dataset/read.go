@@ -72,7 +72,8 @@ type Options struct {
 // Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
 // *.parquet files in and below it in lexical order; other names that begin with a dot or an underscore are left out.
 //
-// Labels are +1 for the positive class and -1 for the other; without Options.Spec the data must have both.
+// Labels are +1 for the positive class and -1 for the other. Where there are more than two classes they are the classes'
+// numbers, from 0 on in sorted order.
 func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
 	return load[T](ctx, paths, opt, memory.DefaultAllocator)
 }
@@ -239,23 +240,28 @@ func (opt Options) pool() (pool, error) {
 	return newPool(opt.Workers), nil
 }
 
-// modelSigns returns what stands for each class of a model: -1 and +1 for two, otherwise their numbers.
+// modelSigns returns what stands for each class of a model.
 func modelSigns(spec *block.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}
-	signs := make([]float64, len(spec.Classes))
-	for i := range signs {
+	return signs(len(spec.Classes), spec.Positive)
+}
+
+// signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.
+func signs(n, positive int) []float64 {
+	stands := make([]float64, n)
+	for i := range stands {
 		switch {
-		case len(signs) > 2:
-			signs[i] = float64(i)
-		case i == spec.Positive:
-			signs[i] = 1
+		case n > 2:
+			stands[i] = float64(i)
+		case i == positive:
+			stands[i] = 1
 		default:
-			signs[i] = -1
+			stands[i] = -1
 		}
 	}
-	return signs
+	return stands
 }
 
 // sign replaces class numbers by what stands for the classes.

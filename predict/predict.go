@@ -15,7 +15,7 @@ type Linear[T kernel.Float] struct {
 	scores  []T
 }
 
-// NewLinear returns the scorer of a model. T is the type that m.Dtype names: then a score has the bits that it had in
+// NewLinear returns the scorer of a model of two classes. T is the type that m.Dtype names: then a score has the bits that it had in
 // training.
 func NewLinear[T kernel.Float](m *model.Model) *Linear[T] {
 	return &Linear[T]{weights: model.Vector[T](m)}

@@ -58,7 +58,7 @@ counting half). Rows with nulls are left out if the training dropped them.`,
 func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := model.Load(path)
+		m, err := loadTwo(path)
 		if err != nil {
 			return err
 		}

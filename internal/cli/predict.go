@@ -60,7 +60,7 @@ FILE ends in .parquet or .csv; - is CSV on standard output.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := model.Load(o.model)
+		m, err := loadTwo(o.model)
 		if err != nil {
 			return err
 		}
@@ -76,6 +76,15 @@ FILE ends in .parquet or .csv; - is CSV on standard output.`,
 		}
 		return predictAs[float32](cmd.Context(), a, &o, m, paths)
 	})
+}
+
+// loadTwo reads a model that tells two classes apart.
+func loadTwo(path string) (*model.Model, error) {
+	m, err := model.Load(path)
+	if err == nil && len(m.Classes) != 2 {
+		err = fmt.Errorf("%s: the model has %d classes, and only models of two can be applied: train one of two", path, len(m.Classes))
+	}
+	return m, err
 }
 
 func (o *predictOptions) check(args []string) error {
