@@ -61,7 +61,8 @@ func (s *selection) learn(ctx context.Context, name string, p pool, batches iter
 type lesson struct {
 	sel   *selection
 	pool  pool
-	rows  int64       // kept
+	input int64       // rows
+	rows  int64       // of them that are kept
 	stats [][]moments // of each column's features, of numbers
 	texts []collector // of each column of categories
 }
@@ -70,6 +71,7 @@ type lesson struct {
 type unfit struct{ error }
 
 func (l *lesson) add(ctx context.Context, bt *batch) error {
+	l.input += bt.rows
 	if err := l.sel.measureLists(bt); err != nil {
 		return err
 	}
@@ -205,6 +207,9 @@ func (l *lesson) countLists(k int, r reader[float64], lo, hi int, scratch []floa
 
 // finish writes down what was learned.
 func (l *lesson) finish(name string) error {
+	if l.input == 0 || l.sel.wholly() && l.rows == 0 {
+		return nil // which is the caller's to tell
+	}
 	for k := range l.sel.inputs {
 		c := &l.sel.inputs[k]
 		switch {

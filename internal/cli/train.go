@@ -53,6 +53,12 @@ every row is right, which happens only where a hyperplane separates the classes;
 --algo pocket keeps the weights with the fewest errors, so it serves for any
 data. Ending without such a plane, after --epochs, is not a failure.
 
+Features are columns of numbers, booleans, dates and times (in the unit of their
+type), and lists of numbers, of equal length, with a feature for each element;
+--categorical adds columns of text. --nulls says what becomes of nulls, NaN and
+infinities; a label may be null only with --nulls drop. The model remembers how
+features were made, and predict and eval make them the same way.
+
 Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
@@ -61,7 +67,7 @@ Without --out the model is reported and thrown away.`,
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required)")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all numeric ones but the label)")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
 		"category, or hash:BITS, 2^BITS features that categories are hashed to")
