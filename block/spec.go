@@ -17,6 +17,9 @@ type Spec struct {
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
 	Positive int      // which of two classes is +1
+
+	// Preprocessing says how features are made; nil: each is the column of its name, a number.
+	Preprocessing *Preprocessing
 }
 
 // Cols returns the number of columns of a block, the bias included.

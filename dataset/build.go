@@ -31,6 +31,7 @@ type builder[T kernel.Float] struct {
 
 	cols      int
 	total     int64           // rows that there will be; -1 where that isn't known
+	input     int64           // rows of the input before the batch
 	rows      int64           // rows so far
 	block     *block.Block[T] // the one being filled; nil before its first row
 	fill      int             // rows in it
@@ -39,8 +40,10 @@ type builder[T kernel.Float] struct {
 	preparing errgroup.Group
 	keep      [][]arrow.Array // of the rows in it, for each kept column
 
+	texts   []*categories
 	ones    []T
-	inexact []atomic.Bool // features that T can't hold
+	zeros   []T
+	inexact []atomic.Bool // feature columns that T can't hold
 	scratch sync.Pool     // *scratch[T]
 }
 
@@ -48,21 +51,29 @@ type builder[T kernel.Float] struct {
 type scratch[T kernel.Float] struct {
 	columns [][]T
 	values  []T
+	wide    []float64 // of a column or a list, where features are standardized
 }
 
 func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Allocator, total int64,
 	emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
-	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: len(sel.features)}
-	b.inexact = make([]atomic.Bool, b.cols)
+	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
+	b.texts = newCategories(sel)
+	b.inexact = make([]atomic.Bool, len(sel.features))
 	if sel.bias {
 		b.cols++
 	}
-	b.ones = make([]T, b.panel())
+	b.ones, b.zeros = make([]T, b.panel()), make([]T, b.panel())
 	for i := range b.ones {
 		b.ones[i] = 1
 	}
 	b.scratch.New = func() any {
-		return &scratch[T]{make([][]T, b.cols), make([]T, len(sel.features)*b.panel())}
+		s := &scratch[T]{columns: make([][]T, b.cols), values: make([]T, b.cols*b.panel())}
+		for _, c := range sel.inputs {
+			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
+				s.wide = make([]float64, n)
+			}
+		}
+		return s
 	}
 	b.keep = make([][]arrow.Array, len(sel.keep))
 	return b
@@ -85,7 +96,7 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 			return err
 		}
 		if progress != nil {
-			progress(b.rows, b.total)
+			progress(b.input, b.total)
 		}
 	}
 	if b.block == nil {
@@ -95,31 +106,35 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 }
 
 func (b *builder[T]) add(ctx context.Context, bt *batch) error {
-	views := make([]view[T], len(b.sel.features))
-	for k, i := range b.sel.features {
-		var err error
-		if views[k], err = newView[T](bt.columns[i]); err != nil {
-			return errorIn(bt.file, "column %q: %w", b.sel.columns[i].name, err)
-		}
+	readers, err := newReaders[T](b.sel, b.texts, bt)
+	if err != nil {
+		return err
 	}
-	for lo := 0; lo < int(bt.rows); {
+	kept, err := b.sel.kept(ctx, b.pool, bt)
+	if err != nil {
+		return b.damaged(ctx, bt, kept, err)
+	}
+	for i := 0; i < kept.len(); {
 		if b.block == nil {
 			b.start()
 		}
-		n := min(int(bt.rows)-lo, b.block.Len()-b.fill)
-		if err := b.put(ctx, bt, views, lo, n); err != nil {
+		rows := kept.slice(i, min(kept.len()-i, b.block.Len()-b.fill))
+		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
 		for k, i := range b.sel.keep {
-			b.keep[k] = append(b.keep[k], array.NewSlice(bt.columns[i], int64(lo), int64(lo+n)))
+			for _, span := range rows.spans() {
+				b.keep[k] = append(b.keep[k], array.NewSlice(bt.columns[i], int64(span.lo), int64(span.hi)))
+			}
 		}
-		lo, b.fill, b.rows = lo+n, b.fill+n, b.rows+int64(n)
+		i, b.fill, b.rows = i+rows.len(), b.fill+rows.len(), b.rows+int64(rows.len())
 		if b.fill == b.block.Len() {
 			if err := b.flush(); err != nil {
 				return err
 			}
 		}
 	}
+	b.input += bt.rows
 	return nil
 }
 
@@ -189,23 +204,24 @@ func (b *builder[T]) releaseKept() {
 // A rowError is what is wrong with a row of the input.
 type rowError struct {
 	row  int64
+	col  int // its number in the selection's features; that of a label is -1
 	text string
 }
 
 func (e *rowError) Error() string { return e.text }
 
-// put writes rows lo to lo+n of a batch behind those in the block. The error is that of the first bad row.
-func (b *builder[T]) put(ctx context.Context, bt *batch, views []view[T], lo, n int) error {
+// put writes rows of a batch behind those in the block. The error is that of the first bad row.
+func (b *builder[T]) put(ctx context.Context, bt *batch, readers []reader[T], rows cut) error {
 	step := b.panel()
 	var badLabel *rowError
-	err := b.pool.each(ctx, 1+(n+step-1)/step, func(i int) error {
+	err := b.pool.each(ctx, 1+(rows.len()+step-1)/step, func(i int) error {
 		return recovered(func() error {
 			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
-				badLabel = b.putLabels(bt, lo, n)
+				badLabel = b.putLabels(bt, rows)
 				return nil
 			}
 			at := (i - 1) * step
-			if bad := b.putPanel(bt, views, lo+at, b.fill+at, min(step, n-at)); bad != nil {
+			if bad := b.putPanel(bt, readers, rows.slice(at, min(step, rows.len()-at)), b.fill+at); bad != nil {
 				return bad
 			}
 			return nil
@@ -218,63 +234,119 @@ func (b *builder[T]) put(ctx context.Context, bt *batch, views []view[T], lo, n 
 	case badLabel != nil && (err == nil || errors.As(err, &bad) && badLabel.row <= bad.row):
 		return badLabel
 	case err != nil && !errors.As(err, &bad): // an array that isn't what it says
-		return errorIn(bt.file, "rows %d to %d: damaged data (%w)", b.rows, b.rows+int64(n)-1, err)
+		return b.damaged(ctx, bt, rows, err)
 	}
 	return err
 }
 
-func (b *builder[T]) putLabels(bt *batch, lo, n int) *rowError {
+// damaged returns an error about rows of a batch.
+func (b *builder[T]) damaged(ctx context.Context, bt *batch, rows cut, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	lo, hi := rows.lo, rows.hi
+	if rows.rows != nil {
+		lo, hi = int(rows.rows[0]), int(rows.rows[len(rows.rows)-1])+1
+	}
+	return errorIn(bt.file, "rows %d to %d: damaged data (%w)", b.input+int64(lo), b.input+int64(hi)-1, err)
+}
+
+func (b *builder[T]) putLabels(bt *batch, rows cut) *rowError {
 	if b.sel.label < 0 {
 		return nil
 	}
-	row, what := encode(b.labels, bt.columns[b.sel.label], lo, b.block.Y[b.fill:b.fill+n])
-	if what != "" {
-		return b.rowError(bt, b.sel.label, lo, row, what)
+	y := b.block.Y[b.fill:]
+	for i, span := range rows.spans() {
+		row, what := encode(b.labels, bt.columns[b.sel.label], span.lo, y[i:i+span.len()])
+		if what != "" {
+			return b.rowError(bt, -1, row, what)
+		}
 	}
 	return nil
 }
 
-// putPanel writes rows lo to lo+n of a batch to the block from row at on.
-func (b *builder[T]) putPanel(bt *batch, views []view[T], lo, at, n int) *rowError {
+// putPanel writes rows of a batch to the block from row at on.
+func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) *rowError {
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
 	var bad *rowError
-	for k, v := range views {
-		values, exact := v.read(lo, lo+n, s.values[k*b.panel():])
+	note := func(k int, exact bool, row int, what string) {
 		if !exact {
 			b.inexact[k].Store(true)
 		}
-		if !v.sound(lo, values) {
-			row, what := v.problem(lo, values)
-			if err := b.rowError(bt, b.sel.features[k], lo-(at-b.fill), row, what); bad == nil || err.row < bad.row {
-				bad = err
-			}
+		if what == "" {
+			return
 		}
-		s.columns[k] = values
+		if err := b.rowError(bt, k, row, what); bad == nil || err.row < bad.row || err.row == bad.row && k < bad.col {
+			bad = err
+		}
 	}
-	if bad != nil {
-		return bad
+	n := rows.len()
+	for k := range readers {
+		r := &readers[k]
+		if r.byRow() {
+			for i := range r.width {
+				s.columns[r.first+i] = b.zeros[:n]
+			}
+			continue
+		}
+		values, exact, row, what := r.readCut(rows, s.values[r.first*b.panel():], s)
+		if what != "" {
+			values = b.zeros[:n]
+		}
+		note(k, exact, row, what)
+		s.columns[r.first] = values
 	}
 	if b.sel.bias {
-		s.columns[len(views)] = b.ones[:n]
+		s.columns[b.cols-1] = b.ones[:n]
 	}
-	kernel.Transpose(b.block.X[at*b.block.Stride:(at+n)*b.block.Stride], b.block.Stride, s.columns)
-	return nil
+	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
+	kernel.Transpose(dst, b.block.Stride, s.columns)
+	for k := range readers {
+		switch r := &readers[k]; {
+		case r.list != nil:
+			exact, row, what := r.putLists(dst, b.block.Stride, rows, s)
+			note(k, exact, row, what)
+		case r.categories != nil:
+			row, what := r.putCategories(dst, b.block.Stride, rows, s)
+			note(k, true, row, what)
+		}
+	}
+	return bad
 }
 
-// rowError returns an error about a row of a batch; first is the batch's row that is row b.rows of the input.
-func (b *builder[T]) rowError(bt *batch, col, first, row int, what string) *rowError {
-	n := b.rows + int64(row-first)
-	return &rowError{n, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
+// rowError returns an error about the feature column k, or the label if that is -1, in a row of a batch.
+func (b *builder[T]) rowError(bt *batch, k, row int, what string) *rowError {
+	n, col := b.input+int64(row), b.sel.label
+	if k >= 0 {
+		col = b.sel.features[k]
+	}
+	return &rowError{n, k, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
 }
 
-// warn tells once about columns that aren't features by default, and about features that T couldn't hold exactly.
+// warn tells once about columns that aren't features by default, rows left out, and features that T couldn't hold exactly.
 func (b *builder[T]) warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
 	if len(b.sel.left) > 0 {
-		warn(some(b.sel.left) + ": left out, a feature is a number or a boolean")
+		advice := ""
+		if b.sel.texts {
+			advice = " (use --categorical onehot or hash:BITS for text)"
+		}
+		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes + advice)
+	}
+	if n := b.input - b.rows; n > 0 {
+		warn(fmt.Sprintf("%d of %d rows left out: a feature or the label is null, NaN or infinite there", n, b.input))
+	}
+	for k, c := range b.texts {
+		if c != nil && c.unknown.Load() > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
+				b.sel.inputs[k].Name, c.unknown.Load(), b.rows))
+		}
+	}
+	if b.sel.fixed {
+		return // the training told the rest
 	}
 	var names []string
 	for k, i := range b.sel.features {
@@ -284,7 +356,7 @@ func (b *builder[T]) warn(warn func(string)) {
 	}
 	switch {
 	case len(names) == 0:
-	case unsafe.Sizeof(T(0)) == 4:
+	case unsafe.Sizeof(T(0)) == 4 && !b.sel.standardize:
 		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")

@@ -25,10 +25,6 @@ func TestErrors(t *testing.T) {
 	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
 	model := &block.Spec{Features: []string{"x"}, Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")},
 		Positive: 1}
-	many := make([]string, 30)
-	for i := range many {
-		many[i] = fmt.Sprint(1.5 * float64(i))
-	}
 	for _, c := range []struct {
 		name   string
 		fields []testField
@@ -36,19 +32,19 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		{"null", []testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"all null", []testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"first row, not first column", []testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
 			field("c", p.Float64, "[1, null, 2]")}, Options{},
-			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"null label", []testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y", row 2: null (fill the label in, or leave the row out)`},
+			`DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
 		{"label before feature", []testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
-			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`},
+			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
 		{"feature before label", []testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
 			Options{Label: "y"},
-			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or fill the value in)`},
+			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"overflow", []testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"},
 			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
 		{"no column", []testField{x, y}, Options{Label: "why?"},
@@ -56,12 +52,9 @@ func TestErrors(t *testing.T) {
 		{"nearest column", []testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}},
 			`DIR/a.parquet: no column "incme": did you mean "income"? (columns: income, y)`},
 		{"string feature", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
-			`DIR/a.parquet: column "name" is string, and a feature is a number or a boolean: leave it out or convert it`},
-		{"date feature", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)},
-			Options{Features: []string{"x", "day"}},
-			`DIR/a.parquet: column "day" is date32, and a feature is a number or a boolean: leave it out or convert it`},
-		{"list feature", []testField{x, field("l", arrow.ListOf(p.Int32), `[[1], [2], [3, 4]]`)}, Options{Features: []string{"l"}},
-			`DIR/a.parquet: column "l" is list, and a feature is a number or a boolean: leave it out or convert it`},
+			`DIR/a.parquet: column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
+		{"list feature", []testField{x, field("l", arrow.ListOf(s), `[["a"], ["b"], ["c", "d"]]`)}, Options{Features: []string{"l"}},
+			`DIR/a.parquet: column "l" is list, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
 		{"pattern of strings", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}},
 			`DIR/a.parquet: no feature matches "n*" (column "name" is string): change it in --features`},
 		{"pattern of the label", []testField{x, y}, Options{Label: "y", Features: []string{"y*"}},
@@ -73,22 +66,13 @@ func TestErrors(t *testing.T) {
 		{"exclude nothing", []testField{x, y}, Options{Exclude: []string{"z"}},
 			`DIR/a.parquet: no column "z": did you mean "x"? (columns: x, y)`},
 		{"exclude everything", []testField{x, y}, Options{Label: "y", Exclude: []string{"*"}},
-			`DIR/a.parquet: no feature is left, and a feature is a number or a boolean (columns: x float64, y int8)`},
+			`DIR/a.parquet: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
 		{"twice", []testField{x, y}, Options{Features: []string{"x", "x"}},
 			`DIR/a.parquet: feature "x" is named twice: name it once in --features`},
 		{"label as feature", []testField{x, y}, Options{Label: "y", Features: []string{"y"}},
 			`DIR/a.parquet: feature "y" is the label: leave it out of --features`},
 		{"label of no type", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"},
 			`DIR/a.parquet: column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
-		{"one class", []testField{x, field("y", s, `["a", "a", "a"]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": "a" is the only class, training takes two: add rows of another class`},
-		{"three classes", []testField{x, field("y", s, `["b", "c", "a"]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": 3 classes ("a", "b", "c"), training takes two: choose another column with --label, or ` +
-				`keep the rows of two classes`},
-		{"many classes", []testField{field("y", p.Float64, "["+strings.Join(many, ",")+"]"),
-			field("x", p.Int8, "["+strings.Repeat("1,", 29)+"1]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "y": 30 classes (0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5, 12, 13.5 and 20 more), training takes two: ` +
-				`choose another column with --label, or keep the rows of two classes`},
 		{"no such class", []testField{x, y}, Options{Label: "y", Positive: "yes"},
 			`DIR/a.parquet: column "y": no class "yes": name one of 0, 1 in --positive`},
 		{"class not in the model", []testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
@@ -138,6 +122,8 @@ func TestScanErrors(t *testing.T) {
 		{[]string{a}, Options{Keep: []string{"l"}}, `DIR/a.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
 		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k": did you mean "x"? (columns: x, l)`},
 		{[]string{a, b}, Options{Keep: []string{"x"}},
+			`DIR/b.parquet: column "l" is int32, but list in the first file: convert one of them`},
+		{[]string{a, b}, Options{Keep: []string{"x"}, Exclude: []string{"l"}},
 			`DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
 	} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
@@ -184,17 +170,16 @@ func TestSeveralFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{good, good, null, noLabel},
-			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or fill the value in)`},
-		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or leave the row out)`},
+			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
 		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
 		{[]string{good, text, missing},
-			`DIR/text.parquet: column "x" is string, and a feature is a number or a boolean: leave it out or convert it`},
+			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
-		{[]string{one, one, one},
-			`DIR/one.parquet and 2 more: column "y": 0 is the only class, training takes two: add rows of another class`},
+		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
 	} {
 		for _, workers := range []int{1, 2, 3, 8} {
-			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers})
+			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
 			wantError(t, err, dir, c.want)
 		}
 	}
@@ -207,11 +192,11 @@ func TestNonFinite(t *testing.T) {
 		label  string
 		want   string
 	}{
-		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or fill the value in)`},
-		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or leave the row out)`},
-		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or leave the row out)`},
+		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or use --nulls drop)`},
+		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or use --nulls drop)`},
 	} {
 		b, z := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
 		b.AppendValues(c.values[:], nil)
@@ -237,7 +222,7 @@ func TestUTF8(t *testing.T) {
 	path := filepath.Join(dir, "a.parquet")
 	writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
 	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
-	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend the label, or leave the row out`)
+	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`)
 }
 
 // TestSameNames reads columns that share a name.

@@ -60,7 +60,7 @@ func Inspect(path string) (*FileInfo, error) {
 			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.Schema.NumColumns()), Metadata: []KeyValue{}}
 		features := map[int]bool{}
 		for _, c := range m.columns() {
-			features[c.index] = numeric(c.typ)
+			_, features[c.index] = toInput(c, coding{})
 		}
 		for i := range info.Columns {
 			info.Columns[i] = columnInfo(m.Schema.Column(i), features[i])

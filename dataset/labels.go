@@ -37,17 +37,21 @@ func newLabels(spec *block.Spec) *labels {
 	return l
 }
 
-// number returns the number of a class, or what is wrong with it.
-func (l *labels) number(c block.Class) (int, string) {
+// number returns the number of the class of row i, or what is wrong with it.
+func (l *labels) number(a arrow.Array, i int) (int, string) {
+	c, what := classOf(a, i)
+	if what != "" {
+		return 0, what
+	}
 	if n, ok := l.numbers[c]; ok {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", nameClass(c),
-			listClasses(l.classes))
+		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", block.NameClass(c),
+			block.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
-		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, listClasses(l.classes), adviseClasses(l.classes))
+		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, block.ListClasses(l.classes), block.AdviseClasses(l.classes))
 	}
 	n := len(l.classes)
 	l.classes = append(l.classes, c)
@@ -56,28 +60,22 @@ func (l *labels) number(c block.Class) (int, string) {
 }
 
 // spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
-// greater one if positive is "". signs says what stands for each class in the order of appearance.
-func (l *labels) spec(label, positive string) (classes []block.Class, pos int, signs []float64, err error) {
+// greatest if positive is "". stands says what stands for each class in the order of appearance.
+func (l *labels) spec(label, positive string) (classes []block.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.classes)
 	slices.SortFunc(classes, block.Class.Compare)
-	switch {
-	case len(classes) == 1:
-		return nil, 0, nil, fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class",
-			label, listClasses(classes))
-	case len(classes) > 2:
-		return nil, 0, nil, fmt.Errorf("column %q: %d classes (%s), training takes two%s", label, len(classes),
-			listClasses(classes), adviseClasses(classes))
-	}
-	pos = 1
+	pos = len(classes) - 1
 	if positive != "" {
 		if pos = meant(positive, classes); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
-				listClasses(classes))
+				block.ListClasses(classes))
 		}
 	}
-	signs = []float64{-1, -1}
-	signs[l.numbers[classes[pos]]] = 1
-	return classes, pos, signs, nil
+	stands = make([]float64, len(classes))
+	for i, v := range signs(len(classes), pos) {
+		stands[l.numbers[classes[i]]] = v
+	}
+	return classes, pos, stands, nil
 }
 
 // meant returns the index of the class that text stands for, or -1. A number may be spelled in another way.
@@ -92,37 +90,9 @@ func meant(text string, classes []block.Class) int {
 	return slices.Index(classes, number)
 }
 
-// listClasses names up to ten classes.
-func listClasses(classes []block.Class) string {
-	const most = 10
-	var names []string
-	for _, c := range classes[:min(len(classes), most)] {
-		names = append(names, nameClass(c))
-	}
-	text := strings.Join(names, ", ")
-	if len(classes) > most {
-		text += fmt.Sprintf(" and %d more", len(classes)-most)
-	}
-	return text
-}
-
-// nameClass writes a class as it is, but strings in quotes and not beyond 40 letters.
-func nameClass(c block.Class) string {
-	if c.Kind != block.String {
-		return c.Text
-	}
-	if r := []rune(c.Text); len(r) > 40 {
-		return strconv.Quote(string(r[:40])) + "..."
-	}
-	return strconv.Quote(c.Text)
-}
-
-// adviseClasses says what to do where there are too many classes.
-func adviseClasses(classes []block.Class) string {
-	if classes[0].Kind == block.Number && len(classes) > 50 {
-		return ": it looks like a quantity to predict, not classes; choose another column with --label"
-	}
-	return ": choose another column with --label, or keep the rows of two classes"
+// A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.
+type numbering interface {
+	number(a arrow.Array, i int) (n int, what string)
 }
 
 // encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
@@ -140,10 +110,13 @@ func encode[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int,
 	return row, what
 }
 
-const noLabel = "null (fill the label in, or leave the row out)"
+const (
+	fillLabel = " (fill the label in, or use --nulls drop)"
+	noLabel   = "null" + fillLabel
+)
 
 // encodeValid is encode where nothing is null.
-func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
 	switch v := a.(type) {
 	case *array.Float32:
 		return encodeKeys(l, a, lo, dst, v.Value)
@@ -169,6 +142,10 @@ func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row
 		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.Float16:
 		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Decimal128:
+		return encodeKeys(l, a, lo, dst, v.Value)
+	case *array.Decimal256:
+		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.String:
 		return encodeKeys(l, a, lo, dst, v.Value)
 	case *array.LargeString:
@@ -185,27 +162,24 @@ func encodeValid[T kernel.Float](l *labels, a arrow.Array, lo int, dst []T) (row
 
 // encodeKeys is encodeValid with a key for each row: the class is looked up where the key isn't one of the last two,
 // which it mostly is.
-func encodeKeys[T kernel.Float, K comparable](l *labels, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
+func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
 	known := map[K]T{}
 	var keys [2]K
-	numbers := [2]T{-1, -1}
+	const none = -2
+	numbers := [2]T{none, none}
 	for i := range dst {
 		k := key(lo + i)
 		switch {
-		case k == keys[0] && numbers[0] >= 0:
+		case k == keys[0] && numbers[0] != none:
 			dst[i] = numbers[0]
 			continue
-		case k == keys[1] && numbers[1] >= 0:
+		case k == keys[1] && numbers[1] != none:
 			dst[i] = numbers[1]
 			continue
 		}
 		n, ok := known[k]
 		if !ok {
-			c, what := classOf(a, lo+i)
-			number := 0
-			if what == "" {
-				number, what = l.number(c)
-			}
+			number, what := l.number(a, lo+i)
 			if what != "" {
 				return lo + i, what
 			}
@@ -249,6 +223,10 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 		return block.UintClass(a.Value(i)), ""
 	case *array.Boolean:
 		return block.BoolClass(a.Value(i)), ""
+	case *array.Decimal128:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
+	case *array.Decimal256:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
 	case *array.String:
 		return stringClass(a.Value(i))
 	case *array.LargeString:
@@ -267,7 +245,7 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 // number is the class that it is from an integer column.
 func floatClass(v float64, bits int) (block.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return block.Class{}, fmt.Sprintf("%v (fill the label in, or leave the row out)", v)
+		return block.Class{}, fmt.Sprint(v) + fillLabel
 	}
 	if bits == 32 && v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
@@ -275,9 +253,21 @@ func floatClass(v float64, bits int) (block.Class, string) {
 	return block.FloatClass(v), ""
 }
 
+// decimalClass returns the class of a decimal number: 1.00 is that of 1.
+func decimalClass(text string) (block.Class, string) {
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	c, err := block.ParseNumber(text)
+	if err != nil {
+		return c, fmt.Sprintf("%s is too large for a class: choose another column with --label", text)
+	}
+	return c, ""
+}
+
 func stringClass(s string) (block.Class, string) {
 	if !utf8.ValidString(s) {
-		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend the label, or leave the row out", s)
+		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
 	}
 	return block.StringClass(strings.Clone(s)), ""
 }

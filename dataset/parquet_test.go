@@ -260,7 +260,7 @@ func TestInspect(t *testing.T) {
 			Feature: true},
 		{Name: "name", Physical: "BYTE_ARRAY", Logical: "String", Repetition: "required", Encodings: []string{"PLAIN", "RLE"}},
 		{Name: "l.list.element", Physical: "INT32", Logical: "Int(bitWidth=32, isSigned=true)", Repetition: "repeated",
-			Encodings: []string{"PLAIN", "RLE", "RLE_DICTIONARY"}, Nulls: 1},
+			Encodings: []string{"PLAIN", "RLE", "RLE_DICTIONARY"}, Nulls: 1, Feature: true},
 	} {
 		got := info.Columns[i]
 		if got.Compressed <= 0 || got.Uncompressed <= 0 {

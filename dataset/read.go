@@ -26,30 +26,54 @@ import (
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
 // a column whose name is the pattern itself comes first.
 //
-// Features are numbers (integers and floating point of every width) and booleans, read as 0 and 1. A label is a number,
-// a boolean or a string. Nulls, NaN and infinities are errors in both.
+// Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
+// is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
+// since 1970, since midnight or of a duration; Parquet's INT96 counts nanoseconds since 1970. A list of numbers becomes a
+// feature for each element, "name[0]" and so on; all lists of a column have the same length. A label is a number, a
+// boolean or a string.
+//
+// A null, NaN or an infinity is a missing value; so is a list in which an element is. In a feature, Nulls says what
+// becomes of it: an error; its row isn't kept; zero; or the mean of the feature over the other kept rows, which the Spec
+// remembers. A missing label is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
+// rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
 type Options struct {
 	Label    string      // label column; "": none, blocks have no labels
 	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
 	Exclude  []string    // columns that aren't features; each must match one of the file's
 	Positive string      // text of the class +1; "": the greater one
 	NoBias   bool        // no column of ones
-	Spec     *block.Spec // of a model: read its features, give labels as its classes; the four fields before are ignored
+	Nulls    block.Nulls // what becomes of missing values; "": they are errors
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+
+	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
+	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
+	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
+	// is all zeros.
+	Categorical string
+
+	// Standardize makes every feature that is a number (x - mean) / deviation, in float64 before it is narrowed: those of the kept rows in
+	// training, the deviation with n in its denominator, and 1 where all values are equal.
+	Standardize bool
+
+	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
+	// and Workers.
+	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known.
 	Progress func(rows, total int64)
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
-	// line about columns that aren't features by default, and one about data that isn't read exactly.
+	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
+	// exactly.
 	Warn func(text string)
 }
 
 // Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
 // *.parquet files in and below it in lexical order; other names that begin with a dot or an underscore are left out.
 //
-// Labels are +1 for the positive class and -1 for the other; without Options.Spec the data must have both.
+// Labels are +1 for the positive class and -1 for the other. Where there are more than two classes they are the classes'
+// numbers, from 0 on in sorted order.
 func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
 	return load[T](ctx, paths, opt, memory.DefaultAllocator)
 }
@@ -66,6 +90,11 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	if in.rows == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
+	}
+	if in.sel.unlearned() {
+		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+			return nil, err
+		}
 	}
 	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
 }
@@ -84,7 +113,20 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 	if err != nil {
 		return nil, err
 	}
-	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, recordBatches(ctx, r, sel))
+	batches := recordBatches(ctx, r, sel)
+	if sel.unlearned() {
+		all, again := remember(batches)
+		defer func() {
+			for _, bt := range all {
+				bt.release()
+			}
+		}()
+		if err := sel.learn(ctx, "", p, again); err != nil {
+			return nil, err
+		}
+		batches = again
+	}
+	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, batches)
 }
 
 // collect puts batches together as a data set in memory. name is the input's, for messages.
@@ -99,14 +141,19 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	if err := b.run(ctx, batches, opt.Progress); err != nil {
 		return nil, err
 	}
-	if len(blocks) == 0 {
+	switch {
+	case len(blocks) == 0 && b.input > 0:
+		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", b.input)
+	case len(blocks) == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
-		if opt.Label != "" {
-			var err error
+		var err error
+		if spec, err = sel.spec(); err != nil {
+			return nil, errorIn(name, "%w", err)
+		}
+		if spec.Label = opt.Label; opt.Label != "" {
 			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
 				return nil, errorIn(name, "%w", err)
 			}
@@ -143,9 +190,16 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
+	if in.sel.unlearned() {
+		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+			return err
+		}
+	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: in.sel.names(), Bias: in.sel.bias}
+		if spec, err = in.sel.spec(); err != nil {
+			return errorIn(in.name(), "%w", err)
+		}
 	}
 	kept := keptSchema(in.sel)
 	if in.rows == 0 {
@@ -186,23 +240,28 @@ func (opt Options) pool() (pool, error) {
 	return newPool(opt.Workers), nil
 }
 
-// modelSigns returns what stands for each class of a model: -1 and +1 for two, otherwise their numbers.
+// modelSigns returns what stands for each class of a model.
 func modelSigns(spec *block.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}
-	signs := make([]float64, len(spec.Classes))
-	for i := range signs {
+	return signs(len(spec.Classes), spec.Positive)
+}
+
+// signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.
+func signs(n, positive int) []float64 {
+	stands := make([]float64, n)
+	for i := range stands {
 		switch {
-		case len(signs) > 2:
-			signs[i] = float64(i)
-		case i == spec.Positive:
-			signs[i] = 1
+		case n > 2:
+			stands[i] = float64(i)
+		case i == positive:
+			stands[i] = 1
 		default:
-			signs[i] = -1
+			stands[i] = -1
 		}
 	}
-	return signs
+	return stands
 }
 
 // sign replaces class numbers by what stands for the classes.

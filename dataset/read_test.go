@@ -276,17 +276,17 @@ func TestSpec(t *testing.T) {
 		features []string
 		first    []float64
 	}{
-		{"default", Options{Label: "y"}, []string{"b", "a", "a[0]", "km/h"}, []float64{1, 3, 1, 5, 1}},
-		{"no label", Options{}, []string{"b", "a", "a[0]", "y", "km/h"}, []float64{1, 3, 1, 1, 5, 1}},
+		{"default", Options{Label: "y"}, []string{"b", "a", "a[0]", "day", "km/h"}, []float64{1, 3, 1, 1, 5, 1}},
+		{"no label", Options{}, []string{"b", "a", "a[0]", "day", "y", "km/h"}, []float64{1, 3, 1, 1, 1, 5, 1}},
 		{"named", Options{Label: "y", Features: []string{"a[0]", "b"}}, []string{"a[0]", "b"}, []float64{1, 1, 1}},
 		{"pattern", Options{Label: "y", Features: []string{"a*"}, NoBias: true}, []string{"a", "a[0]"}, []float64{3, 1}},
 		{"slash", Options{Label: "y", Features: []string{"k*"}}, []string{"km/h"}, []float64{5, 1}},
-		{"name, then all", Options{Label: "y", Features: []string{"a", "*"}}, []string{"a", "b", "a[0]", "km/h"},
-			[]float64{3, 1, 1, 5, 1}},
+		{"name, then all", Options{Label: "y", Features: []string{"a", "*"}}, []string{"a", "b", "a[0]", "day", "km/h"},
+			[]float64{3, 1, 1, 1, 5, 1}},
 		{"pattern, then name", Options{Label: "y", Features: []string{"a*", "a"}}, []string{"a", "a[0]"}, []float64{3, 1, 1}},
-		{"exclude", Options{Label: "y", Exclude: []string{"a*", "name"}}, []string{"b", "km/h"}, []float64{1, 5, 1}},
-		{"exclude a name like a pattern", Options{Label: "y", Exclude: []string{"a[0]"}}, []string{"b", "a", "km/h"},
-			[]float64{1, 3, 5, 1}},
+		{"exclude", Options{Label: "y", Exclude: []string{"a*", "name"}}, []string{"b", "day", "km/h"}, []float64{1, 1, 5, 1}},
+		{"exclude a name like a pattern", Options{Label: "y", Exclude: []string{"a[0]"}}, []string{"b", "a", "day", "km/h"},
+			[]float64{1, 3, 1, 5, 1}},
 		{"model", Options{Features: []string{"nothing"}, Spec: &block.Spec{Features: []string{"a", "b"}, Bias: true}},
 			[]string{"a", "b"}, []float64{3, 1, 1}},
 		{"model without features", Options{Spec: &block.Spec{Bias: true}}, nil, []float64{1}},
@@ -320,7 +320,13 @@ func TestLabels(t *testing.T) {
 		{p.Int8, "[-1, 1, 1]", "", "-1 1", []float64{-1, 1, 1}},
 		{p.Int16, "[3, 2, 3]", "", "2 3", []float64{1, -1, 1}},
 		{p.Int32, "[10, 9, 10]", "9", "9 10", []float64{-1, 1, -1}},
-		{p.Int64, "[9007199254740993, 9007199254740992, 0]", "", "", nil},
+		{p.Int64, "[9007199254740993, 9007199254740992, 0]", "", "0 9007199254740992 9007199254740993", []float64{2, 1, 0}},
+		{p.Int8, "[7, 7]", "", "7", []float64{1, 1}},
+		{p.Int8, "[7, 7]", "7", "7", []float64{1, 1}},
+		{p.Int8, "[7, 7]", "8", "", nil},
+		{p.Float64, "[3, 1.5, 10, 3, -2]", "3", "-2 1.5 3 10", []float64{2, 1, 3, 2, 0}},
+		{arrow.BinaryTypes.String, `["b", "c", "a", "c"]`, "", "a b c", []float64{1, 2, 0, 2}},
+		{dict, `["x", "z", "y"]`, "y", "x y z", []float64{0, 2, 1}},
 		{p.Int64, "[9007199254740993, 9007199254740992]", "", "9007199254740992 9007199254740993", []float64{1, -1}},
 		{p.Int64, "[9007199254740993, 9007199254740992]", "9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
 		{p.Int64, "[9007199254740993, 9007199254740992]", "+9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
@@ -505,8 +511,8 @@ func TestWarnsOfColumnsLeftOut(t *testing.T) {
 	path := file1(t, t.TempDir(), "a.parquet", field("x", p.Int8, "[1, 2]"), field("job", arrow.BinaryTypes.String, `["a", "b"]`),
 		field("y", arrow.BinaryTypes.String, `["a", "b"]`), field("id", arrow.BinaryTypes.String, `["a", "b"]`))
 	for want, opt := range map[string]Options{
-		`columns "job" (string), "id" (string): left out, a feature is a number or a boolean`: {Label: "y"},
-		`column "job" (string): left out, a feature is a number or a boolean`:                 {Label: "y", Exclude: []string{"id"}},
+		`columns "job" (string), "id" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`: {Label: "y"},
+		`column "job" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`:                 {Label: "y", Exclude: []string{"id"}},
 		"": {Label: "y", Features: []string{"x"}},
 	} {
 		got := ""

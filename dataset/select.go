@@ -26,31 +26,72 @@ type column struct {
 
 // A selection says which columns are read, each once, and what for.
 type selection struct {
-	columns  []column // as in the first file
-	features []int    // numbers in columns, in the order of the block's columns
-	label    int      // or -1
+	columns  []column       // as in the first file
+	features []int          // numbers in columns
+	inputs   []block.Column // how each of these becomes features of the block, in order
+	label    int            // or -1
 	keep     []int
 	bias     bool
+	nulls    block.Nulls
 	left     []string // columns, with their types, that were left out because they can't be features
+	texts    bool     // some of these could be as categories
+
+	standardize bool // learn how
+	fixed       bool // by a model: what features depend on isn't learned from the data
 }
 
-// names returns the names of the features.
-func (s *selection) names() []string {
-	names := make([]string, len(s.features))
-	for k, i := range s.features {
-		names[k] = s.columns[i].name
+// width returns the number of features.
+func (s *selection) width() int {
+	n := 0
+	for i := range s.inputs {
+		n += s.inputs[i].Width()
 	}
-	return names
+	return n
 }
+
+// spec says what the columns of blocks without labels mean.
+func (s *selection) spec() (*block.Spec, error) {
+	spec := &block.Spec{Bias: s.bias, Preprocessing: s.preprocessing()}
+	of := map[string]string{}
+	for i := range s.inputs {
+		for _, name := range s.inputs[i].Names() {
+			if other, ok := of[name]; ok {
+				return nil, fmt.Errorf("columns %q and %q both have a feature %q: rename one", other, s.inputs[i].Name, name)
+			}
+			of[name] = s.inputs[i].Name
+			spec.Features = append(spec.Features, name)
+		}
+	}
+	return spec, nil
+}
+
+// preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
+func (s *selection) preprocessing() *block.Preprocessing {
+	plain := s.nulls == block.NullsError && !s.standardize
+	for i := range s.inputs {
+		plain = plain && s.inputs[i].Kind == block.NumberColumn && s.inputs[i].Unit == ""
+	}
+	if plain {
+		return nil
+	}
+	return &block.Preprocessing{Nulls: s.nulls, Columns: s.inputs}
+}
+
+// drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
+func (s *selection) drops() bool { return s.nulls == block.NullsDrop && (!s.fixed || s.label >= 0) }
 
 // choose resolves what opt asks for among the columns of the first file.
 func choose(in *schema, opt Options) (*selection, error) {
-	c := &chooser{schema: in, opt: opt}
+	text, err := parseCoding(opt.Categorical)
+	if err != nil {
+		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
+	}
+	c := &chooser{schema: in, opt: opt, coding: text}
 	label, err := c.label()
 	if err != nil {
 		return nil, err
 	}
-	features, err := c.features(label)
+	features, inputs, err := c.features(label)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +99,19 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{label: -1, bias: !opt.NoBias, left: c.left}
+	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
+		left: c.left, texts: c.texts}
 	if opt.Spec != nil {
-		sel.bias = opt.Spec.Bias
+		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
+		if opt.Spec.Preprocessing != nil {
+			sel.nulls = opt.Spec.Preprocessing.Nulls
+		}
+	}
+	if sel.nulls == "" {
+		sel.nulls = block.NullsError
+	}
+	if !slices.Contains(block.AllNulls, sel.nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.nulls, block.AllNulls)
 	}
 	place := map[int]int{} // numbers in the schema to numbers in the selection
 	use := func(i int) int {
@@ -92,9 +143,13 @@ func (s *selection) bind(in *schema) ([]column, error) {
 		}
 		bound[k] = in.cols[i]
 	}
-	for _, k := range s.features {
-		if !numeric(bound[k].typ) {
+	for i, k := range s.features {
+		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})
+		if !ok {
 			return nil, in.noFeature(bound[k])
+		}
+		if !fits(input, s.inputs[i]) {
+			return nil, in.differs(bound[k], s.columns[k])
 		}
 	}
 	if s.label >= 0 {
@@ -114,8 +169,10 @@ func (s *selection) bind(in *schema) ([]column, error) {
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
 	*schema
-	opt  Options
-	left []string // as in selection
+	opt    Options
+	coding coding
+	left   []string // as in selection
+	texts  bool     // as in selection
 }
 
 func (c *chooser) label() (int, error) {
@@ -133,23 +190,20 @@ func (c *chooser) label() (int, error) {
 	return i, nil
 }
 
-// features returns the feature columns: the Spec's, or those asked for without those excluded.
-func (c *chooser) features(label int) ([]int, error) {
-	if spec := c.opt.Spec; spec != nil {
-		if spec.Cols() == 0 {
-			return nil, errors.New("the model has no features")
-		}
-		return c.numericColumns(spec.Features)
+// features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded.
+func (c *chooser) features(label int) ([]int, []block.Column, error) {
+	if c.opt.Spec != nil {
+		return c.modelColumns(c.opt.Spec)
 	}
 	wanted, err := c.wanted(label)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	excluded := make([]bool, len(c.cols))
 	for _, pattern := range c.opt.Exclude {
 		matches, err := c.matches("--exclude", pattern)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, i := range matches {
 			excluded[i] = true
@@ -157,22 +211,108 @@ func (c *chooser) features(label int) ([]int, error) {
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	for i, col := range c.cols {
-		if len(c.opt.Features) == 0 && i != label && !excluded[i] && !numeric(col.typ) {
+		if len(c.opt.Features) == 0 && i != label && !excluded[i] && !c.usable(i) {
 			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
+			c.texts = c.texts || textual(col.typ)
 		}
 	}
 	if len(wanted) == 0 {
-		return nil, c.errorf("no feature is left, and a feature is a number or a boolean (columns: %s)",
+		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)", featureTypes,
 			c.list(func(col column) string { return col.label() + " " + col.desc }))
 	}
-	return wanted, c.unique(wanted)
+	inputs := make([]block.Column, len(wanted))
+	for k, i := range wanted {
+		inputs[k], _ = toInput(c.cols[i], c.coding)
+	}
+	return wanted, inputs, c.unique(wanted)
+}
+
+// modelColumns returns the columns that a model makes its features from.
+func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) {
+	if spec.Cols() == 0 {
+		return nil, nil, errors.New("the model has no features")
+	}
+	inputs := spec.Columns()
+	found := make([]int, len(inputs))
+	for k, want := range inputs {
+		i, err := c.lookUp(want.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if input, ok := toInput(c.cols[i], coding{want.Kind, want.HashBits}); !ok || !fits(input, want) {
+			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].desc,
+				nameInput(want))
+		}
+		found[k] = i
+	}
+	return found, inputs, nil
+}
+
+// featureTypes are what a feature can be made from.
+const featureTypes = "a number, a boolean or a list of numbers"
+
+// A coding is what becomes of columns of text: nothing, if its kind isn't one of text.
+type coding struct {
+	kind block.Kind
+	bits int
+}
+
+// parseCoding reads Options.Categorical.
+func parseCoding(text string) (coding, error) {
+	digits, hash := strings.CutPrefix(text, "hash:")
+	bits, err := strconv.Atoi(digits)
+	switch {
+	case text == "":
+		return coding{}, nil
+	case text == "onehot":
+		return coding{kind: block.OneHotColumn}, nil
+	case hash && err == nil && bits >= 1 && bits <= block.MaxHashBits:
+		return coding{block.HashColumn, bits}, nil
+	}
+	return coding{}, fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d", block.MaxHashBits)
+}
+
+// CheckCategorical returns an error if text is no value of Options.Categorical.
+func CheckCategorical(text string) error {
+	_, err := parseCoding(text)
+	return err
+}
+
+// toInput says how a column becomes features, if it can.
+func toInput(c column, text coding) (block.Column, bool) {
+	if number(c.typ) {
+		return block.Column{Name: c.name, Kind: block.NumberColumn, Unit: unit(c.typ)}, true
+	}
+	if textual(c.typ) {
+		return block.Column{Name: c.name, Kind: text.kind, HashBits: text.bits},
+			text.kind == block.OneHotColumn || text.kind == block.HashColumn
+	}
+	_, n, ok := listOf(c.typ)
+	return block.Column{Name: c.name, Kind: block.ListColumn, Elements: n}, ok
+}
+
+// fits tells whether a column of a further file, or of a model's data, can take the place of the one wanted. Whether its
+// lists are as long is seen row by row.
+func fits(have, want block.Column) bool { return have.Kind == want.Kind && have.Unit == want.Unit }
+
+// nameInput names what a model takes from a column.
+func nameInput(c block.Column) string {
+	switch {
+	case c.Kind == block.ListColumn:
+		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case c.Kind == block.OneHotColumn || c.Kind == block.HashColumn:
+		return "text"
+	case c.Unit != "":
+		return c.Unit
+	}
+	return "a number"
 }
 
 // wanted returns the columns that Features asks for, or by default all that can be features.
 func (c *chooser) wanted(label int) ([]int, error) {
 	patterns := c.opt.Features
 	if len(patterns) == 0 {
-		return c.usable(label), nil
+		return c.allUsable(label), nil
 	}
 	var wanted []int
 	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
@@ -194,11 +334,13 @@ func (c *chooser) wanted(label int) ([]int, error) {
 // pick returns the feature columns that one name or pattern stands for; named says which were named before.
 func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 	if !c.isPattern(pattern) {
-		matches, err := c.numericColumns([]string{pattern})
+		i, err := c.lookUp(pattern)
 		if err != nil {
 			return nil, err
 		}
-		i := matches[0]
+		if i != label && !c.usable(i) {
+			return nil, c.noFeature(c.cols[i])
+		}
 		if i == label {
 			return nil, c.errorf("feature %q is the label: leave it out of --features", pattern)
 		}
@@ -206,14 +348,14 @@ func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 			return nil, c.errorf("feature %q is named twice: name it once in --features", pattern)
 		}
 		named[i] = true
-		return matches, nil
+		return []int{i}, nil
 	}
 	matches, err := c.matches("--features", pattern)
 	if err != nil {
 		return nil, err
 	}
 	first := c.cols[matches[0]]
-	matches = slices.DeleteFunc(matches, func(i int) bool { return i == label || !numeric(c.cols[i].typ) })
+	matches = slices.DeleteFunc(matches, func(i int) bool { return i == label || !c.usable(i) })
 	if len(matches) == 0 {
 		return nil, c.errorf("no feature matches %q (column %q is %s): change it in --features", pattern, first.name,
 			first.desc)
@@ -221,31 +363,21 @@ func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 	return matches, nil
 }
 
-// usable returns all columns that can be features.
-func (c *chooser) usable(label int) []int {
+// usable tells whether a column can be a feature.
+func (c *chooser) usable(i int) bool {
+	_, ok := toInput(c.cols[i], c.coding)
+	return ok
+}
+
+// allUsable returns all columns that can be features.
+func (c *chooser) allUsable(label int) []int {
 	var all []int
-	for i, col := range c.cols {
-		if i != label && numeric(col.typ) {
+	for i := range c.cols {
+		if i != label && c.usable(i) {
 			all = append(all, i)
 		}
 	}
 	return all
-}
-
-// numericColumns returns the columns of those names, each of which must be able to be a feature.
-func (c *chooser) numericColumns(names []string) ([]int, error) {
-	found := make([]int, len(names))
-	for k, name := range names {
-		i, err := c.lookUp(name)
-		if err != nil {
-			return nil, err
-		}
-		if !numeric(c.cols[i].typ) {
-			return nil, c.noFeature(c.cols[i])
-		}
-		found[k] = i
-	}
-	return found, nil
 }
 
 // kept returns the columns that Keep asks for, in the order asked for. A pattern passes over what can't be kept.
@@ -354,7 +486,11 @@ func (s *schema) list(text func(column) string) string {
 }
 
 func (s *schema) noFeature(c column) error {
-	return s.errorf("column %q is %s, and a feature is a number or a boolean: leave it out or convert it", c.name, c.desc)
+	advice := "leave it out or convert it"
+	if textual(c.typ) {
+		advice = "leave it out, or use --categorical onehot or hash:BITS"
+	}
+	return s.errorf("column %q is %s, and a feature is %s: %s", c.name, c.desc, featureTypes, advice)
 }
 
 func (s *schema) differs(c, first column) error {
@@ -382,17 +518,8 @@ func (c column) label() string {
 // slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.
 func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
-// numeric tells whether a column of that type can be a feature.
-func numeric(t arrow.DataType) bool {
-	if t == nil {
-		return false
-	}
-	id := t.ID()
-	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id)
-}
-
 // keepable tells whether a column of that type can be handed on.
-func keepable(t arrow.DataType) bool { return t != nil && t.ID() != arrow.LIST }
+func keepable(t arrow.DataType) bool { return t != nil && !arrow.IsNested(t.ID()) }
 
 // classKind returns the kind of classes that a label of that type has.
 func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {
@@ -402,7 +529,7 @@ func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {
 	switch id := t.ID(); {
 	case id == arrow.BOOL:
 		return block.Bool, true
-	case numeric(t):
+	case arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id):
 		return block.Number, true
 	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.BINARY || id == arrow.LARGE_BINARY:
 		return block.String, true

@@ -6,6 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/block"
 )
 
 // arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
@@ -51,7 +53,7 @@ func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc s
 	if root.RepetitionType() == parquet.Repetitions.Optional {
 		listDef = 2
 	}
-	if element, _ := arrowType(leaf); numeric(element) {
+	if element, _ := arrowType(leaf); element != nil && number(element) {
 		return arrow.ListOf(element), "list", listDef
 	}
 	return nil, "list", listDef
@@ -150,4 +152,52 @@ func timeUnit(u pschema.TimeUnitType) arrow.TimeUnit {
 		return arrow.Microsecond
 	}
 	return arrow.Nanosecond
+}
+
+// number tells whether the values of a type are numbers that a feature can be; booleans count as 0 and 1.
+func number(t arrow.DataType) bool {
+	if t == nil {
+		return false
+	}
+	id := t.ID()
+	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id) || unit(t) != ""
+}
+
+// unit says what the numbers of a type of dates or times count, "" for other types. Types with the same unit hold the
+// same number for the same instant.
+func unit(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return "days since 1970"
+	case *arrow.Date64Type:
+		return "ms since 1970"
+	case *arrow.TimestampType:
+		return t.Unit.String() + " since 1970"
+	case *arrow.Time32Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.Time64Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.DurationType:
+		return t.Unit.String()
+	}
+	return ""
+}
+
+// listOf returns the type of the elements of lists of numbers, and how many each list has, 0 where the type doesn't say.
+func listOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
+	switch t := t.(type) {
+	case *arrow.ListType:
+		elements = t.Elem()
+	case *arrow.LargeListType:
+		elements = t.Elem()
+	case *arrow.FixedSizeListType:
+		elements, n = t.Elem(), int(t.Len())
+	}
+	return elements, n, number(elements) && unit(elements) == ""
+}
+
+// textual tells whether the values of a type can be categories: text, and what a dictionary has.
+func textual(t arrow.DataType) bool {
+	kind, ok := classKind(t)
+	return ok && (kind == block.String || t.ID() == arrow.DICTIONARY)
 }

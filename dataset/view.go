@@ -3,17 +3,20 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/decimal256"
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"halfspace/kernel"
 )
 
-// A view reads a feature column of a batch as T. Read returns rows lo to hi, converted into scratch unless they lie in
+// A view reads an array of numbers as T. Read returns rows lo to hi, converted into scratch unless they lie in
 // memory as T, and whether T holds all of them exactly. Where the array is null the value is arbitrary.
 type view[T kernel.Float] struct {
 	array arrow.Array
@@ -47,8 +50,24 @@ func newView[T kernel.Float](a arrow.Array) (view[T], error) {
 		v.read = halfFloats[T](a.Values())
 	case *array.Boolean:
 		v.read = booleans[T](a)
+	case *array.Date32:
+		v.read = integers[T](a.Date32Values())
+	case *array.Date64:
+		v.read = integers[T](a.Date64Values())
+	case *array.Time32:
+		v.read = integers[T](a.Time32Values())
+	case *array.Time64:
+		v.read = integers[T](a.Time64Values())
+	case *array.Timestamp:
+		v.read = integers[T](a.TimestampValues())
+	case *array.Duration:
+		v.read = integers[T](a.DurationValues())
+	case *array.Decimal128:
+		v.read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Decimal256:
+		v.read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal256Type).Scale)
 	default:
-		return v, fmt.Errorf("it is %s in a record, and a feature is a number or a boolean", describe(a.DataType()))
+		return v, fmt.Errorf("it is %s in a record, and a feature is %s", describe(a.DataType()), featureTypes)
 	}
 	return v, nil
 }
@@ -70,8 +89,12 @@ func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, bool
 	}
 }
 
-func integers[T kernel.Float, S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](src []S) func(lo, hi int,
-	scratch []T) ([]T, bool) {
+// integer are the types of Arrow's whole numbers, dates and times.
+type integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) ([]T, bool) {
 	digits := 53
 	if unsafe.Sizeof(T(0)) == 4 {
 		digits = 24
@@ -95,7 +118,7 @@ func integers[T kernel.Float, S int8 | int16 | int32 | int64 | uint8 | uint16 | 
 	}
 }
 
-func magnitude[S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](v S) uint64 {
+func magnitude[S integer](v S) uint64 {
 	if v < 0 {
 		return -uint64(v)
 	}
@@ -136,6 +159,41 @@ func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([
 		}
 		return scratch, true
 	}
+}
+
+// decimals reads each as the nearest float64.
+func decimals[T kernel.Float, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, bool) {
+	return func(lo, hi int, scratch []T) ([]T, bool) {
+		all := true
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			f, exact := decimal(v, scale)
+			scratch[i] = T(f)
+			all = all && exact && float64(scratch[i]) == f
+		}
+		return scratch, all
+	}
+}
+
+// decimal returns the float64 nearest to v / 10^scale, and whether it equals it.
+func decimal[S decimal128.Num | decimal256.Num](v S, scale int32) (f float64, exact bool) {
+	var n *big.Int
+	switch v := any(v).(type) {
+	case decimal128.Num:
+		if small := int64(v.LowBits()); v.HighBits() == small>>63 && small>>53 == small>>63 && scale >= 0 && scale <= 22 {
+			power := math.Pow10(int(scale)) // exact, as small is: the quotient is rounded once
+			f = float64(small) / power
+			return f, math.FMA(f, power, -float64(small)) == 0
+		}
+		n = v.BigInt()
+	case decimal256.Num:
+		n = v.BigInt()
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale < 0 {
+		return new(big.Rat).SetInt(power.Mul(power, n)).Float64()
+	}
+	return new(big.Rat).SetFrac(n, power).Float64()
 }
 
 // sound tells whether rows lo to lo+len(values), read as values, hold finite numbers and no nulls.
@@ -181,21 +239,45 @@ func finite[T kernel.Float](values []T) bool {
 	return (carry|carry2|carry3|carry4)&signs == 0
 }
 
-const fillIn = "(exclude the column with --exclude, or fill the value in)"
-
 // problem returns the first row that isn't sound, and what is wrong there.
 func (v view[T]) problem(lo int, values []T) (row int, what string) {
-	for i, x := range values {
-		row = lo + i
-		if v.array.IsNull(row) {
-			return row, "null " + fillIn
-		}
-		if !finite([]T{x}) {
-			if a, ok := v.array.(*array.Float64); ok && !math.IsNaN(float64(x)) && !math.IsInf(a.Value(row), 0) {
-				return row, fmt.Sprintf("%v is too large for float32 (use --dtype float64)", a.Value(row))
-			}
-			return row, fmt.Sprintf("%v %s", x, fillIn)
-		}
+	for row = lo; finite(values[row-lo:row-lo+1]) && !v.array.IsNull(row); row++ {
 	}
-	return row, "null " + fillIn // not reached: a view that isn't sound has such a row
+	what = v.text(row)
+	if !isMissing(v.array, row) {
+		what += " is too large for float32 (use --dtype float64)"
+	}
+	return row, what
+}
+
+// text is the value of a row for messages.
+func (v view[T]) text(row int) string {
+	exact, err := newView[float64](v.array)
+	if err != nil || v.array.IsNull(row) {
+		return "null"
+	}
+	value, _ := exact.read(row, row+1, make([]float64, 1))
+	return fmt.Sprint(value[0])
+}
+
+// mend reads rows lo to hi into dst, fill in place of those that are missing: one number for all, or one for each. It
+// tells whether T holds the others exactly, and returns the first that it can't hold at all and what is wrong there, or "".
+func (v view[T]) mend(lo, hi int, dst []T, fill []float64) (exact bool, row int, what string) {
+	exact = true
+	gaps := missing(v.array, lo, hi)
+	for from, i := lo, 0; from < hi; i++ {
+		to := hi
+		if i < len(gaps) {
+			to = gaps[i]
+			dst[to-lo] = T(fill[(to-lo)%len(fill)])
+		}
+		values, all := v.read(from, to, dst[from-lo:])
+		copy(dst[from-lo:], values)
+		if !finite(values) {
+			row, what = v.problem(from, values)
+			return exact, row, what
+		}
+		exact, from = exact && all, to+1
+	}
+	return exact, 0, ""
 }

@@ -32,8 +32,8 @@ import (
 // Format is the first thing that a model file says.
 const Format = "halfspace-model/1"
 
-// Model is a linear classifier of two classes: Weights has one row with a weight for each feature, Bias one number, or
-// none when it was trained without one.
+// Model is a linear classifier. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
+// none when it was trained without one. Of more classes both have a row and a number for each.
 type Model struct {
 	Format    string        `json:"format"`
 	Algorithm string        `json:"algorithm"`
@@ -42,12 +42,15 @@ type Model struct {
 	Classes   []block.Class `json:"classes"`
 	Positive  block.Class   `json:"positive"`
 	Features  []string      `json:"features"`
-	FitBias   bool          `json:"fit_bias"`
-	Weights   [][]float64   `json:"weights"`
-	Bias      []float64     `json:"bias"`
-	Options   Options       `json:"options"`
-	Data      Data          `json:"data"`
-	Training  Training      `json:"training"`
+
+	Preprocessing *block.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
+
+	FitBias  bool        `json:"fit_bias"`
+	Weights  [][]float64 `json:"weights"`
+	Bias     []float64   `json:"bias"`
+	Options  Options     `json:"options"`
+	Data     Data        `json:"data"`
+	Training Training    `json:"training"`
 }
 
 // Options are the training options that shaped the result. One that had no say, such as the seed of a training in file
@@ -87,7 +90,8 @@ type Training struct {
 }
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
-// there is one, then any padding. The caller fills in Algorithm, Options, Data and Training.
+// there is one, then any padding. Of more than two classes, weights has such a vector for each, all as long. The caller
+// fills in Algorithm, Options, Data and Training.
 func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
@@ -97,16 +101,30 @@ func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 		Positive: spec.Classes[spec.Positive],
 		Features: slices.Clone(spec.Features),
 		FitBias:  spec.Bias,
-		Weights:  [][]float64{make([]float64, len(spec.Features))},
 		Bias:     []float64{},
+
+		Preprocessing: spec.Preprocessing,
 	}
-	for i := range spec.Features {
-		m.Weights[0][i] = float64(weights[i])
-	}
-	if spec.Bias {
-		m.Bias = []float64{float64(weights[len(spec.Features)])}
+	n := m.vectors()
+	for v := range slices.Chunk(weights, len(weights)/n) {
+		row := make([]float64, len(spec.Features))
+		for i := range row {
+			row[i] = float64(v[i])
+		}
+		m.Weights = append(m.Weights, row)
+		if spec.Bias {
+			m.Bias = append(m.Bias, float64(v[len(row)]))
+		}
 	}
 	return m
+}
+
+// vectors returns how many vectors of weights the classes need.
+func (m *Model) vectors() int {
+	if len(m.Classes) <= 2 {
+		return 1
+	}
+	return len(m.Classes)
 }
 
 // Spec says what the columns of a block that the model can score mean.
@@ -117,19 +135,28 @@ func (m *Model) Spec() *block.Spec {
 		Label:    m.Label,
 		Classes:  slices.Clone(m.Classes),
 		Positive: slices.Index(m.Classes, m.Positive),
+
+		Preprocessing: m.Preprocessing,
 	}
 }
 
 // Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to
-// kernel.Stride[T]. With the T that m.Dtype names, scores repeat the arithmetic of the training.
+// kernel.Stride[T]; of more than two classes, such a vector for each. With the T that m.Dtype names, scores repeat the
+// arithmetic of the training.
 func Vector[T kernel.Float](m *Model) []T {
-	cols := len(m.Features) + len(m.Bias)
-	w := block.Alloc[T](kernel.Stride[T](cols))
-	for i, v := range m.Weights[0] {
-		w[i] = T(v)
+	cols := len(m.Features)
+	if m.FitBias {
+		cols++
 	}
-	for i, v := range m.Bias {
-		w[len(m.Features)+i] = T(v)
+	stride := kernel.Stride[T](cols)
+	w := block.Alloc[T](stride * len(m.Weights))
+	for c, row := range m.Weights {
+		for i, v := range row {
+			w[c*stride+i] = T(v)
+		}
+		if m.FitBias {
+			w[c*stride+len(row)] = T(m.Bias[c])
+		}
 	}
 	return w
 }
@@ -150,18 +177,20 @@ func (m *Model) Check() error {
 	if err := m.checkFeatures(); err != nil {
 		return err
 	}
-	if len(m.Weights) != 1 {
-		return fmt.Errorf("weights has %d rows: two classes have one", len(m.Weights))
+	if n := m.vectors(); len(m.Weights) != n {
+		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
 	}
-	if len(m.Weights[0]) != len(m.Features) {
-		return fmt.Errorf("%d weights for %d features", len(m.Weights[0]), len(m.Features))
-	}
-	for i, w := range m.Weights[0] {
-		if err := m.checkNumber(w); err != nil {
-			return fmt.Errorf("weight of feature %q %w", m.Features[i], err)
+	for _, row := range m.Weights {
+		if len(row) != len(m.Features) {
+			return fmt.Errorf("%d weights for %d features", len(row), len(m.Features))
+		}
+		for i, w := range row {
+			if err := m.checkNumber(w); err != nil {
+				return fmt.Errorf("weight of feature %q %w", m.Features[i], err)
+			}
 		}
 	}
-	if m.FitBias != (len(m.Bias) == 1) || len(m.Bias) > 1 {
+	if want := len(m.Weights); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
 		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
 	}
 	for _, b := range m.Bias {
@@ -202,15 +231,17 @@ func (m *Model) checkNumber(v float64) error {
 }
 
 func (m *Model) checkClasses() error {
-	if len(m.Classes) != 2 {
-		return fmt.Errorf("%d classes: a linear model has two", len(m.Classes))
+	if len(m.Classes) < 2 {
+		return fmt.Errorf("%d classes: a linear model has two or more", len(m.Classes))
 	}
-	low, high := m.Classes[0], m.Classes[1]
-	if low.Kind != high.Kind {
-		return fmt.Errorf("classes are a %s and a %s, not of one type", low.Kind, high.Kind)
-	}
-	if low.Compare(high) >= 0 {
-		return fmt.Errorf("classes are not two values in ascending order")
+	for i, high := range m.Classes[1:] {
+		low := m.Classes[i]
+		if low.Kind != high.Kind {
+			return fmt.Errorf("classes are a %s and a %s, not of one type", low.Kind, high.Kind)
+		}
+		if low.Compare(high) >= 0 {
+			return fmt.Errorf("classes %s and %s are not in ascending order", low, high)
+		}
 	}
 	if !slices.Contains(m.Classes, m.Positive) {
 		return fmt.Errorf("positive class %q is not among the classes", m.Positive)
@@ -241,6 +272,12 @@ func (m *Model) checkFeatures() error {
 			return fmt.Errorf("feature %q is the label's column too", f)
 		}
 		seen[f] = true
+	}
+	if m.Preprocessing == nil {
+		return nil
+	}
+	if err := m.Preprocessing.Check(m.Features); err != nil {
+		return fmt.Errorf("preprocessing: %w", err)
 	}
 	return nil
 }

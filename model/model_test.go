@@ -136,6 +136,97 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// preprocessed is a model of three features from a column of numbers and one of categories, with means, standardized.
+func preprocessed() *Model {
+	spec := &block.Spec{Features: []string{"age", "color=blue", "color=red"}, Bias: true, Label: "y",
+		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1,
+		Preprocessing: &block.Preprocessing{Nulls: block.NullsMean, Columns: []block.Column{
+			{Name: "age", Kind: block.NumberColumn, Means: []float64{0.1}, Center: []float64{0.1}, Scale: []float64{1.0 / 3}},
+			{Name: "color", Kind: block.OneHotColumn, Categories: []string{"blue", "red"}}}}}
+	return New(spec, []float32{1, 2, 3, 4})
+}
+
+func TestPreprocessing(t *testing.T) {
+	data := encode(t, preprocessed())
+	want := `  "preprocessing": {
+    "nulls": "mean",
+    "columns": [
+      {
+        "name": "age",
+        "kind": "number",
+        "means": [
+          0.1
+        ],
+        "center": [
+          0.1
+        ],
+        "scale": [
+          0.3333333333333333
+        ]
+      },
+      {
+        "name": "color",
+        "kind": "onehot",
+        "categories": [
+          "blue",
+          "red"
+        ]
+      }
+    ]
+  },
+  "fit_bias": true,
+`
+	if !strings.Contains(string(data), want) {
+		t.Errorf("file is\n%s\nwant it to have\n%s", data, want)
+	}
+	back, err := Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, preprocessed()) || !reflect.DeepEqual(back.Spec().Preprocessing, preprocessed().Preprocessing) {
+		t.Errorf("read back\n%+v\nwant\n%+v", back, preprocessed())
+	}
+	body := string(data[:bytes.LastIndex(data, []byte(",\n  \"checksum\""))]) + "\n}"
+	for from, to := range map[string]string{
+		`"nulls": "mean"`: `"nulls": "median"`, `"nulls": "mean",`: "", `0.3333333333333333`: `0`, `"onehot"`: `"number"`,
+		`"blue",`: "", `"name": "age"`: `"name": "edge"`, `"center": [`: `"center": [ 1,`,
+	} {
+		if _, err := Read(strings.NewReader(sign(strings.Replace(body, from, to, 1)))); err == nil ||
+			!strings.Contains(err.Error(), "preprocessing: ") {
+			t.Errorf("%s instead of %s: error %v", to, from, err)
+		}
+	}
+	if _, err := Read(strings.NewReader(sign(strings.Replace(body, "0.3333333333333333", "1e999", 1)))); err == nil {
+		t.Error("a scale of 1e999 was read")
+	}
+}
+
+// TestManyClasses: more than two classes have a row of weights and a bias each.
+func TestManyClasses(t *testing.T) {
+	spec := &block.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y",
+		Classes: []block.Class{block.StringClass("x"), block.StringClass("y"), block.StringClass("z")}, Positive: 2}
+	stride := kernel.Stride[float32](3)
+	w := make([]float32, 3*stride)
+	for c := range 3 {
+		copy(w[c*stride:], []float32{float32(c), 10 + float32(c), 20 + float32(c)})
+	}
+	m := New(spec, w)
+	if !reflect.DeepEqual(m.Weights, [][]float64{{0, 10}, {1, 11}, {2, 12}}) || !reflect.DeepEqual(m.Bias, []float64{20, 21, 22}) {
+		t.Errorf("weights %v, bias %v", m.Weights, m.Bias)
+	}
+	back, err := Read(bytes.NewReader(encode(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, m) || !reflect.DeepEqual(Vector[float32](back), w) {
+		t.Errorf("read back %+v with the vector %v, want %+v and %v", back, Vector[float32](back), m, w)
+	}
+	m.Bias = m.Bias[:2]
+	if err := m.Check(); err == nil || err.Error() != "bias has 2 numbers where fit_bias is true" {
+		t.Errorf("two biases: %v", err)
+	}
+}
+
 func TestSpecAndVector(t *testing.T) {
 	m := textbook()
 	want := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
@@ -225,7 +316,7 @@ func TestReadRejects(t *testing.T) {
 		{"not a float32", edit("[1, 2]", "[1, 0.1]"), `weight of feature "b" is 0.1`},
 		{"too large for a float32", edit("[3]", "[1e39]"), "bias is 1e+39"},
 		{"null weights", edit("[[1, 2]]", "null"), "weights has 0 rows"},
-		{"two rows", edit("[[1, 2]]", "[[1, 2], [1, 2]]"), "weights has 2 rows"},
+		{"two rows", edit("[[1, 2]]", "[[1, 2], [1, 2]]"), "weights has 2 rows: 2 classes have 1"},
 		{"short row", edit("[[1, 2]]", "[[1]]"), "1 weights for 2 features"},
 		{"weights not numbers", edit("[[1, 2]]", `[["1", 2]]`), "cannot unmarshal string"},
 		{"no features", sign(strings.NewReplacer(`["a", "b"]`, "[]", "[[1, 2]]", "[[]]").Replace(small)), "no features"},
@@ -340,6 +431,7 @@ func TestSaveAndLoad(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(encode(f, textbook()))
+	f.Add(encode(f, preprocessed()))
 	f.Add([]byte(sign(small)))
 	f.Add([]byte(small))
 	f.Add([]byte(`{"format": "halfspace-model/1", "features": [], "weights": []}`))

@@ -2,6 +2,8 @@
 package predict
 
 import (
+	"slices"
+
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -13,7 +15,7 @@ type Linear[T kernel.Float] struct {
 	scores  []T
 }
 
-// NewLinear returns the scorer of a model. T is the type that m.Dtype names: then a score has the bits that it had in
+// NewLinear returns the scorer of a model of two classes. T is the type that m.Dtype names: then a score has the bits that it had in
 // training.
 func NewLinear[T kernel.Float](m *model.Model) *Linear[T] {
 	return &Linear[T]{weights: model.Vector[T](m)}
@@ -37,4 +39,15 @@ func Class[T kernel.Float](score T, positive int) int {
 		return positive
 	}
 	return 1 - positive
+}
+
+// Valid tells of which rows of a dense block the scores mean something: of those without a NaN, which stands for a missing
+// value in the rows that the training would have dropped.
+func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {
+	valid := make([]bool, len(scores))
+	for r, s := range scores {
+		// A NaN among the features makes the score one too; an overflow alone doesn't take the prediction away.
+		valid[r] = s == s || !slices.ContainsFunc(b.X[r*b.Stride:(r+1)*b.Stride], func(x T) bool { return x != x })
+	}
+	return valid
 }

@@ -3,6 +3,7 @@ package predict
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"halfspace/block"
@@ -80,5 +81,17 @@ func TestClass(t *testing.T) {
 				t.Errorf("Class(%v, %d) is %d, want %d", c.score, positive, got, want)
 			}
 		}
+	}
+}
+
+// TestValid: a score is without meaning where a feature is NaN, not where the sum overflows.
+func TestValid(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	b := block.New[float64](0, 4, 2)
+	for r, row := range [][2]float64{{1, 2}, {nan, 1}, {inf, -inf}, {1, nan}} {
+		copy(b.X[r*b.Stride:], row[:])
+	}
+	if got := Valid(b, []float64{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
+		t.Errorf("valid are %v", got)
 	}
 }

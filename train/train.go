@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"halfspace/block"
 )
 
 // Order is the order in which a perceptron visits the rows of an epoch.
@@ -77,6 +79,22 @@ func (o Options) WithDefaults() (Options, error) {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	return o, nil
+}
+
+// TwoClasses returns an error, which says what to do, unless the rows have two classes.
+func TwoClasses(spec *block.Spec) error {
+	classes := spec.Classes
+	switch len(classes) {
+	case 2:
+		return nil
+	case 0:
+		return block.ErrNoLabels
+	case 1:
+		return fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class", spec.Label,
+			block.ListClasses(classes))
+	}
+	return fmt.Errorf("column %q: %d classes (%s), training takes two%s", spec.Label, len(classes), block.ListClasses(classes),
+		block.AdviseClasses(classes))
 }
 
 // MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the

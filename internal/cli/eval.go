@@ -31,7 +31,7 @@ func (a *app) eval() *cobra.Command {
 		Long: `Eval predicts the rows of the Parquet files DATA with each model and compares
 the predictions with the labels: errors, accuracy, the confusion of classes with
 precision, recall and F1, and the area under the ROC curve (exact, equal scores
-counting half).`,
+counting half). Rows with nulls are left out if the training dropped them.`,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'`,
@@ -58,7 +58,7 @@ counting half).`,
 func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := model.Load(path)
+		m, err := loadTwo(path)
 		if err != nil {
 			return err
 		}
@@ -126,6 +126,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	err := dataset.Scan(ctx, paths, dataset.Options{
 		Spec: spec, Label: label, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
 		scores := scorer.Scores(b)
 		for r, score := range scores {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/model"
 )
@@ -103,14 +104,45 @@ func (a *app) inspectModel(path string, asJSON bool) error {
 }
 
 // largest returns the n weights of a model with the largest magnitudes, those first, in the order of the features where
-// they are equal.
+// they are equal. Of more than two classes the name of a weight tells the class.
 func largest(m *model.Model, n int) []weight {
-	all := make([]weight, len(m.Features))
-	for i, f := range m.Features {
-		all[i] = weight{f, m.Weights[0][i]}
+	var all []weight
+	for c, row := range m.Weights {
+		for i, f := range m.Features {
+			if len(m.Weights) > 1 {
+				f = fmt.Sprintf("%s for %s", f, m.Classes[c])
+			}
+			all = append(all, weight{f, row[i]})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
 	return all[:min(n, len(all))]
+}
+
+// preprocessingText lists how features are made, where that is more than reading numbers.
+func preprocessingText(p *block.Preprocessing) (pairs []string) {
+	if p == nil {
+		return nil
+	}
+	if p.Nulls != block.NullsError {
+		pairs = append(pairs, "nulls", string(p.Nulls))
+	}
+	if p.Standardized() {
+		pairs = append(pairs, "standardized", "yes")
+	}
+	for _, c := range p.Columns {
+		switch {
+		case c.Unit != "":
+			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
+		case c.Kind == block.ListColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, plural(int64(c.Elements), "number")))
+		case c.Kind == block.OneHotColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
+		case c.Kind == block.HashColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+		}
+	}
+	return pairs
 }
 
 // text is the report for people.
@@ -118,7 +150,10 @@ func (r modelReport) text(path string) []byte {
 	t := &r.Training
 	bias := "no bias"
 	if r.FitBias {
-		bias = "bias " + real(r.Bias[0])
+		bias = "bias"
+		for _, b := range r.Bias {
+			bias += " " + real(b)
+		}
 	}
 	converged := "not converged"
 	if t.Converged {
@@ -145,13 +180,14 @@ func (r modelReport) text(path string) []byte {
 		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
+	}
+	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		"options", options,
 		"updates", updates,
 		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(t.Errors), plural(t.Rows, "row"), percent(accuracy)),
 		"loss", real(t.Loss),
 		"radius", real(t.Radius),
-		"norm", real(t.Norm),
-	}
+		"norm", real(t.Norm))
 	if t.Margin != nil && t.MistakeBound != nil {
 		pairs = append(pairs, "margin", marginText(t))
 	}
@@ -160,7 +196,7 @@ func (r modelReport) text(path string) []byte {
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})
 	}
-	s.line("\nThe largest of %s:\n", plural(int64(len(r.Features)), "weight"))
+	s.line("\nThe largest of %s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"))
 	s.table(rows)
 	return s.Bytes()
 }

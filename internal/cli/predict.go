@@ -41,7 +41,8 @@ func (a *app) predict() *cobra.Command {
 		Short: "Apply a model to data",
 		Long: `Predict writes a row for each row of the Parquet files DATA, in their order,
 with the column "prediction": the class that the model predicts, in the type
-that the labels had. The data needs the model's features and no label.
+that the labels had. The data needs the model's features and no label. A row
+with a null that the training would have dropped (--nulls drop) gets a null.
 
 FILE ends in .parquet or .csv; - is CSV on standard output.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
@@ -59,7 +60,7 @@ FILE ends in .parquet or .csv; - is CSV on standard output.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := model.Load(o.model)
+		m, err := loadTwo(o.model)
 		if err != nil {
 			return err
 		}
@@ -75,6 +76,15 @@ FILE ends in .parquet or .csv; - is CSV on standard output.`,
 		}
 		return predictAs[float32](cmd.Context(), a, &o, m, paths)
 	})
+}
+
+// loadTwo reads a model that tells two classes apart.
+func loadTwo(path string) (*model.Model, error) {
+	m, err := model.Load(path)
+	if err == nil && len(m.Classes) != 2 {
+		err = fmt.Errorf("%s: the model has %d classes, and only models of two can be applied: train one of two", path, len(m.Classes))
+	}
+	return m, err
 }
 
 func (o *predictOptions) check(args []string) error {
@@ -110,6 +120,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	err := dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Keep: o.keep, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(b, kept) })
 	if err != nil {
 		return err
@@ -118,6 +129,10 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 		return err
 	}
 	bar.end()
+	if p.missing > 0 {
+		a.note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
+			plural(p.missing, "row"))
+	}
 	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.workers, time.Since(start).Seconds()}
 	switch {
 	case o.json:
@@ -133,13 +148,17 @@ type predictions[T kernel.Float] struct {
 	o      *predictOptions
 	scorer *predict.Linear[T]
 	typ    arrow.DataType
-	column func(scores []T) arrow.Array // of the predicted classes
-	writer *dataset.Writer              // from the first block on
+	column func(scores []T, valid []bool) arrow.Array // of the predicted classes
+	writer *dataset.Writer                            // from the first block on
 	rows   int64
+
+	drops   bool // rows with missing values get nulls
+	missing int64
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predictions[T] {
 	p := &predictions[T]{o: o, scorer: predict.NewLinear[T](m)}
+	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
 	p.typ, p.column = classColumn[T](m.Spec())
 	return p
 }
@@ -147,20 +166,29 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predicti
 // write adds the rows of a block, beside the kept columns of the same rows.
 func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
 	scores := p.scorer.Scores(b)
+	var valid []bool
+	if p.drops {
+		valid = predict.Valid(b, scores)
+		for _, ok := range valid {
+			if !ok {
+				p.missing++
+			}
+		}
+	}
 	var fields []arrow.Field
 	var columns []arrow.Array
 	if kept != nil {
 		fields, columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
 	}
 	add := func(name string, typ arrow.DataType, column arrow.Array) {
-		fields = append(fields, arrow.Field{Name: name, Type: typ})
+		fields = append(fields, arrow.Field{Name: name, Type: typ, Nullable: p.drops})
 		columns = append(columns, column)
 	}
-	classes := p.column(scores)
+	classes := p.column(scores, valid)
 	defer classes.Release()
 	add(predictionName, p.typ, classes)
 	if p.o.score {
-		column := floatColumn(scores)
+		column := floatColumn(scores, valid)
 		defer column.Release()
 		add(scoreName, column.DataType(), column)
 	}
@@ -197,32 +225,32 @@ func (p *predictions[T]) abort() {
 
 // classColumn returns the type of a column of classes, and what makes one of the classes that scores predict. Whole
 // numbers are 64-bit integers, other numbers doubles.
-func classColumn[T kernel.Float](spec *block.Spec) (arrow.DataType, func([]T) arrow.Array) {
+func classColumn[T kernel.Float](spec *block.Spec) (arrow.DataType, func([]T, []bool) arrow.Array) {
 	mem := memory.DefaultAllocator
 	low, high := spec.Classes[0], spec.Classes[1]
 	switch low.Kind {
 	case block.Bool:
-		return arrow.FixedWidthTypes.Boolean, func(scores []T) arrow.Array {
-			return fill(array.NewBooleanBuilder(mem), [2]bool{low.Text == "true", high.Text == "true"}, spec.Positive, scores)
+		return arrow.FixedWidthTypes.Boolean, func(scores []T, valid []bool) arrow.Array {
+			return fill(array.NewBooleanBuilder(mem), [2]bool{low.Text == "true", high.Text == "true"}, spec.Positive, scores, valid)
 		}
 	case block.String:
-		return arrow.BinaryTypes.String, func(scores []T) arrow.Array {
-			return fill(array.NewStringBuilder(mem), [2]string{low.Text, high.Text}, spec.Positive, scores)
+		return arrow.BinaryTypes.String, func(scores []T, valid []bool) arrow.Array {
+			return fill(array.NewStringBuilder(mem), [2]string{low.Text, high.Text}, spec.Positive, scores, valid)
 		}
 	}
 	if v, ok := parseBoth(low, high, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Int64, func(scores []T) arrow.Array {
-			return fill(array.NewInt64Builder(mem), v, spec.Positive, scores)
+		return arrow.PrimitiveTypes.Int64, func(scores []T, valid []bool) arrow.Array {
+			return fill(array.NewInt64Builder(mem), v, spec.Positive, scores, valid)
 		}
 	}
 	if v, ok := parseBoth(low, high, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Uint64, func(scores []T) arrow.Array {
-			return fill(array.NewUint64Builder(mem), v, spec.Positive, scores)
+		return arrow.PrimitiveTypes.Uint64, func(scores []T, valid []bool) arrow.Array {
+			return fill(array.NewUint64Builder(mem), v, spec.Positive, scores, valid)
 		}
 	}
 	v, _ := parseBoth(low, high, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	return arrow.PrimitiveTypes.Float64, func(scores []T) arrow.Array {
-		return fill(array.NewFloat64Builder(mem), v, spec.Positive, scores)
+	return arrow.PrimitiveTypes.Float64, func(scores []T, valid []bool) arrow.Array {
+		return fill(array.NewFloat64Builder(mem), v, spec.Positive, scores, valid)
 	}
 }
 
@@ -244,28 +272,33 @@ type builder[V any] interface {
 	Append(V)
 }
 
-// fill makes a column of the values of the classes that scores predict, and releases b.
-func fill[V any, T kernel.Float](b builder[V], values [2]V, positive int, scores []T) arrow.Array {
+// fill makes a column of the values of the classes that scores predict, nulls where they aren't valid, and releases b.
+// Without valid all are.
+func fill[V any, T kernel.Float](b builder[V], values [2]V, positive int, scores []T, valid []bool) arrow.Array {
 	defer b.Release()
 	b.Reserve(len(scores))
-	for _, s := range scores {
+	for i, s := range scores {
+		if valid != nil && !valid[i] {
+			b.AppendNull()
+			continue
+		}
 		b.Append(values[predict.Class(s, positive)])
 	}
 	return b.NewArray()
 }
 
-// floatColumn makes a column of scores.
-func floatColumn[T kernel.Float](scores []T) arrow.Array {
+// floatColumn makes a column of scores, nulls where they aren't valid.
+func floatColumn[T kernel.Float](scores []T, valid []bool) arrow.Array {
 	switch scores := any(scores).(type) {
 	case []float32:
 		b := array.NewFloat32Builder(memory.DefaultAllocator)
 		defer b.Release()
-		b.AppendValues(scores, nil)
+		b.AppendValues(scores, valid)
 		return b.NewArray()
 	case []float64:
 		b := array.NewFloat64Builder(memory.DefaultAllocator)
 		defer b.Release()
-		b.AppendValues(scores, nil)
+		b.AppendValues(scores, valid)
 		return b.NewArray()
 	}
 	panic("cli: scores are float32 or float64")

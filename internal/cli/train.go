@@ -36,6 +36,9 @@ type trainData struct {
 	features, exclude []string
 	positive          string
 	noBias            bool
+	nulls             choice
+	standardize       bool
+	categorical       string
 }
 
 func (a *app) train() *cobra.Command {
@@ -50,6 +53,12 @@ every row is right, which happens only where a hyperplane separates the classes;
 --algo pocket keeps the weights with the fewest errors, so it serves for any
 data. Ending without such a plane, after --epochs, is not a failure.
 
+Features are columns of numbers, booleans, dates and times (in the unit of their
+type), and lists of numbers, of equal length, with a feature for each element;
+--categorical adds columns of text. --nulls says what becomes of nulls, NaN and
+infinities; a label may be null only with --nulls drop. The model remembers how
+features were made, and predict and eval make them the same way.
+
 Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
@@ -58,8 +67,10 @@ Without --out the model is reported and thrown away.`,
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required)")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all numeric ones but the label)")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
+		"category, or hash:BITS, 2^BITS features that categories are hashed to")
 	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
@@ -67,6 +78,10 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
+	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
+		"the column's mean in their place", nullsNames()...)
+	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
+		"those made from text excepted")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
@@ -90,6 +105,14 @@ Without --out the model is reported and thrown away.`,
 		}
 		return trainAs[float32](cmd.Context(), a, &o, paths)
 	})
+}
+
+func nullsNames() []string {
+	var names []string
+	for _, n := range block.AllNulls {
+		names = append(names, string(n))
+	}
+	return names
 }
 
 func orderNames() []string {
@@ -116,6 +139,9 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
+		return usagef("--categorical %s: %w", o.data.categorical, err)
 	}
 	if err := o.machine.apply(); err != nil {
 		return err
@@ -157,12 +183,16 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Workers: o.workers,
+		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
+		Categorical: o.data.categorical, Workers: o.workers,
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})
 	if err != nil {
 		return err
+	}
+	if err := train.TwoClasses(data.Spec()); err != nil {
+		return fmt.Errorf("%s: %w", nameAll(paths), err)
 	}
 	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
@@ -189,6 +219,14 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return a.printJSON(r)
 	}
 	return a.print(r.text(o, m))
+}
+
+// nameAll names files in a message about all of them.
+func nameAll(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
 
 // detail is what the bar of a training says beside the epochs.

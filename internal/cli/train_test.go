@@ -103,7 +103,7 @@ func TestIdentity(t *testing.T) {
 func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
-		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "no-bias": "false", "seed": "1", "dtype": "float32",
+		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "no-bias": "false", "nulls": "error", "standardize": "false", "categorical": "", "seed": "1", "dtype": "float32",
 		"pocket": "exact", "workers": "0", "isa": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
 		if f == nil {
@@ -205,7 +205,7 @@ func TestNotes(t *testing.T) {
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {
 		status, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
-		want += "note: column \"name\" (string): left out, a feature is a number or a boolean\n"
+		want += "note: column \"name\" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)\n"
 		if status != exitDone || stderr != want {
 			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
 		}

@@ -35,7 +35,7 @@ type Options struct {
 // (Gallant 1990), the initial zeros being the first; training also stops once an error-free candidate is found.
 //
 // Every order but cyclic needs src to be a *block.Data. The result doesn't depend on opt.Workers. Errors: options out
-// of range, no rows, weights that overflow the element type, whatever src fails with, and ctx's error.
+// of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
@@ -82,8 +82,8 @@ type learner[T kernel.Float] struct {
 func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
 	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), rows: src.Rows(), w: block.Alloc[T](stride), start: time.Now()}
-	if n := len(src.Spec().Classes); n != 2 {
-		return nil, fmt.Errorf("the perceptron takes rows of two classes, not of %d", n)
+	if err := train.TwoClasses(src.Spec()); err != nil {
+		return nil, err
 	}
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)

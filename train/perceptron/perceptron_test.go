@@ -490,8 +490,8 @@ func TestErrors(t *testing.T) {
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
 		"no labels:":     try(unlabelled, train.Options{Order: train.Shuffle}),
-		"not of 3":       try(three, train.Options{}),
-		"too small":      try(d, train.Options{Eta: 1e-60}),
+		"3 classes (-1, 1, 2), training takes two": try(three, train.Options{}),
+		"too small": try(d, train.Options{Eta: 1e-60}),
 		"use one of": func() error {
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Order: "up"}})
 			return err

@@ -1,0 +1,40 @@
+package block
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ListClasses names up to ten classes.
+func ListClasses(classes []Class) string {
+	const most = 10
+	var names []string
+	for _, c := range classes[:min(len(classes), most)] {
+		names = append(names, NameClass(c))
+	}
+	text := strings.Join(names, ", ")
+	if len(classes) > most {
+		text += fmt.Sprintf(" and %d more", len(classes)-most)
+	}
+	return text
+}
+
+// NameClass writes a class as it is, but strings in quotes and not beyond 40 letters.
+func NameClass(c Class) string {
+	if c.Kind != String {
+		return c.Text
+	}
+	if r := []rune(c.Text); len(r) > 40 {
+		return strconv.Quote(string(r[:40])) + "..."
+	}
+	return strconv.Quote(c.Text)
+}
+
+// AdviseClasses says what to do where there are too many classes.
+func AdviseClasses(classes []Class) string {
+	if classes[0].Kind == Number && len(classes) > 50 {
+		return ": it looks like a quantity to predict, not classes; choose another column with --label"
+	}
+	return ": choose another column with --label, or keep the rows of two classes"
+}

@@ -1,0 +1,203 @@
+package block
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Preprocessing says how the columns of the data become features, where that takes more than reading a number from each.
+type Preprocessing struct {
+	Nulls   Nulls    `json:"nulls"`
+	Columns []Column `json:"columns"` // in the order of their features
+}
+
+// Nulls says what becomes of features without a finite number: nulls, NaN and infinities.
+type Nulls string
+
+const (
+	NullsError Nulls = "error" // they are errors, the default
+	NullsDrop  Nulls = "drop"  // their rows aren't kept
+	NullsZero  Nulls = "zero"  // they are zeros
+	NullsMean  Nulls = "mean"  // they are the mean of the feature's numbers in training
+)
+
+// AllNulls lists every value, the default first.
+var AllNulls = []Nulls{NullsError, NullsDrop, NullsZero, NullsMean}
+
+// A Column of the data becomes one or several features, which stand next to each other.
+type Column struct {
+	Name     string `json:"name"`
+	Kind     Kind   `json:"kind"`
+	Unit     string `json:"unit,omitempty"`     // what the number of a date or a time counts
+	Elements int    `json:"elements,omitempty"` // of each list
+
+	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
+	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features
+
+	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
+
+	// Of each feature, where numbers are standardized: (x - Center) / Scale is computed in float64, then narrowed.
+	Center []float64 `json:"center,omitempty"`
+	Scale  []float64 `json:"scale,omitempty"`
+}
+
+// Kind is the way in which a column becomes features.
+type Kind string
+
+const (
+	NumberColumn Kind = "number" // the number itself; 0 and 1 for false and true
+	ListColumn   Kind = "list"   // a feature for each element of a list of numbers
+	OneHotColumn Kind = "onehot" // a feature for each category of text, 1 where the text is that
+	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket, 1 where the text falls into it
+)
+
+// The most categories of a one-hot column, and the most bits of a hashed one: blocks are dense.
+const (
+	MaxCategories = 1000
+	MaxHashBits   = 16
+)
+
+// HashBucket returns the bucket, of 1<<bits, that a text falls into: the lowest bits of the XXH3-64, without a seed, of its
+// UTF-8 bytes.
+func HashBucket(text string, bits int) int { return int(xxh3.HashString(text) & (1<<bits - 1)) }
+
+// number tells whether the column's features are its numbers.
+func (c *Column) number() bool { return c.Kind == NumberColumn || c.Kind == ListColumn }
+
+// Width returns the number of features that the column becomes.
+func (c *Column) Width() int {
+	switch c.Kind {
+	case ListColumn:
+		return c.Elements
+	case OneHotColumn:
+		return len(c.Categories)
+	case HashColumn:
+		return 1 << c.HashBits
+	}
+	return 1
+}
+
+// Names returns the names of those features: of a column x they are x, x[0], x=category or x#hash:BITS[0].
+func (c *Column) Names() []string {
+	names := make([]string, c.Width())
+	for i := range names {
+		switch c.Kind {
+		case ListColumn:
+			names[i] = fmt.Sprintf("%s[%d]", c.Name, i)
+		case OneHotColumn:
+			names[i] = c.Name + "=" + c.Categories[i]
+		case HashColumn:
+			names[i] = fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
+		default:
+			names[i] = c.Name
+		}
+	}
+	return names
+}
+
+// Columns returns the columns of the data that the features are made from.
+func (s *Spec) Columns() []Column {
+	if s.Preprocessing != nil {
+		return s.Preprocessing.Columns
+	}
+	columns := make([]Column, len(s.Features))
+	for i, name := range s.Features {
+		columns[i] = Column{Name: name, Kind: NumberColumn}
+	}
+	return columns
+}
+
+// Check returns an error that says why the features of those names can't be made, if they can't.
+func (p *Preprocessing) Check(features []string) error {
+	if !slices.Contains(AllNulls, p.Nulls) {
+		return fmt.Errorf("nulls is %q", p.Nulls)
+	}
+	standardized := p.Standardized()
+	seen := map[string]bool{}
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if seen[c.Name] {
+			return fmt.Errorf("column %q is there twice", c.Name)
+		}
+		seen[c.Name] = true
+		if err := c.check(); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		if err := c.checkNumbers(p.Nulls, standardized); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		n := c.Width()
+		if n > len(features) || !slices.Equal(c.Names(), features[:n]) {
+			return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
+		}
+		features = features[n:]
+	}
+	if len(features) > 0 {
+		return fmt.Errorf("no column becomes the feature %q", features[0])
+	}
+	return nil
+}
+
+func (c *Column) check() error {
+	if !utf8.ValidString(c.Name) || !utf8.ValidString(c.Unit) {
+		return errors.New("its name or unit is not valid UTF-8 text")
+	}
+	has := map[string]bool{"unit": c.Unit != "", "elements": c.Elements != 0, "categories": len(c.Categories) != 0,
+		"hash_bits": c.HashBits != 0}
+	needs := map[Kind]string{NumberColumn: "", ListColumn: "elements", OneHotColumn: "categories", HashColumn: "hash_bits"}
+	need, known := needs[c.Kind]
+	if !known {
+		return fmt.Errorf("unknown kind %q", c.Kind)
+	}
+	for _, key := range slices.Sorted(maps.Keys(has)) {
+		if has[key] != (key == need) && !(key == "unit" && c.Kind == NumberColumn) {
+			return fmt.Errorf("of the kind %q, but %q is there: %t", c.Kind, key, has[key])
+		}
+	}
+	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxCategories {
+		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))
+	}
+	for i, text := range c.Categories {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("category %q is not valid UTF-8 text", text)
+		}
+		if i > 0 && text <= c.Categories[i-1] {
+			return fmt.Errorf("category %q is not in ascending order", text)
+		}
+	}
+	return nil
+}
+
+// checkNumbers makes sure that there is a number for each feature where there must be one, and none elsewhere.
+func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
+	for _, numbers := range []struct {
+		name   string
+		values []float64
+		wanted bool
+	}{{"means", c.Means, nulls == NullsMean}, {"centers", c.Center, standardized}, {"scales", c.Scale, standardized}} {
+		want := 0
+		if numbers.wanted && c.number() {
+			want = c.Width()
+		}
+		if len(numbers.values) != want {
+			return fmt.Errorf("%d %s, not %d", len(numbers.values), numbers.name, want)
+		}
+		for _, v := range numbers.values {
+			if math.IsNaN(v) || math.IsInf(v, 0) || numbers.name == "scales" && v <= 0 {
+				return fmt.Errorf("%v is among its %s", v, numbers.name)
+			}
+		}
+	}
+	return nil
+}
+
+// Standardized tells whether features that are numbers are.
+func (p *Preprocessing) Standardized() bool {
+	return slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.Center) > 0 })
+}

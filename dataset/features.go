@@ -1,0 +1,215 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A reader makes the features of one column of a batch.
+type reader[T kernel.Float] struct {
+	first, width int // its features among the block's columns
+
+	view view[T]        // of the column's numbers, or of the elements of its lists
+	wide view[float64]  // the same, of those that are standardized
+	list array.ListLike // nil for a column that has none
+
+	array      arrow.Array // of text, otherwise nil
+	categories *categories
+
+	fill []float64 // what stands for missing values: a number for each feature; nil: they are errors
+
+	center, scale []float64 // of each feature, if standardized
+
+	advice string // what to do about missing values
+}
+
+// The advices about missing values: in training, and where a model meets them.
+const (
+	fillIn      = " (exclude the column with --exclude, or use --nulls drop, zero or mean)"
+	fillInModel = " (fill the value in, or train the model with --nulls zero or mean)"
+)
+
+// byRow tells whether features are written row by row, after the columns of others have become rows.
+func (r *reader[T]) byRow() bool { return r.list != nil || r.categories != nil }
+
+func newReaders[T kernel.Float](sel *selection, texts []*categories, bt *batch) ([]reader[T], error) {
+	readers := make([]reader[T], len(sel.features))
+	first := 0
+	for k, i := range sel.features {
+		r := &readers[k]
+		r.first, r.width = first, sel.inputs[k].Width()
+		first += r.width
+		if r.fill, r.advice = sel.fill(&sel.inputs[k]), fillIn; sel.fixed {
+			r.advice = fillInModel
+		}
+		if r.categories = texts[k]; r.categories != nil {
+			r.array = bt.columns[i]
+			continue
+		}
+		values := bt.columns[i]
+		var err error
+		if sel.inputs[k].Kind == block.ListColumn {
+			if r.list, err = asList(values); err == nil {
+				values = r.list.ListValues()
+			}
+		}
+		if r.center, r.scale = sel.inputs[k].Center, sel.inputs[k].Scale; err == nil && r.center != nil {
+			r.wide, err = newView[float64](values)
+		}
+		if err == nil {
+			r.view, err = newView[T](values)
+		}
+		if err != nil {
+			return nil, errorIn(bt.file, "column %q: %w", sel.columns[i].name, err)
+		}
+	}
+	return readers, nil
+}
+
+func asList(a arrow.Array) (array.ListLike, error) {
+	if list, ok := a.(array.ListLike); ok {
+		return list, nil
+	}
+	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", describe(a.DataType()))
+}
+
+// fill returns what stands for a missing value of each feature of a column, nil where it is an error. For a category it is
+// the first feature's, the others being zero.
+func (s *selection) fill(c *block.Column) []float64 {
+	width := c.Width()
+	if c.Kind == block.OneHotColumn || c.Kind == block.HashColumn {
+		width = 1 // no category has no mean: it is none
+	}
+	switch {
+	case s.nulls == block.NullsMean && c.Means != nil:
+		return c.Means
+	case s.nulls == block.NullsZero || s.nulls == block.NullsMean:
+		return make([]float64, width)
+	case s.nulls == block.NullsDrop:
+		nan := make([]float64, width) // of rows that stay; see drops
+		for i := range nan {
+			nan[i] = math.NaN()
+		}
+		return nan
+	}
+	return nil
+}
+
+// read returns the numbers lo to hi of the column, or of one of its lists, as features, either where they lie or in dst.
+// It tells whether they are read exactly, and returns the first one that can't be used and what is wrong there, or "".
+func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
+	if r.center == nil {
+		return finished(r, r.view, lo, hi, dst)
+	}
+	wide, exact, row, what := finished(r, r.wide, lo, hi, s.wide)
+	if what != "" {
+		return nil, exact, row, what
+	}
+	dst = dst[:len(wide)]
+	r.standardize(dst, wide)
+	if !finite(dst) {
+		for i, x := range wide {
+			if finite(wide[i:i+1]) && !finite(dst[i:i+1]) {
+				return nil, exact, lo + i, fmt.Sprintf("%v is too far from the mean of the training: correct the value", x)
+			}
+		}
+	}
+	return dst, exact, 0, ""
+}
+
+// finished reads through a view, and fills in what is missing.
+func finished[T, V kernel.Float](r *reader[T], v view[V], lo, hi int, dst []V) (values []V, exact bool, row int, what string) {
+	values, exact = v.read(lo, hi, dst)
+	if v.sound(lo, values) {
+		return values, exact, 0, ""
+	}
+	if r.fill == nil {
+		row, what = v.problem(lo, values)
+		if isMissing(v.array, row) {
+			what += r.advice
+		}
+		return nil, exact, row, what
+	}
+	exact, row, what = v.mend(lo, hi, dst, r.fill)
+	return dst[:hi-lo], exact, row, what
+}
+
+// standardize writes the features that are made of numbers: of many rows of one feature, or one of each.
+func (r *reader[T]) standardize(dst []T, wide []float64) {
+	if r.list == nil {
+		center, scale := r.center[0], r.scale[0]
+		for i, x := range wide {
+			dst[i] = T((x - center) / scale)
+		}
+		return
+	}
+	for i, x := range wide {
+		dst[i] = T((x - r.center[i]) / r.scale[i])
+	}
+}
+
+// readCut is read for any rows of a column of numbers.
+func (r *reader[T]) readCut(c cut, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
+	if c.rows == nil {
+		return r.read(c.lo, c.hi, dst, s)
+	}
+	exact = true
+	for i, span := range c.spans() {
+		values, all, row, what := r.read(span.lo, span.hi, dst[i:], s)
+		if what != "" {
+			return nil, exact, row, what
+		}
+		copy(dst[i:], values)
+		exact = exact && all
+	}
+	return dst[:c.len()], exact, 0, ""
+}
+
+// putLists writes the elements of lists to the columns of rows, which are in a block. The results are those of read.
+func (r *reader[T]) putLists(rows []T, stride int, c cut, s *scratch[T]) (exact bool, row int, what string) {
+	exact = true
+	for _, span := range c.spans() {
+		for row := span.lo; row < span.hi; row, rows = row+1, rows[stride:] {
+			all, what := r.putList(rows[r.first:r.first+r.width], row, s)
+			if what != "" {
+				return exact, row, what
+			}
+			exact = exact && all
+		}
+	}
+	return exact, 0, ""
+}
+
+// putList writes the elements of one list to dst.
+func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (exact bool, what string) {
+	switch {
+	case !r.list.IsNull(row):
+	case r.fill == nil:
+		return false, "null" + r.advice
+	case r.center != nil:
+		r.standardize(dst, r.fill)
+		return true, ""
+	default:
+		for i, v := range r.fill {
+			dst[i] = T(v)
+		}
+		return true, ""
+	}
+	from, to := r.list.ValueOffsets(row)
+	if int(to-from) != r.width {
+		return false, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
+			"equally long)", to-from, r.width)
+	}
+	values, exact, i, what := r.read(int(from), int(to), s.values, s)
+	if what != "" {
+		return false, fmt.Sprintf("element %d: %s", i-int(from), what)
+	}
+	copy(dst, values)
+	return exact, ""
+}

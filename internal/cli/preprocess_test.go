@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// A person is a row of the data that needs preprocessing; age is NaN where it is missing.
+type person struct {
+	age, income float64
+	city        string
+	yes         int64
+}
+
+func people(rows int, missing float64) []person {
+	rng := rand.New(rand.NewPCG(41, 42))
+	cities := []string{"Ulm", "Bonn", "Köln"}
+	var all []person
+	for range rows {
+		p := person{age: math.Round(20 + 60*rng.Float64()), income: 1e6 * rng.ExpFloat64(), city: cities[rng.IntN(3)]}
+		if p.age+p.income/1e5+10*rng.NormFloat64() > 60 != (p.city == "Bonn") {
+			p.yes = 1
+		}
+		if rng.Float64() < missing {
+			p.age = math.NaN()
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func writePeople(t *testing.T, all []person, opt dataset.WriterOptions) string {
+	var age, income []float64
+	var city []string
+	var yes []int64
+	for _, p := range all {
+		age, income, city, yes = append(age, p.age), append(income, p.income), append(city, p.city), append(yes, p.yes)
+	}
+	return writeWith(t, "people.parquet", opt, col{"age", age}, col{"income", income}, col{"city", city}, col{"yes", yes})
+}
+
+// TestPreprocessedScores: predict gives every row the score, bit for bit, that it had in training, and eval as many errors.
+func TestPreprocessedScores(t *testing.T) {
+	data := writePeople(t, people(9000, 0.05), dataset.WriterOptions{RowGroupRows: 1000})
+	for _, c := range []struct {
+		args string
+		opt  dataset.Options
+	}{
+		{"--nulls mean --standardize", dataset.Options{Nulls: block.NullsMean, Standardize: true}},
+		{"--nulls drop --standardize --categorical onehot", dataset.Options{Nulls: block.NullsDrop, Standardize: true, Categorical: "onehot"}},
+		{"--nulls zero --categorical hash:4", dataset.Options{Nulls: block.NullsZero, Categorical: "hash:4"}},
+		{"--standardize --exclude age --categorical onehot", dataset.Options{Exclude: []string{"age"}, Standardize: true, Categorical: "onehot"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			c.opt.Label = "yes"
+			checkPreprocessed[float32](t, data, c.args+" --dtype float32", c.opt)
+			checkPreprocessed[float64](t, data, c.args+" --dtype float64", c.opt)
+		})
+	}
+}
+
+func checkPreprocessed[T kernel.Float](t *testing.T, data, args string, opt dataset.Options) {
+	t.Helper()
+	m, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
+	learned := decode(t, append([]string{"train", data, "--label", "yes", "--epochs", "3", "--json", "--out", m}, strings.Fields(args)...)...)
+	tested := decode(t, "eval", "--model", m, data, "--json")
+	if learned["train_errors"] != tested["errors"] || learned["rows"] != tested["rows"] || tested["errors"] == 0.0 {
+		t.Errorf("%s: %v errors in %v rows in training, %v in %v now", args, learned["train_errors"], learned["rows"], tested["errors"],
+			tested["rows"])
+	}
+	succeed(t, "predict", "--model", m, data, "--score", "--out", out)
+	loaded, err := model.Load(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Load[T](context.Background(), []string{data}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(d.Spec(), loaded.Spec()) {
+		t.Errorf("%s: the model's Spec is %+v, want %+v", args, loaded.Spec(), d.Spec())
+	}
+	lines := strings.Fields(read(t, out))[1:]
+	if len(lines) != 9000 {
+		t.Fatalf("%d predictions", len(lines))
+	}
+	next := 0
+	for b, err := range d.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores := make([]T, b.Len())
+		b.Scores(model.Vector[T](loaded), scores)
+		for r, want := range scores {
+			for lines[next] == "," { // nulls: rows that the training dropped
+				next++
+			}
+			prediction, text, _ := strings.Cut(lines[next], ",")
+			score, err := strconv.ParseFloat(text, 64)
+			if err != nil || T(score) != want || (prediction == "1") != (want > 0) {
+				t.Fatalf("%s: row %d: prediction %s, score %v, want %v", args, r, prediction, score, want)
+			}
+			next++
+		}
+	}
+	for _, l := range lines[next:] {
+		if l != "," {
+			t.Errorf("a row too many: %s", l)
+		}
+	}
+}
+
+// withoutPreprocessing is the text of a model file up to the key and from its end on, without the checksum.
+func withoutPreprocessing(t *testing.T, path string) string {
+	text := read(t, path)
+	if from, to := strings.Index(text, "  \"preprocessing\""), strings.Index(text, "  \"fit_bias\""); from >= 0 {
+		text = text[:from] + text[to:]
+	}
+	return text[:strings.Index(text, "  \"checksum\"")]
+}
+
+// TestFilteredData: dropping rows gives the model of the filtered data, the mean that of the data filled in, and zero that
+// of zeros, but for what the model says about it; none of it depends on workers or the instruction set.
+func TestFilteredData(t *testing.T) {
+	all := people(20_000, 0.1)
+	var kept, zero, mean []person
+	sum, n := 0.0, 0.0 // ages are whole numbers: their sum is exact in any order
+	for _, p := range all {
+		if !math.IsNaN(p.age) {
+			kept = append(kept, p)
+			sum, n = sum+p.age, n+1
+		}
+	}
+	data := writePeople(t, all, dataset.WriterOptions{})
+	learn := func(data string, args ...string) string {
+		path := filepath.Join(t.TempDir(), "m.json")
+		succeed(t, append([]string{"train", data, "--label", "yes", "--epochs", "2", "--out", path}, args...)...)
+		return path
+	}
+	meanModel := learn(data, "--nulls", "mean")
+	m, err := model.Load(meanModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Preprocessing.Columns[0].Means[0]; math.Abs(got-sum/n) > 1e-12*sum/n {
+		t.Errorf("the mean is %v, want %v", got, sum/n)
+	}
+	for _, p := range all {
+		filled := p
+		if math.IsNaN(p.age) {
+			p.age, filled.age = 0, m.Preprocessing.Columns[0].Means[0]
+		}
+		zero, mean = append(zero, p), append(mean, filled)
+	}
+	for nulls, rows := range map[string][]person{"drop": kept, "zero": zero, "mean": mean} {
+		path := learn(data, "--nulls", nulls)
+		want := learn(writePeople(t, rows, dataset.WriterOptions{}))
+		if withoutPreprocessing(t, path) != withoutPreprocessing(t, want) {
+			t.Errorf("%s: model\n%s\nwant\n%s", nulls, read(t, path), read(t, want))
+		}
+		if !strings.Contains(read(t, path), fmt.Sprintf("\"nulls\": %q", nulls)) || strings.Contains(read(t, want), "preprocessing") {
+			t.Errorf("%s: the model doesn't say so, or one without preprocessing does", nulls)
+		}
+	}
+	var first string
+	for _, isa := range kernel.Levels() {
+		for _, workers := range []string{"1", "2", "3", "8"} {
+			got := read(t, learn(data, "--nulls", "drop", "--standardize", "--categorical", "onehot", "--isa", isa.String(), "--workers", workers))
+			if first == "" {
+				first = got
+			}
+			if got != first {
+				t.Errorf("%s, %s workers: another model", isa, workers)
+			}
+		}
+	}
+}
+
+// TestPreprocessingReports has what train, predict, eval and inspect say.
+func TestPreprocessingReports(t *testing.T) {
+	all := people(100, 0)
+	all[3].age, all[7].age, all[5].city = math.NaN(), math.Inf(1), "Mainz"
+	data := writePeople(t, all, dataset.WriterOptions{})
+	other := people(10, 0)
+	other[2].age, other[4].city, other[6].city = math.NaN(), "Ulm", "Trier"
+	fresh := writePeople(t, other, dataset.WriterOptions{})
+	m, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
+	for _, c := range []struct{ args, note string }{
+		{"train DATA --label yes --nulls drop --standardize --categorical onehot --out MODEL",
+			"note: 2 of 100 rows left out: a feature or the label is null, NaN or infinite there\n"},
+		{"predict --model MODEL FRESH --out OUT", "note: column \"city\": 1 of 10 rows have a category that the training had not, it counts " +
+			"as none\nnote: 1 row without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop\n"},
+		{"eval --model MODEL FRESH", "note: 1 of 10 rows left out: a feature or the label is null, NaN or infinite there\n" +
+			"note: column \"city\": 1 of 9 rows have a category that the training had not, it counts as none\n"},
+		{"inspect MODEL", ""},
+	} {
+		args := strings.Fields(strings.NewReplacer("DATA", data, "MODEL", m, "FRESH", fresh, "OUT", out).Replace(c.args))
+		status, _, stderr := command(args...)
+		if status != exitDone || stderr != c.note {
+			t.Errorf("%s: status %d, standard error %q, want %q", c.args, status, stderr, c.note)
+		}
+	}
+	if lines := strings.Split(read(t, out), "\n"); lines[3] != `""` || lines[4] == `""` {
+		t.Errorf("predictions are %q", lines)
+	}
+	text := succeed(t, "inspect", m)
+	for _, want := range []string{"nulls          drop", "standardized   yes", "column         city, one-hot: Bonn, Köln, Mainz, Ulm", "city=Bonn"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if r := decode(t, "inspect", m, "--json"); r["preprocessing"] == nil {
+		t.Errorf("inspect --json has no preprocessing: %v", r)
+	}
+}
+
+// TestThreeClasses: a label of three classes is read, and the learner says that it takes two; a model of three can't be
+// applied.
+func TestThreeClasses(t *testing.T) {
+	data := write(t, "three.parquet", col{"x", []float64{1, 2, 3}}, col{"y", []string{"a", "b", "c"}})
+	status, _, stderr := command("train", data, data, "--label", "y", "--out", filepath.Join(t.TempDir(), "m.json"))
+	if want := fmt.Sprintf("halfspace: %s and 1 more: column \"y\": 3 classes (\"a\", \"b\", \"c\"), training takes two: choose another "+
+		"column with --label, or keep the rows of two classes\n", data); status != exitFailed || stderr != want {
+		t.Errorf("status %d, %q, want %q", status, stderr, want)
+	}
+	d, err := dataset.Load[float32](context.Background(), []string{data}, dataset.Options{Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "three.json")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.New(d.Spec(), make([]float32, 3*kernel.Stride[float32](2))).WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for _, args := range [][]string{{"predict", "--model", path, data, "--out", path + ".csv"}, {"eval", "--model", path, data}} {
+		status, _, stderr := command(args...)
+		if want := path + ": the model has 3 classes, and only models of two can be applied"; status != exitFailed || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q", args[0], status, stderr)
+		}
+	}
+	if text := succeed(t, "inspect", path); !strings.Contains(text, "x for b") || !strings.Contains(text, "bias 0 0 0") {
+		t.Errorf("inspect says\n%s", text)
+	}
+}
