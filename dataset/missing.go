@@ -108,9 +108,30 @@ func (c cut) spans() iter.Seq2[int, cut] {
 	}
 }
 
-// kept returns the rows of a batch that are kept.
+// settle makes an array compute what it otherwise would when first asked, without a lock: its null count, its dictionary.
+// After that goroutines can share it.
+func settle(a arrow.Array) {
+	a.NullN()
+	switch a := a.(type) {
+	case *array.Dictionary:
+		settle(a.Dictionary())
+	case array.ListLike:
+		settle(a.ListValues())
+	}
+}
+
+// kept returns the rows of a batch that are kept. After it, goroutines can share the batch.
 func (s *selection) kept(ctx context.Context, p pool, bt *batch) (cut, error) {
 	all := cut{hi: int(bt.rows)}
+	err := recovered(func() error {
+		for _, a := range bt.columns {
+			settle(a)
+		}
+		return nil
+	})
+	if err != nil {
+		return all, err
+	}
 	if !s.drops() {
 		return all, nil
 	}
@@ -120,7 +141,7 @@ func (s *selection) kept(ctx context.Context, p pool, bt *batch) (cut, error) {
 	}
 	const step = 4096
 	gone := make([]bool, all.hi)
-	err := p.each(ctx, (all.hi+step-1)/step, func(i int) error {
+	err = p.each(ctx, (all.hi+step-1)/step, func(i int) error {
 		return recovered(func() error {
 			for _, c := range columns {
 				for _, row := range missing(bt.columns[c], i*step, min(all.hi, (i+1)*step)) {
