@@ -37,6 +37,7 @@ type Options struct {
 	Spec     *block.Spec // of a model: read its features, give labels as its classes; the four fields before are ignored
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Text     TextOptions // how CSV and svmlight files are written
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known.
@@ -60,14 +61,27 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, err
 	}
 	opt.Keep = nil
-	in, err := openParquet(ctx, paths, opt, p)
+	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
 	}
-	if in.rows == 0 {
+	if in.total() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
-	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
+	data, err := collect[T](ctx, in.name(), in.selection(), opt, p, mem, in.total(), in.batches(ctx, p, mem))
+	if err == nil {
+		opt.tell(in.notes())
+	}
+	return data, err
+}
+
+// tell passes notes on.
+func (opt Options) tell(notes []string) {
+	for _, n := range notes {
+		if opt.Warn != nil {
+			opt.Warn(n)
+		}
+	}
 }
 
 // FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
@@ -104,10 +118,11 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	}
 	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
-		if opt.Label != "" {
+		spec = &block.Spec{Features: sel.names(), Bias: sel.bias}
+		if sel.label >= 0 {
 			var err error
-			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
+			spec.Label = sel.columns[sel.label].name
+			if spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive); err != nil {
 				return nil, errorIn(name, "%w", err)
 			}
 		}
@@ -139,27 +154,17 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
-	in, err := openParquet(ctx, paths, opt, p)
+	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
 	}
-	spec, signs := opt.Spec, modelSigns(opt.Spec)
+	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		spec = &block.Spec{Features: in.sel.names(), Bias: in.sel.bias}
+		spec = &block.Spec{Features: sel.names(), Bias: sel.bias}
 	}
-	kept := keptSchema(in.sel)
-	if in.rows == 0 {
-		var rec arrow.Record
-		if kept.NumFields() > 0 {
-			none := array.NewRecordBuilder(mem, kept)
-			defer none.Release()
-			rec = none.NewRecord()
-			defer rec.Release()
-		}
-		return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
-	}
+	kept := keptSchema(sel)
 	var b *builder[T]
-	b = newBuilder(in.sel, newLabels(opt.Spec), p, mem, in.rows, func(full *block.Block[T], keep []arrow.Array) error {
+	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {
 		b.spare = full
 		sign(full.Y, signs)
 		var rec arrow.Record
@@ -172,8 +177,27 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err := b.run(ctx, in.batches(ctx, p, mem), opt.Progress); err != nil {
 		return err
 	}
-	b.warn(opt.Warn)
+	if b.rows == 0 {
+		return emptyBlock(spec, kept, mem, fn)
+	}
+	if opt.Spec == nil {
+		b.warn(opt.Warn) // otherwise the user can't change what is rounded
+	}
+	opt.tell(in.notes())
 	return nil
+}
+
+// emptyBlock calls fn with no rows.
+func emptyBlock[T kernel.Float](spec *block.Spec, kept *arrow.Schema, mem memory.Allocator,
+	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	var rec arrow.Record
+	if kept.NumFields() > 0 {
+		none := array.NewRecordBuilder(mem, kept)
+		defer none.Release()
+		rec = none.NewRecord()
+		defer rec.Release()
+	}
+	return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
 }
 
 func (opt Options) pool() (pool, error) {
