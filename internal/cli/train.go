@@ -19,6 +19,7 @@ import (
 
 type trainOptions struct {
 	machine
+	text textOptions
 	data trainData
 
 	algo, order, dtype, pocket choice
@@ -43,12 +44,18 @@ func (a *app) train() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
 		Short: "Learn a model from data",
-		Long: `Train learns a linear classifier of two classes from the rows of Parquet files.
+		Long: `Train learns a linear classifier of two classes from the rows of Parquet, CSV,
+svmlight or Arrow IPC files.
 
-DATA are files, globs or directories. The perceptron learns row by row until
-every row is right, which happens only where a hyperplane separates the classes;
---algo pocket keeps the weights with the fewest errors, so it serves for any
-data. Ending without such a plane, after --epochs, is not a failure.
+DATA are files of one format, globs or directories, or - for standard input. The
+extension tells the format, or the content where it doesn't. Columns of a CSV
+file without a header are c1, c2, ...; --label takes a name, a column's number
+or "last". In a svmlight file the label is "label" and feature 7 is f7.
+
+The perceptron learns row by row until every row is right, which happens only
+where a hyperplane separates the classes; --algo pocket keeps the weights with
+the fewest errors, so it serves for any data. Ending without such a plane, after
+--epochs, is not a failure.
 
 Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --out m.json
@@ -56,7 +63,7 @@ Without --out the model is reported and thrown away.`,
   halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required)")
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all numeric ones but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
@@ -72,8 +79,12 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if o.data.label == "" && len(args) > 0 {
+			o.data.label = dataset.DefaultLabel(args)
+		}
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -103,7 +114,7 @@ func orderNames() []string {
 // check looks for what is wrong in the options alone, and applies those on the machine.
 func (o *trainOptions) check(args []string) error {
 	if len(args) == 0 {
-		return usagef("no data: name a Parquet file, a glob or a directory")
+		return usagef("no data: name a file, a glob or a directory")
 	}
 	if o.data.label == "" {
 		return usagef("--label is missing: name the column that holds the classes")
@@ -116,6 +127,9 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if err := o.text.check(); err != nil {
+		return err
 	}
 	if err := o.machine.apply(); err != nil {
 		return err
@@ -157,7 +171,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Workers: o.workers,
+		NoBias: o.data.noBias, Workers: o.workers, Text: o.text.options(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})
