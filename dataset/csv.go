@@ -183,7 +183,7 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 		}
 	}
 	if n != len(f.names) {
-		return fmt.Errorf("%s: line %d: %d fields, but %d in the first line: mend the line", f.path, first, n, len(f.names))
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
 	}
 	return nil
 }
