@@ -413,7 +413,10 @@ func FuzzFormats(f *testing.F) {
 func readInEveryWay(path string) []error {
 	ctx := context.Background()
 	_, load := Load[float32](ctx, []string{path}, Options{Label: "last", Workers: 2})
-	_, model := Convert(ctx, []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{Workers: 2}, WriterOptions{})
+	var convert error
+	if filepath.Ext(path) == ".arrow" { // whose arrays may not be what they say; it waits for the disk
+		_, convert = Convert(ctx, []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{Workers: 2}, WriterOptions{})
+	}
 	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
 	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
 		func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
@@ -422,5 +425,5 @@ func readInEveryWay(path string) []error {
 			}
 			return nil
 		})
-	return []error{load, model, inspect, scan}
+	return []error{load, convert, inspect, scan}
 }

@@ -121,7 +121,7 @@ func (s *source) records(mem memory.Allocator) (*recordReader, error) {
 	err = m.begin()
 	if err == nil {
 		err = recovered(func() (err error) {
-			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(limited{mem}))
+			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&limited{mem, m}))
 			return err
 		})
 	}
@@ -148,6 +148,7 @@ type messages struct {
 	src     *sourceReader
 	file    bool // a footer ends the stream
 	current *ipc.Message
+	taken   int   // bytes of memory for what is made of the current message
 	err     error // the first, which names the file
 }
 
@@ -185,6 +186,7 @@ func (m *messages) begin() error {
 // Message returns the next message, valid until the next call, and io.EOF at the mark that ends a stream.
 func (m *messages) Message() (*ipc.Message, error) {
 	m.Release()
+	m.taken = 0
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -216,11 +218,12 @@ func (m *messages) read() (*ipc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var msg *ipc.Message
 	var body int64
 	err = recovered(func() error {
-		msg = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil))
-		body = msg.BodyLen()
+		if err := checkMessage(meta); err != nil {
+			return err
+		}
+		body = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)).BodyLen()
 		return nil
 	})
 	if err != nil {
@@ -276,21 +279,26 @@ func (m *messages) damaged(err error) error {
 	return fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.path, oneLine(err.Error()))
 }
 
-// limited refuses absurd allocations, which sizes in a damaged file ask for, by a panic that the reader recovers from.
-type limited struct{ memory.Allocator }
+// limited refuses absurd allocations, which sizes in a damaged file ask for, by a panic that the reader recovers from: a
+// message takes at most maxArrowBody in all.
+type limited struct {
+	memory.Allocator
+	*messages
+}
 
-func (l limited) Allocate(size int) []byte {
-	l.check(size)
+func (l *limited) Allocate(size int) []byte {
+	l.take(size)
 	return l.Allocator.Allocate(size)
 }
 
-func (l limited) Reallocate(size int, b []byte) []byte {
-	l.check(size)
+func (l *limited) Reallocate(size int, b []byte) []byte {
+	l.take(size - len(b))
 	return l.Allocator.Reallocate(size, b)
 }
 
-func (limited) check(size int) {
-	if size < 0 || size > maxArrowBody {
-		panic(fmt.Sprintf("a buffer of %d bytes, more than %d", size, maxArrowBody))
+func (l *limited) take(size int) {
+	if size > maxArrowBody || l.taken+size > maxArrowBody {
+		panic(fmt.Sprintf("a message of more than %d bytes", maxArrowBody))
 	}
+	l.taken += max(0, size)
 }

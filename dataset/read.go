@@ -1,4 +1,4 @@
-// Package dataset reads Parquet files and Arrow records into blocks, and writes Parquet and CSV.
+// Package dataset reads Parquet, CSV, svmlight and Arrow IPC files and Arrow records into blocks, and writes those files.
 //
 // A file's columns become Arrow arrays, row group by row group, and these are transposed into blocks. The blocks depend
 // on the rows alone: not on how they are spread over files, row groups, pages or records, nor on the workers.
@@ -29,7 +29,7 @@ import (
 // Features are numbers (integers and floating point of every width) and booleans, read as 0 and 1. A label is a number,
 // a boolean or a string. Nulls, NaN and infinities are errors in both.
 type Options struct {
-	Label    string      // label column; "": none, blocks have no labels
+	Label    string      // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
 	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
 	Exclude  []string    // columns that aren't features; each must match one of the file's
 	Positive string      // text of the class +1; "": the greater one
@@ -47,8 +47,8 @@ type Options struct {
 	Warn func(text string)
 }
 
-// Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
-// *.parquet files in and below it in lexical order; other names that begin with a dot or an underscore are left out.
+// Load reads files into memory. Paths are those of Expand; the files must have one format, which their extensions tell,
+// or their content where they don't.
 //
 // Labels are +1 for the positive class and -1 for the other; without Options.Spec the data must have both.
 func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
@@ -134,7 +134,7 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	return block.NewData(spec, blocks), nil
 }
 
-// Scan reads Parquet files as Load does, and calls fn with one block after the other and the kept columns of its rows,
+// Scan reads files as Load does, and calls fn with one block after the other and the kept columns of its rows,
 // as a record, or nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in
 // memory at a time. Kept columns must have the same types in all files. Without rows it calls fn once, with an empty
 // block, so that fn learns of the columns.
