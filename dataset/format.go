@@ -123,17 +123,25 @@ func (s *source) sniff() (format, error) {
 func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
 
 // DefaultLabel returns the name of the label column where the format of the files has one, as svmlight does, or "".
+// Standard input, which can't be looked at and then read, is taken for svmlight.
 func DefaultLabel(paths []string) string {
+	paths, err := Expand(paths)
+	if err != nil {
+		return ""
+	}
 	for _, path := range paths {
-		if path == "-" || extensions[extension(path)] == formatSvmlight {
-			continue
+		f := extensions[extension(path)]
+		if path == "-" {
+			f = formatSvmlight
 		}
-		if s, err := newSource(path); err == nil && extension(path) == ".txt" {
-			if f, err := s.sniff(); err == nil && f == formatSvmlight {
-				continue
+		if f == "" {
+			if s, err := newSource(path); err == nil {
+				f, _ = s.sniff() // where that fails, so will reading
 			}
 		}
-		return ""
+		if f != formatSvmlight {
+			return ""
+		}
 	}
 	return svmlightLabel
 }

@@ -297,7 +297,7 @@ func (l *limited) Reallocate(size int, b []byte) []byte {
 }
 
 func (l *limited) take(size int) {
-	if size > maxArrowBody || l.taken+size > maxArrowBody {
+	if size > maxArrowBody-l.taken {
 		panic(fmt.Sprintf("a message of more than %d bytes", maxArrowBody))
 	}
 	l.taken += max(0, size)
