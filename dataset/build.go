@@ -182,8 +182,11 @@ func (b *builder[T]) flush() error {
 	b.block = nil
 	keep := make([]arrow.Array, len(b.keep))
 	for k, parts := range b.keep {
-		var err error
-		if keep[k], err = array.Concatenate(parts, b.mem); err != nil {
+		err := recovered(func() (err error) { // an array may not be what it says
+			keep[k], err = array.Concatenate(parts, b.mem)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("column %q: %w", b.sel.columns[b.sel.keep[k]].name, err)
 		}
 		defer keep[k].Release()

@@ -250,7 +250,7 @@ func TestPaths(t *testing.T) {
 		"d/_tmp/a.parquet", "d/a.txt", "d/odd.parquet/part-0.parquet", "x[1].parquet", "_x.parquet"} {
 		file1(t, dir, name, field("x", p.Int8, fmt.Sprintf("[%d]", i)))
 	}
-	for name, data := range map[string]string{"zero.parquet": "", "text.csv": "a,b\n1,2\n", "short.parquet": "PAR1",
+	for name, data := range map[string]string{"zero.parquet": "", "text.parquet": "a,b\n1,2\n", "short.parquet": "PAR1",
 		"cut.parquet": "PAR1 and some more that is not a footer", "secret.parquet": "PARE and some more data in betweenPARE",
 		"footer.parquet": "PAR1 a footer that is none\x10\x00\x00\x00PAR1", "long.parquet": "PAR1 too long a footer\xff\x00\x00\x00PAR1"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
@@ -269,19 +269,18 @@ func TestPaths(t *testing.T) {
 		{"d/_*.parquet", "[4]"},
 		{"x[1].parquet", "[9]"},
 		{"x*.parquet", "[9]"},
-		{"-", "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file"},
 		{"none.parquet", "DIR/none.parquet: no such file: check the path"},
 		{"none*.parquet", "DIR/none*.parquet: no file matches: check the path"},
 		{"[none", `DIR/[none: not a valid glob: close every [ or put \ before it`},
-		{"empty", "DIR/empty: no *.parquet file in this directory: check the path"},
+		{"empty", "DIR/empty: no *.parquet file in this directory, nor one of another format: check the path"},
 		{"zero.parquet", "DIR/zero.parquet: the file is empty: write it again"},
-		{"text.csv", "DIR/text.csv: not a Parquet file, which begins with PAR1: convert it to Parquet"},
+		{"text.parquet", "DIR/text.parquet: not a Parquet file, which begins with PAR1: convert it to Parquet"},
 		{"short.parquet", "DIR/short.parquet: the file is truncated, since no footer ends it: copy or write it again"},
 		{"cut.parquet", "DIR/cut.parquet: the file is truncated, since no footer ends it: copy or write it again"},
 		{"secret.parquet", "DIR/secret.parquet: encrypted Parquet files can't be read: write it without encryption"},
 		{"long.parquet", "DIR/long.parquet: the metadata can't be read (parquet: file is smaller than indicated metadata size): " +
 			"write the file again"},
-		{"/dev/null", "/dev/null: not a regular file: name a Parquet file"},
+		{"/dev/null", "/dev/null: not a regular file: name a file, or - for standard input"},
 	} {
 		path := c.path
 		if path != "-" && path[0] != '/' {
@@ -310,7 +309,7 @@ func TestPaths(t *testing.T) {
 		t.Errorf("a footer that is none: %v", err)
 	}
 	_, err = Load[float32](context.Background(), nil, Options{})
-	wantError(t, err, dir, "no data: name a Parquet file, a directory or a glob")
+	wantError(t, err, dir, "no data: name a file, a directory or a glob")
 }
 
 // smallFile is a file of a few columns of most types, small enough to damage every byte of it.

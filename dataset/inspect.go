@@ -51,8 +51,7 @@ type KeyValue struct {
 // Inspect returns what the metadata of a Parquet file says. It reads no data.
 func Inspect(path string) (*FileInfo, error) {
 	if path == "-" {
-		_, err := expandOne(path)
-		return nil, err
+		return nil, errStandardInput(formatParquet)
 	}
 	var info *FileInfo
 	err := withMetadata(path, func(m *fileMetadata) error {

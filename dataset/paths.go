@@ -11,11 +11,12 @@ import (
 )
 
 // Expand returns the files that paths name, in the order of paths: files as they are, the matches of a glob sorted,
-// the *.parquet files in and below a directory sorted by path. Names that begin with a dot or an underscore are left
-// out unless they are spelled out.
+// the *.parquet files in and below a directory sorted by path, or the files of other formats, by their extensions, where
+// it has none. Names that begin with a dot or an underscore are left out unless they are spelled out. Standard input is
+// "-".
 func Expand(paths []string) ([]string, error) {
 	if len(paths) == 0 {
-		return nil, errors.New("no data: name a Parquet file, a directory or a glob")
+		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
 	var files []string
 	for _, p := range paths {
@@ -30,8 +31,7 @@ func Expand(paths []string) ([]string, error) {
 
 func expandOne(p string) ([]string, error) {
 	if p == "-" {
-		return nil, errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
-			"save it and name the file")
+		return []string{p}, nil
 	}
 	if _, err := os.Stat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return named(p)
@@ -69,10 +69,10 @@ func named(p string) ([]string, error) {
 	return []string{p}, nil
 }
 
-// directory returns the Parquet files in and below dir. Links to files count, links to directories don't: they may
+// directory returns the Parquet files in and below dir, or the others that can be read. Links to files count, links to directories don't: they may
 // lead in a circle.
 func directory(dir string) ([]string, error) {
-	var files []string
+	var files, others []string
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return pathError(p, err)
@@ -86,10 +86,17 @@ func directory(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		if strings.EqualFold(filepath.Ext(p), ".parquet") && !d.IsDir() {
-			if info, err := os.Stat(p); err != nil || !info.IsDir() {
-				files = append(files, p)
-			}
+		f, ok := extensions[extension(p)]
+		if !ok || d.IsDir() {
+			return nil
+		}
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			return nil
+		}
+		if f == formatParquet {
+			files = append(files, p)
+		} else {
+			others = append(others, p)
 		}
 		return nil
 	})
@@ -97,7 +104,10 @@ func directory(dir string) ([]string, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no *.parquet file in this directory: check the path", dir)
+		files = others
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no *.parquet file in this directory, nor one of another format: check the path", dir)
 	}
 	slices.Sort(files)
 	return files, nil

@@ -1,4 +1,4 @@
-// Package dataset reads Parquet files and Arrow records into blocks, and writes Parquet and CSV.
+// Package dataset reads Parquet, CSV, svmlight and Arrow IPC files and Arrow records into blocks, and writes those files.
 //
 // A file's columns become Arrow arrays, row group by row group, and these are transposed into blocks. The blocks depend
 // on the rows alone: not on how they are spread over files, row groups, pages or records, nor on the workers.
@@ -37,7 +37,7 @@ import (
 // remembers. A missing label is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
 // rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
 type Options struct {
-	Label    string      // label column; "": none, blocks have no labels
+	Label    string      // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
 	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
 	Exclude  []string    // columns that aren't features; each must match one of the file's
 	Positive string      // text of the class +1; "": the greater one
@@ -45,6 +45,7 @@ type Options struct {
 	Nulls    block.Nulls // what becomes of missing values; "": they are errors
 	Keep     []string    // Scan only: columns to hand on as they are
 	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Text     TextOptions // how CSV and svmlight files are written
 
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
@@ -69,8 +70,8 @@ type Options struct {
 	Warn func(text string)
 }
 
-// Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
-// *.parquet files in and below it in lexical order; other names that begin with a dot or an underscore are left out.
+// Load reads files into memory. Paths are those of Expand; the files must have one format, which their extensions tell,
+// or their content where they don't.
 //
 // Labels are +1 for the positive class and -1 for the other. Where there are more than two classes they are the classes'
 // numbers, from 0 on in sorted order.
@@ -84,19 +85,32 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, err
 	}
 	opt.Keep = nil
-	in, err := openParquet(ctx, paths, opt, p)
+	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
 	}
-	if in.rows == 0 {
+	if in.total() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
-	if in.sel.unlearned() {
-		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+	if sel := in.selection(); sel.unlearned() {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
 			return nil, err
 		}
 	}
-	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
+	data, err := collect[T](ctx, in.name(), in.selection(), opt, p, mem, in.total(), in.batches(ctx, p, mem))
+	if err == nil {
+		opt.tell(in.notes())
+	}
+	return data, err
+}
+
+// tell passes notes on.
+func (opt Options) tell(notes []string) {
+	for _, n := range notes {
+		if opt.Warn != nil {
+			opt.Warn(n)
+		}
+	}
 }
 
 // FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
@@ -153,8 +167,9 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 		if spec, err = sel.spec(); err != nil {
 			return nil, errorIn(name, "%w", err)
 		}
-		if spec.Label = opt.Label; opt.Label != "" {
-			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
+		if sel.label >= 0 {
+			spec.Label = sel.columns[sel.label].name
+			if spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive); err != nil {
 				return nil, errorIn(name, "%w", err)
 			}
 		}
@@ -166,7 +181,7 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	return block.NewData(spec, blocks), nil
 }
 
-// Scan reads Parquet files as Load does, and calls fn with one block after the other and the kept columns of its rows,
+// Scan reads files as Load does, and calls fn with one block after the other and the kept columns of its rows,
 // as a record, or nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in
 // memory at a time. Kept columns must have the same types in all files. Without rows it calls fn once, with an empty
 // block, so that fn learns of the columns.
@@ -186,34 +201,24 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
-	in, err := openParquet(ctx, paths, opt, p)
+	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
 	}
-	if in.sel.unlearned() {
-		if err := in.sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
+	if sel.unlearned() {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
 			return err
 		}
 	}
-	spec, signs := opt.Spec, modelSigns(opt.Spec)
 	if spec == nil {
-		if spec, err = in.sel.spec(); err != nil {
+		if spec, err = sel.spec(); err != nil {
 			return errorIn(in.name(), "%w", err)
 		}
 	}
-	kept := keptSchema(in.sel)
-	if in.rows == 0 {
-		var rec arrow.Record
-		if kept.NumFields() > 0 {
-			none := array.NewRecordBuilder(mem, kept)
-			defer none.Release()
-			rec = none.NewRecord()
-			defer rec.Release()
-		}
-		return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
-	}
+	kept := keptSchema(sel)
 	var b *builder[T]
-	b = newBuilder(in.sel, newLabels(opt.Spec), p, mem, in.rows, func(full *block.Block[T], keep []arrow.Array) error {
+	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {
 		b.spare = full
 		sign(full.Y, signs)
 		var rec arrow.Record
@@ -226,8 +231,25 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err := b.run(ctx, in.batches(ctx, p, mem), opt.Progress); err != nil {
 		return err
 	}
+	if b.rows == 0 {
+		return emptyBlock(spec, kept, mem, fn)
+	}
 	b.warn(opt.Warn)
+	opt.tell(in.notes())
 	return nil
+}
+
+// emptyBlock calls fn with no rows.
+func emptyBlock[T kernel.Float](spec *block.Spec, kept *arrow.Schema, mem memory.Allocator,
+	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	var rec arrow.Record
+	if kept.NumFields() > 0 {
+		none := array.NewRecordBuilder(mem, kept)
+		defer none.Release()
+		rec = none.NewRecord()
+		defer rec.Release()
+	}
+	return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
 }
 
 func (opt Options) pool() (pool, error) {

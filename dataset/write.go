@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -35,11 +36,12 @@ var writeCodecs = map[string]compress.Compression{
 	"gzip": compress.Codecs.Gzip,
 }
 
-// WriterOptions are choices for Parquet; CSV has none. The zero value of a field stands for its default.
+// WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
 type WriterOptions struct {
 	Compression  string            // "snappy", the default, "none", "zstd" or "gzip"
 	RowGroupRows int64             // rows of a row group, the last excepted; 131,072, or fewer with over 256 columns
 	Metadata     map[string]string // key-value metadata of the file
+	Label        string            // svmlight: the column of the labels; "label"
 }
 
 // Writer writes records to a file, which is there completely once Close has returned nil, and not at all before.
@@ -60,11 +62,11 @@ type encoder interface {
 	finish() error
 }
 
-// Create starts a file in the format of its extension, .parquet or .csv; "-" is CSV on standard output, and a pipe or a
-// device without either extension gets CSV too. In Parquet, columns that schema calls nullable are OPTIONAL, others
+// Create starts a file in the format of its extension, that of a Parquet, Arrow IPC or svmlight file or .csv; "-" is CSV
+// on standard output, and a pipe or a device without such an extension gets CSV too. In Parquet, columns that schema calls nullable are OPTIONAL, others
 // REQUIRED. Errors name path and say what to do.
 func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
-	ext, err := outputFormat(path)
+	format, err := outputFormat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +84,14 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 	}
 	w := &Writer{path: path, file: file, schema: schema}
 	err = w.guard(func() error {
-		if ext == ".csv" {
+		switch format {
+		case formatCSV:
 			w.enc, err = newCSVEncoder(file, schema)
-		} else {
+		case formatSvmlight:
+			w.enc, err = newSvmlightEncoder(file, schema, opt.Label)
+		case formatArrow:
+			w.enc, err = newArrowEncoder(file, schema)
+		default:
 			w.enc, err = newParquetEncoder(file, schema, opt)
 		}
 		return err
@@ -96,19 +103,19 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 	return w, nil
 }
 
-// outputFormat returns ".parquet" or ".csv", the format to write to path in.
-func outputFormat(path string) (string, error) {
+// outputFormat returns the format to write to path in.
+func outputFormat(path string) (format, error) {
 	if path == "-" {
-		return ".csv", nil
+		return formatCSV, nil
 	}
 	ext := strings.ToLower(filepath.Ext(path))
-	if ext == ".parquet" || ext == ".csv" {
-		return ext, nil
+	if f, ok := extensions[ext]; ok && ext != ".tsv" {
+		return f, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
-		return ".csv", nil
+		return formatCSV, nil
 	}
-	const known = "use .parquet or .csv, or - for CSV on standard output"
+	const known = "use .parquet, .csv, .arrow or .svm, or - for CSV on standard output"
 	if ext == "" {
 		return "", fmt.Errorf("%s: no extension tells which format to write: %s", path, known)
 	}
@@ -258,8 +265,38 @@ func (e *parquetEncoder) finish() error {
 	return nil
 }
 
+// arrowEncoder writes an Arrow IPC file.
+type arrowEncoder struct{ *ipc.FileWriter }
+
+func newArrowEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
+	w, err := ipc.NewFileWriter(&counted{Writer: out}, ipc.WithSchema(schema))
+	return arrowEncoder{w}, err
+}
+
+func (e arrowEncoder) write(rec arrow.Record) error { return e.Write(rec) }
+func (e arrowEncoder) finish() error                { return e.Close() }
+
+// counted is a writer that knows its place, for which Arrow asks by seeking from there to there.
+type counted struct {
+	io.Writer
+	n int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *counted) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, errors.New("this file can't be written out of order")
+	}
+	return c.n, nil
+}
+
 // csvEncoder writes a header, then a line for each row: floats in the shortest form that parses back to the same value,
-// nulls empty, text in quotes where needed, the empty text always, so that it differs from a null.
+// nulls empty, text in quotes where needed, and always where it would be read as a null.
 type csvEncoder struct {
 	out io.Writer
 	buf []byte
@@ -354,7 +391,7 @@ func intCell[T int8 | int16 | int32 | int64](values []T) cell {
 
 // appendText appends s as RFC 4180 has it. Spaces at the ends are quoted too, since some readers trim them.
 func appendText(buf []byte, s string) []byte {
-	if s != "" && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
+	if !isNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
 		return append(buf, s...)
 	}
 	buf = append(buf, '"')

@@ -378,8 +378,8 @@ func TestCreateErrors(t *testing.T) {
 		opt    WriterOptions
 		want   string
 	}{
-		{"x.txt", writeSchema, WriterOptions{}, `extension ".txt" can't be written: use .parquet or .csv, or - for CSV`},
-		{"model", writeSchema, WriterOptions{}, "no extension tells which format to write: use .parquet or .csv"},
+		{"x.txt", writeSchema, WriterOptions{}, `extension ".txt" can't be written: use .parquet, .csv, .arrow or .svm, or - for CSV`},
+		{"model", writeSchema, WriterOptions{}, "no extension tells which format to write: use .parquet, .csv"},
 		{"x.parquet", writeSchema, WriterOptions{Compression: "lzma"}, `unknown compression "lzma": use snappy, none, zstd`},
 		{"x.parquet", writeSchema, WriterOptions{RowGroupRows: -1}, "-1 rows in a row group: use 1 or more"},
 		{"x.csv", twice, WriterOptions{}, `two columns are named "x.0": rename one`},

@@ -103,8 +103,9 @@ func (a *app) root() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Train linear classifiers on millions of Parquet rows",
 		Long: `Halfspace trains linear classifiers on millions of rows straight from Parquet
-files. The same data, options and seed give the same model, byte for byte, on
-every CPU and with any number of workers.`,
+files, and from CSV, svmlight and Arrow IPC files. The same data, options and
+seed give the same model, byte for byte, on every CPU and with any number of
+workers.`,
 		Example: `  halfspace gen --rows 1000000 --features 28 --noise 0.1 --out train.parquet
   halfspace train train.parquet --label label --out m.json
   halfspace eval --model m.json train.parquet
@@ -117,7 +118,7 @@ every CPU and with any number of workers.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.NewReplacer("Flags:", "Options:", ".FlagUsages ", ".FlagUsagesWrapped 80 ", " [command]", " COMMAND").
 		Replace(root.UsageTemplate()))
-	root.AddCommand(a.train(), a.predict(), a.eval(), a.inspect(), a.gen(), a.cpu())
+	root.AddCommand(a.train(), a.predict(), a.eval(), a.inspect(), a.convert(), a.gen(), a.cpu())
 	return root
 }
 

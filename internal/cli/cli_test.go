@@ -238,7 +238,7 @@ func TestUsage(t *testing.T) {
 		switch {
 		case strings.HasPrefix(c.args, "completion bash "):
 			verb += " bash"
-		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "gen", "cpu", "help", "completion"}, args[0]):
+		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "convert", "gen", "cpu", "help", "completion"}, args[0]):
 			verb = "halfspace"
 		}
 		if !strings.Contains(stderr, c.want) || !isOneLine(stderr) || !strings.HasSuffix(stderr, "(see "+verb+" --help)\n") {
@@ -326,8 +326,8 @@ func TestFailures(t *testing.T) {
 		{"train NAME --label y", "a model can't be made of this data: name of feature \"x\\xff\" is not valid UTF-8"},
 		{"train HUGE --label y --dtype float64", "too large for float64"},
 		{"inspect DIR/none.json", "no such file"},
-		{"inspect DIR/text.parquet", "neither a Parquet file nor a model"},
-		{"inspect DIR/empty.parquet", "neither a Parquet file nor a model"},
+		{"inspect DIR/text.parquet", "not a Parquet file"},
+		{"inspect DIR/empty.parquet", "the file is empty"},
 		{"inspect DIR/cut.parquet", "cut.parquet"},
 		{"inspect DIR/damaged.json", "wrong checksum"},
 		{"inspect DIR", "is a directory"},
@@ -354,7 +354,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "gen", "cpu"} {
+	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "convert", "gen", "cpu"} {
 		args := []string{verb, "--help"}
 		if verb == "" {
 			args = args[1:]

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,6 +19,7 @@ import (
 
 type evalOptions struct {
 	machine
+	text   textOptions
 	models []string
 	label  string
 	json   bool
@@ -28,8 +30,8 @@ func (a *app) eval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
 		Short: "Measure how good models are on labelled data",
-		Long: `Eval predicts the rows of the Parquet files DATA with each model and compares
-the predictions with the labels: errors, accuracy, the confusion of classes with
+		Long: `Eval predicts the rows of the files DATA with each model and compares the
+predictions with the labels: errors, accuracy, the confusion of classes with
 precision, recall and F1, and the area under the ROC curve (exact, equal scores
 counting half). Rows with nulls are left out if the training dropped them.`,
 		Example: `  halfspace eval --model m.json test.parquet
@@ -40,13 +42,19 @@ counting half). Rows with nulls are left out if the training dropped them.`,
 	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train; give the option again for more (required)")
 	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the name that it had in training)")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(o.models) == 0:
 			return usagef("--model is missing: name the file of a model")
 		case len(args) == 0:
-			return usagef("no data: name a Parquet file, a glob or a directory")
+			return usagef("no data: name a file, a glob or a directory")
+		case len(o.models) > 1 && slices.Contains(args, "-"):
+			return usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
+		}
+		if err := o.text.check(); err != nil {
+			return err
 		}
 		if err := o.machine.apply(); err != nil {
 			return err
@@ -124,9 +132,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	confusion := metrics.NewConfusion(len(m.Classes))
 	auc := new(metrics.AUC[T])
 	err := dataset.Scan(ctx, paths, dataset.Options{
-		Spec: spec, Label: label, Workers: o.workers,
-		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
+		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(),
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
 	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
 		scores := scorer.Scores(b)
 		for r, score := range scores {

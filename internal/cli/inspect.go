@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,23 +24,30 @@ const largestWeights = 20
 
 func (a *app) inspect() *cobra.Command {
 	var asJSON bool
+	var text textOptions
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
-		Short: "Show what is in a model or a Parquet file",
-		Long: `Inspect tells a model from a Parquet file by its content and shows what is in
-it: of a model what it learned, from what, and its largest weights; of a Parquet
-file its rows, columns and row groups.`,
+		Short: "Show what is in a model or a data file",
+		Long: `Inspect tells a model from data by its content and shows what is in it: of a
+model what it learned, from what, and its largest weights; of a Parquet file its
+rows, columns and row groups; of a CSV, svmlight or Arrow IPC file its rows and
+columns as they are read.`,
 		Example: `  halfspace inspect m.json
-  halfspace inspect train.parquet --json`,
+  halfspace inspect train.parquet --json
+  halfspace inspect train.csv.gz --header no`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("%d files: name one model or Parquet file", len(args))
+				return usagef("%d files: name one model or data file", len(args))
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return a.verb(cmd, func(_ *cobra.Command, args []string) error {
+	text.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if err := text.check(); err != nil {
+			return err
+		}
 		isModel, err := looksLikeModel(args[0])
 		if err != nil {
 			return err
@@ -47,28 +55,29 @@ file its rows, columns and row groups.`,
 		if isModel {
 			return a.inspectModel(args[0], asJSON)
 		}
-		return a.inspectData(args[0], asJSON)
+		isParquet, err := dataset.IsParquet(args[0])
+		if err != nil {
+			return err
+		}
+		if isParquet {
+			return a.inspectParquet(args[0], asJSON)
+		}
+		return a.inspectTable(cmd.Context(), args[0], text.options(), asJSON)
 	})
 }
 
-// looksLikeModel tells by the first bytes whether a file is JSON; it fails if it is nothing that we know.
+// looksLikeModel tells by the first byte whether a file is JSON.
 func looksLikeModel(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, openError(path, err)
 	}
 	defer f.Close()
-	head := make([]byte, 4)
-	n, err := io.ReadFull(f, head)
-	switch {
-	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+	head := make([]byte, 1)
+	if _, err := f.Read(head); err != nil && err != io.EOF {
 		return false, openError(path, err)
-	case string(head[:n]) == "PAR1":
-		return false, nil
-	case n > 0 && head[0] == '{':
-		return true, nil
 	}
-	return false, fmt.Errorf("%s: neither a Parquet file nor a model of halfspace", path)
+	return head[0] == '{', nil
 }
 
 // openError says what is wrong with a file without naming the operation.
@@ -201,18 +210,18 @@ func (r modelReport) text(path string) []byte {
 	return s.Bytes()
 }
 
-// A dataReport is what inspect --json prints for a Parquet file.
-type dataReport struct {
+// A parquetReport is what inspect --json prints for a Parquet file.
+type parquetReport struct {
 	Kind string `json:"kind"` // "parquet"
 	*dataset.FileInfo
 }
 
-func (a *app) inspectData(path string, asJSON bool) error {
+func (a *app) inspectParquet(path string, asJSON bool) error {
 	info, err := dataset.Inspect(path)
 	if err != nil {
 		return err
 	}
-	r := dataReport{"parquet", info}
+	r := parquetReport{"parquet", info}
 	if asJSON {
 		return a.printJSON(r)
 	}
@@ -220,7 +229,7 @@ func (a *app) inspectData(path string, asJSON bool) error {
 }
 
 // text is the report for people.
-func (r dataReport) text() []byte {
+func (r parquetReport) text() []byte {
 	var s sheet
 	var compressed, uncompressed, largest int64
 	for _, g := range r.RowGroups {
@@ -259,6 +268,50 @@ func (r dataReport) text() []byte {
 		}
 		s.line("  %s: %s", kv.Key, shorten(oneLine(kv.Value), 100))
 	}
+	return s.Bytes()
+}
+
+// A tableReport is what inspect --json prints for a file of another format.
+type tableReport struct {
+	Kind string `json:"kind"` // "table"
+	*dataset.TableInfo
+}
+
+func (a *app) inspectTable(ctx context.Context, path string, text dataset.TextOptions, asJSON bool) error {
+	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text})
+	if err != nil {
+		return err
+	}
+	r := tableReport{"table", info}
+	if asJSON {
+		return a.printJSON(r)
+	}
+	return a.print(r.text())
+}
+
+// text is the report for people.
+func (r tableReport) text() []byte {
+	var s sheet
+	s.line("%s: %s\n", r.Path, r.Format)
+	pairs := []string{"rows", count(r.Rows), "columns", count(int64(len(r.Columns))), "size", size(r.Bytes)}
+	if r.Header != nil {
+		header := "no"
+		if *r.Header {
+			header = "yes"
+		}
+		pairs = append(pairs, "header", header, "delimiter", r.Comma)
+	}
+	s.pairs(pairs...)
+	rows := [][]string{{"column", "type", "nulls", "feature"}}
+	for _, c := range r.Columns {
+		feature := "no"
+		if c.Feature {
+			feature = "yes"
+		}
+		rows = append(rows, []string{c.Name, c.Type, count(c.Nulls), feature})
+	}
+	s.line("")
+	s.table(rows)
 	return s.Bytes()
 }
 

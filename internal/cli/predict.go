@@ -27,6 +27,7 @@ const (
 
 type predictOptions struct {
 	machine
+	text  textOptions
 	model string
 	out   string
 	keep  []string
@@ -39,22 +40,23 @@ func (a *app) predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
 		Short: "Apply a model to data",
-		Long: `Predict writes a row for each row of the Parquet files DATA, in their order,
-with the column "prediction": the class that the model predicts, in the type
-that the labels had. The data needs the model's features and no label. A row
-with a null that the training would have dropped (--nulls drop) gets a null.
+		Long: `Predict writes a row for each row of the files DATA, in their order, with the
+column "prediction": the class that the model predicts, in the type that the
+labels had. The data needs the model's features and no label. A row with a null
+that the training would have dropped (--nulls drop) gets a null.
 
-FILE ends in .parquet or .csv; - is CSV on standard output.`,
+FILE ends in .parquet, .csv or .arrow; - is CSV on standard output.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "", "model `FILE` of halfspace train (required)")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, or - for CSV on standard output (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
 	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
+	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
@@ -92,11 +94,14 @@ func (o *predictOptions) check(args []string) error {
 	case o.model == "":
 		return usagef("--model is missing: name the file of a model")
 	case len(args) == 0:
-		return usagef("no data: name a Parquet file, a glob or a directory")
+		return usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
 		return usagef("--out is missing: name the file to write, or - for CSV on standard output")
 	case o.json && toStdout(o.out):
 		return usagef("--json and --out %s both write to standard output: choose one", o.out)
+	}
+	if err := o.text.check(); err != nil {
+		return err
 	}
 	return o.machine.apply()
 }
@@ -118,7 +123,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	p := newPredictions[T](o, m)
 	defer p.abort()
 	err := dataset.Scan(ctx, paths, dataset.Options{
-		Spec: m.Spec(), Keep: o.keep, Workers: o.workers,
+		Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(b, kept) })

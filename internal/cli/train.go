@@ -19,6 +19,7 @@ import (
 
 type trainOptions struct {
 	machine
+	text textOptions
 	data trainData
 
 	algo, order, dtype, pocket choice
@@ -46,12 +47,18 @@ func (a *app) train() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
 		Short: "Learn a model from data",
-		Long: `Train learns a linear classifier of two classes from the rows of Parquet files.
+		Long: `Train learns a linear classifier of two classes from the rows of Parquet, CSV,
+svmlight or Arrow IPC files.
 
-DATA are files, globs or directories. The perceptron learns row by row until
-every row is right, which happens only where a hyperplane separates the classes;
---algo pocket keeps the weights with the fewest errors, so it serves for any
-data. Ending without such a plane, after --epochs, is not a failure.
+DATA are files of one format, globs or directories, or - for standard input. The
+extension tells the format, or the content where it doesn't. Columns of a CSV
+file without a header are c1, c2, ...; --label takes a name, a column's number
+or "last". In a svmlight file the label is "label" and feature 7 is f7.
+
+The perceptron learns row by row until every row is right, which happens only
+where a hyperplane separates the classes; --algo pocket keeps the weights with
+the fewest errors, so it serves for any data. Ending without such a plane, after
+--epochs, is not a failure.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -65,7 +72,7 @@ Without --out the model is reported and thrown away.`,
   halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required)")
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
@@ -87,8 +94,12 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if o.data.label == "" && len(args) > 0 {
+			o.data.label = dataset.DefaultLabel(args)
+		}
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -126,7 +137,7 @@ func orderNames() []string {
 // check looks for what is wrong in the options alone, and applies those on the machine.
 func (o *trainOptions) check(args []string) error {
 	if len(args) == 0 {
-		return usagef("no data: name a Parquet file, a glob or a directory")
+		return usagef("no data: name a file, a glob or a directory")
 	}
 	if o.data.label == "" {
 		return usagef("--label is missing: name the column that holds the classes")
@@ -142,6 +153,9 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
 		return usagef("--categorical %s: %w", o.data.categorical, err)
+	}
+	if err := o.text.check(); err != nil {
+		return err
 	}
 	if err := o.machine.apply(); err != nil {
 		return err
@@ -184,7 +198,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	data, err := dataset.Load[T](ctx, paths, dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
-		Categorical: o.data.categorical, Workers: o.workers,
+		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	})

@@ -39,7 +39,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":         {"internal/cli"},
 	"github.com/schollz/progressbar": {"internal/cli"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
-	"github.com/klauspost/compress":  {"internal/page"},
+	"github.com/klauspost/compress":  {"internal/page", "dataset"},
 	"github.com/andybalholm/brotli":  {"internal/page"},
 	"github.com/pierrec/lz4":         {"internal/page"},
 }

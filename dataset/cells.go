@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// cells are the values of a column of text as they are read: numbers, booleans or strings.
+type cells struct {
+	typ     arrow.Type
+	most    int       // values that there can be
+	numbers []float64 // of a column of numbers
+	truths  []byte    // of booleans, bits
+	ends    []int32   // of strings in chars, after a 0
+	chars   []byte
+	rows    int    // of booleans
+	valid   []byte // bits; nil while no value is null
+	nulls   int
+}
+
+func newCells(typ arrow.DataType, most int) cells {
+	c := cells{typ: typ.ID(), most: most}
+	switch c.typ {
+	case arrow.FLOAT64:
+		c.numbers = make([]float64, 0, most)
+	case arrow.BOOL:
+		c.truths = make([]byte, bitutil.BytesForBits(int64(most)))
+	default:
+		c.ends = append(make([]int32, 0, most+1), 0)
+	}
+	return c
+}
+
+// len returns the number of values so far.
+func (c *cells) len() int {
+	switch c.typ {
+	case arrow.FLOAT64:
+		return len(c.numbers)
+	case arrow.BOOL:
+		return c.rows
+	}
+	return len(c.ends) - 1
+}
+
+// add reads a field. Text in quotes is null only where it is empty and the column isn't one of strings.
+func (c *cells) add(text []byte, quoted bool) error {
+	if isNull(text) && (!quoted || c.typ != arrow.STRING) {
+		c.addNull()
+		return nil
+	}
+	switch c.typ {
+	case arrow.FLOAT64:
+		v, err := parseNumber(text)
+		if err != nil {
+			return c.unfit(text, err)
+		}
+		c.numbers = append(c.numbers, v)
+	case arrow.BOOL:
+		if !isTruth(text) {
+			return c.unfit(text, errors.New("is neither true nor false"))
+		}
+		bitutil.SetBitTo(c.truths, c.rows, text[0]|0x20 == 't')
+		c.rows++
+	default:
+		if !utf8.Valid(text) {
+			return fmt.Errorf("%s is not valid UTF-8: convert the file to UTF-8", quote(text))
+		}
+		c.chars = append(c.chars, text...)
+		c.ends = append(c.ends, int32(len(c.chars)))
+	}
+	return nil
+}
+
+// unfit says that text doesn't fit the column, whose type the first rows decided.
+func (c *cells) unfit(text []byte, err error) error {
+	if err != errNoNumber && c.typ == arrow.FLOAT64 {
+		return fmt.Errorf("%s %w: mend it, or leave the column out with --exclude", quote(text), err)
+	}
+	return fmt.Errorf("%s %w, as in the first rows: mend it, or leave the column out with --exclude", quote(text), err)
+}
+
+// quote writes text in quotes, shortened.
+func quote(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return fmt.Sprintf("%q...", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+func (c *cells) addNull() {
+	if c.valid == nil {
+		c.valid = bytes.Repeat([]byte{0xff}, int(bitutil.BytesForBits(int64(c.most))))
+	}
+	bitutil.ClearBit(c.valid, c.len())
+	c.nulls++
+	switch c.typ {
+	case arrow.FLOAT64:
+		c.numbers = append(c.numbers, 0)
+	case arrow.BOOL:
+		c.rows++
+	default:
+		c.ends = append(c.ends, int32(len(c.chars)))
+	}
+}
+
+// array returns the values, whose memory it shares.
+func (c *cells) array(typ arrow.DataType) arrow.Array {
+	buffers := []*memory.Buffer{nil}
+	if c.valid != nil {
+		buffers[0] = memory.NewBufferBytes(c.valid)
+	}
+	switch c.typ {
+	case arrow.FLOAT64:
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.numbers)))
+	case arrow.BOOL:
+		buffers = append(buffers, memory.NewBufferBytes(c.truths))
+	default:
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.chars))
+	}
+	data := array.NewData(typ, c.len(), buffers, nil, c.nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// isTruth tells whether text is true or false, in small, capital or both letters.
+func isTruth(text []byte) bool {
+	return bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))
+}

@@ -1,0 +1,148 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+const (
+	chunkBytes = 1 << 20 // of text that is parsed at a time, about
+	// maxRecord bounds the length of a record, and with it what a file without line breaks can take of the memory.
+	maxRecord = 64 << 20
+	// maxTextColumns bounds the columns of a file, since names are as long as its first line allows.
+	maxTextColumns = 1 << 18
+
+	assumedMemory = 8 << 30 // of the machine, where the system doesn't tell
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+func isUTF16(b []byte) bool { return hasPrefix(b, "\xff\xfe") || hasPrefix(b, "\xfe\xff") }
+
+// A textChunk is whole records of a file of text.
+type textChunk struct {
+	text  []byte
+	line  int64 // number in the file of the text's first line, from 1
+	first bool  // of the file
+}
+
+// A chunker cuts a file of text into chunks. A record ends at a line break; where quotes is set, not at one in quotes.
+type chunker struct {
+	r      io.Reader
+	path   string
+	quotes bool
+	size   int
+	rest   []byte // that was read and begins no whole record
+	line   int64
+	end    bool
+}
+
+func newChunker(r *sourceReader, quotes bool, size int) *chunker {
+	return &chunker{r: r, path: r.path, quotes: quotes, size: size, line: 1}
+}
+
+// next returns the next chunk, io.EOF after the last.
+func (c *chunker) next() (textChunk, error) {
+	if c.end {
+		return textChunk{}, io.EOF
+	}
+	buf := make([]byte, len(c.rest), max(c.size, 2*len(c.rest)))
+	copy(buf, c.rest)
+	for {
+		n, err := io.ReadFull(c.r, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if c.end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
+			return textChunk{}, err
+		}
+		cut := len(buf)
+		if !c.end {
+			cut = c.cut(buf)
+		}
+		if cut > 0 || c.end {
+			ch := textChunk{buf[:cut:cut], c.line, c.line == 1}
+			c.rest = buf[cut:]
+			c.line += int64(bytes.Count(ch.text, []byte{'\n'}))
+			return ch, c.check(&ch)
+		}
+		if len(buf) >= maxRecord {
+			c.end = true
+			hint := "break it"
+			if c.quotes && bytes.IndexByte(buf, '"') >= 0 {
+				hint = "close the quotes in it"
+			}
+			return textChunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
+				bytesText(maxRecord), hint)
+		}
+		buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
+	}
+}
+
+// check takes the byte order mark from the first chunk.
+func (c *chunker) check(ch *textChunk) error {
+	if !ch.first {
+		return nil
+	}
+	ch.text = bytes.TrimPrefix(ch.text, byteOrderMark)
+	if isUTF16(ch.text) {
+		return fmt.Errorf("%s: the text is UTF-16: save it as UTF-8", c.path)
+	}
+	return nil
+}
+
+// cut returns the end of the last record in text that begins with one, 0 if it has none. A line break is in quotes where
+// an odd number of them stands before it, since quotes in quotes are doubled.
+func (c *chunker) cut(text []byte) int {
+	i := bytes.LastIndexByte(text, '\n')
+	if !c.quotes || i < 0 || bytes.IndexByte(text, '"') < 0 {
+		return i + 1
+	}
+	quote := []byte{'"'}
+	before := bytes.Count(text[:i], quote)
+	for i >= 0 && before%2 == 1 {
+		j := bytes.LastIndexByte(text[:i], '\n')
+		before -= bytes.Count(text[j+1:i], quote)
+		i = j
+	}
+	return i + 1
+}
+
+// chunks yields jobs that parse the chunks of all sources in order; parse gets the number of the source.
+func chunks(sources []*source, quotes bool, parse func(file int, c textChunk) iter.Seq[job]) iter.Seq[job] {
+	return func(yield func(job) bool) {
+		for i, s := range sources {
+			for c, err := range s.chunks(quotes, chunkBytes) {
+				if err != nil {
+					yield(func() (*batch, error) { return nil, err })
+					return
+				}
+				for j := range parse(i, c) {
+					if !yield(j) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// chunks yields the chunks of a source, or what went wrong after the last.
+func (s *source) chunks(quotes bool, size int) iter.Seq2[textChunk, error] {
+	return func(yield func(textChunk, error) bool) {
+		r, err := s.open()
+		if err != nil {
+			yield(textChunk{}, err)
+			return
+		}
+		defer r.Close()
+		c := newChunker(r, quotes, size)
+		for {
+			ch, err := c.next()
+			if err == io.EOF || !yield(ch, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,376 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/klauspost/compress/gzip"
+
+	"halfspace/block"
+)
+
+// textFile writes text to a file of that name in a new directory, compressed if the name says so.
+func textFile(tb testing.TB, name, text string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), name)
+	data := []byte(text)
+	if strings.HasSuffix(name, ".gz") {
+		data = compressed(tb, text)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func compressed(tb testing.TB, text string) []byte {
+	tb.Helper()
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	if _, err := io.WriteString(z, text); err != nil {
+		tb.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// show writes a table as its columns: name, type and values.
+func show(t arrow.Table) string {
+	var s strings.Builder
+	for i, f := range t.Schema().Fields() {
+		fmt.Fprintf(&s, "%s %s", f.Name, describe(f.Type))
+		for _, a := range t.Column(i).Data().Chunks() {
+			for r := range a.Len() {
+				text := "null"
+				if !a.IsNull(r) {
+					text = fmt.Sprintf("%q", a.ValueStr(r))
+				}
+				s.WriteString(" " + strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`))
+			}
+		}
+		s.WriteString("; ")
+	}
+	return strings.TrimSuffix(s.String(), "; ")
+}
+
+func TestDialects(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		opt        TextOptions
+		want       string
+	}{
+		{"a.csv", "x,y\n1,a\n2,b\n", TextOptions{}, "x float64 1 2; y string a b"},
+		{"a.csv", "1,a\n2,b", TextOptions{}, "c1 float64 1 2; c2 string a b"},
+		{"a.csv", "x,1\n1,2\n", TextOptions{}, "c1 string x 1; c2 float64 1 2"},
+		{"a.csv", "x,y\na,b\n", TextOptions{}, "c1 string x a; c2 string y b"},
+		{"a.csv", "x,y\na,b\n", TextOptions{Header: "yes"}, "x string a; y string b"},
+		{"a.csv", "x,y\n1,b\n", TextOptions{Header: "no"}, "c1 string x 1; c2 string y b"},
+		{"a.csv", "2001,2002\n1,2\n", TextOptions{Header: "yes"}, "2001 float64 1; 2002 float64 2"},
+		{"a.csv", ",x\n0,1\n", TextOptions{}, "c1 float64 0; x float64 1"},
+		{"a.csv", "\ufeffx,y\r\n1,2\r\n3,4\r\n", TextOptions{}, "x float64 1 3; y float64 2 4"},
+		{"a.csv.gz", "x,y\n1,2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a.tsv", "x\ty z\n1\t2,5\n", TextOptions{}, "x float64 1; y z string 2,5"},
+		{"a.txt", "x;y\n1;2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a.csv", "x|y\n1|2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a.csv", "x\ty\n1\t2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a.data", " 1  2 a \n\n3\t4 b\n", TextOptions{}, "c1 float64 1 3; c2 float64 2 4; c3 string a b"},
+		{"a.csv", "1:2:3\n4:5:6\n", TextOptions{Delimiter: ":"}, "c1 float64 1 4; c2 float64 2 5; c3 float64 3 6"},
+		{"a.csv", "a b,c d\ne f,g h\n", TextOptions{}, "c1 string a b e f; c2 string c d g h"},
+		{"a.csv", "a b,c d\n", TextOptions{Delimiter: "space", Header: "no"}, "c1 string a; c2 string b,c; c3 string d"},
+		{"a.csv", "x,s\n1,\n,NA\n?,\"\"\nNaN,\"NA\"\nnull,nan\n", TextOptions{},
+			"x float64 1 null null null null; s string null null  NA null"},
+		{"a.csv", "x,y\n\"1\",\"\"\n \"2\" , 3 \n", TextOptions{}, "x float64 1 2; y float64 null 3"},
+		{"a.csv", "x,s\n1,\"a,\"\"b\"\"\nc\"\n2,\"\"\"\"\n", TextOptions{}, `x float64 1 2; s string a,\"b\"\nc \"`},
+		{"a.csv", "x,b\n1,true\n2,False\n3,\n", TextOptions{}, "x float64 1 2 3; b bool true false null"},
+		{"a.csv", "x,e\n1,\n2,?\n", TextOptions{}, "x float64 1 2; e float64 null null"},
+		{"a.csv", "x\n1e3\n+2\n-.5\n5.\n0x1p-2\n-0\n", TextOptions{}, "x float64 1000 2 -0.5 5 0.25 -0"},
+		{"a.csv", "x\n12345678901234567890\n1e-400\n0.1\n9007199254740993\n", TextOptions{},
+			"x float64 1.2345678901234567e+19 0 0.1 9.007199254740992e+15"},
+		{"a.csv", "x,y\n", TextOptions{}, "x float64; y float64"},
+		{"a", "x,y\n1,2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a.svm", "1 2:0.5 4:1e2\n-1 1:3 # a comment\n\n# another\n+1\n", TextOptions{},
+			"label float64 1 -1 1; f1 float64 0 3 0; f2 float64 0.5 0 0; f3 float64 0 0 0; f4 float64 100 0 0"},
+		{"a.txt", "1 qid:7 1:2\n0 qid:7 2:3\n", TextOptions{}, "label float64 1 0; f1 float64 2 0; f2 float64 0 3"},
+		{"a.svm.gz", "1 0:2\r\n0 1:3", TextOptions{}, "label float64 1 0; f0 float64 2 0; f1 float64 0 3"},
+		{"a.svm", "1 1:2\n", TextOptions{IndexBase: "0"}, "label float64 1; f0 float64 0; f1 float64 2"},
+		{"a.svm", "1\n0\n", TextOptions{}, "label float64 1 0"},
+	} {
+		all, err := table(t, Options{Text: c.opt}, textFile(t, c.file, c.text))
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if got := show(all); got != c.want {
+			t.Errorf("%q:\n%s\nwant\n%s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestTextErrors(t *testing.T) {
+	many := strings.Repeat("1,2\n", sampleBytes/4)
+	for _, c := range []struct {
+		file, text string
+		opt        Options
+		want       string
+	}{
+		{"a.csv", "", Options{}, "a.csv: the file is empty: write it again"},
+		{"a.csv", "\n \n", Options{}, "a.csv: the file is empty: write it again"},
+		{"a.csv", "x,y\n1,2\n1,2,3\n", Options{}, "a.csv: line 3: the number of fields is 3, but 2 in the first line: mend the line"},
+		{"a.csv", "x,y\n1,2\n\n1\n", Options{}, "a.csv: line 4: the number of fields is 1, but 2 in the first line: mend the line"},
+		{"a.csv", "x,y\n1,\"a\nb\"\n1\n", Options{}, "a.csv: line 4: the number of fields is 1, but 2 in the first line: mend the line"},
+		{"a.csv", "x,y\n1,a\"b\n", Options{}, "a.csv: line 2: a quote inside a field: put the field in quotes and double the quote"},
+		{"a.csv", "x,y\n1,\"a\" b\n", Options{}, "a.csv: line 2: text after closing quotes: double the quotes inside the field"},
+		{"a.csv", "x,y\n1,\"a\n\n", Options{}, "a.csv: line 2: the quotes that begin here aren't closed: close them"},
+		{"a.csv", "\xff\xfex\x00", Options{}, "a.csv: the text is UTF-16: save it as UTF-8"},
+		{"a.csv", "x,s\n1,\xff\n", Options{Keep: []string{"s"}},
+			`a.csv: line 2, column "s": "\xff" is not valid UTF-8: convert the file to UTF-8`},
+		{"a.csv", many + "1,b\n", Options{},
+			`a.csv: line 1048577, column "c2": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`},
+		{"a.csv", many + "1,1e999\n", Options{},
+			`a.csv: line 1048577, column "c2": "1e999" is too large for float64: mend it, or leave the column out with --exclude`},
+		{"a.csv", "x,y\n1,2\n3,\n", Options{},
+			`a.csv: column "y", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{"a.csv", "x,y\n1,2\n", Options{Label: "3"}, `a.csv: no column "3": did you mean "x"? (columns: x, y)`},
+		{"a.csv", "x,x\n1,2\n", Options{}, `a.csv: 2 columns are named "x": rename them`},
+		{"a.csv", "x,y\n1,2\n", Options{Text: TextOptions{Delimiter: "::"}},
+			`delimiter is "::": use one ASCII character, or comma, tab, semicolon, pipe or space`},
+		{"a.csv.gz", "x,y\n1,2\n", Options{}, "a.csv.gz: not compressed by gzip, though its name says so: rename it or copy it again"},
+		{"a.svm", "", Options{}, "a.svm: no rows: name a file that has some"},
+		{"a.svm", "1 1:1\na 1:1\n", Options{},
+			`a.svm: line 2: the label "a" is not a number: write one label in front of each line`},
+		{"a.svm", "1 1:1\n1,2 1:1\n", Options{},
+			`a.svm: line 2: the label "1,2" is not a number: write one label in front of each line`},
+		{"a.svm", "1 1:1 2\n", Options{}, `a.svm: line 1: "2" is no pair of an index and a number, like 7:0.5: mend it`},
+		{"a.svm", "1 1:x\n", Options{}, `a.svm: line 1: "1:x" is no pair of an index and a number, like 7:0.5: mend it`},
+		{"a.svm", "1 1: 2:3\n", Options{}, `a.svm: line 1: "1:" is no pair of an index and a number, like 7:0.5: mend it`},
+		{"a.svm", "1 -1:2\n", Options{}, `a.svm: line 1: "-1:2" is no pair of an index and a number, like 7:0.5: mend it`},
+		{"a.svm", "1 1:1\n1 3:1 2:1\n", Options{}, "a.svm: line 2: index 2 follows 3: sort the indices of each line, each once"},
+		{"a.svm", "1 1:1\n1 2:1 2:1\n", Options{}, "a.svm: line 2: index 2 follows 2: sort the indices of each line, each once"},
+		{"a.svm", "1 0:1\n", Options{Text: TextOptions{IndexBase: "1"}},
+			"a.svm: line 1: index 0, though the first is 1: choose another --index-base"},
+		{"a.svm", "1 1:1\n0 123456789:1\n", Options{},
+			"a.svm: line 2: index 123456789: dense rows have at most 262144 features: leave the larger indices out"},
+		{"a.svm", "1 1:1\n0 99999999999999999999:1\n", Options{},
+			"a.svm: line 2: index 99999999999999999999: dense rows have at most 262144 features: leave the larger indices out"},
+		{"a.svm", "1 1:nan\n0 1:1\n", Options{}, `a.svm: column "f1", row 0: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{"a", "a\x00b", Options{}, "a: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them"},
+		{"a", "", Options{}, "a: the file is empty: write it again"},
+		{"a.arrow", "", Options{}, "a.arrow: the file is empty: write it again"},
+		{"a.arrow", "x,y\n1,2\n", Options{}, "a.arrow: neither an Arrow IPC file nor a stream: check the file"},
+		{"a", "FEA1....", Options{}, "a: Feather of version 1 can't be read: write it as version 2, or as Parquet"},
+	} {
+		name := c.file
+		if strings.HasSuffix(name, ".gz") {
+			name = "a.csv"
+		}
+		path := textFile(t, name, c.text)
+		if name != c.file {
+			if err := os.Rename(path, filepath.Join(filepath.Dir(path), c.file)); err != nil {
+				t.Fatal(err)
+			}
+			path = filepath.Join(filepath.Dir(path), c.file)
+		}
+		var err error
+		if len(c.opt.Keep) > 0 {
+			err = Scan(context.Background(), []string{path}, c.opt, func(*block.Spec, *block.Block[float32], arrow.Record) error {
+				return nil
+			})
+		} else {
+			_, err = Load[float32](context.Background(), []string{path}, c.opt)
+		}
+		want := c.want
+		if !strings.HasPrefix(want, "delimiter") {
+			want = "DIR/" + want
+		}
+		wantError(t, err, filepath.Dir(path), want)
+	}
+}
+
+// TestMixedFormats: files of one input have one format.
+func TestMixedFormats(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.csv": "x,y\n1,2\n", "b.svm": "1 1:1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, paths := range [][]string{{dir}, {filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm")}} {
+		_, err := Load[float32](context.Background(), paths, Options{})
+		wantError(t, err, dir, "DIR/b.svm is svmlight, but DIR/a.csv is CSV: read files of one format at a time, or convert them")
+	}
+}
+
+// TestFurtherFiles: columns are found by name in every file, and typed as in the first.
+func TestFurtherFiles(t *testing.T) {
+	first, second := textFile(t, "a.csv", "x,id,y\n1,a,0\n"), textFile(t, "b.csv", "y;id;x\n1;7;2\n")
+	all, err := table(t, Options{}, first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := show(all), "x float64 1 2; id string a 7; y float64 0 1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	third := textFile(t, "c.csv", "x,id,y\n1,a,b\n2,b,c\n")
+	_, err = table(t, Options{}, first, third)
+	wantError(t, err, filepath.Dir(third),
+		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`)
+}
+
+// TestTruncatedGzip: every cut of a compressed file is an error.
+func TestTruncatedGzip(t *testing.T) {
+	data := compressed(t, "x,y\n1,2\n3,4\n")
+	path := filepath.Join(t.TempDir(), "a.csv.gz")
+	for n := 2; n < len(data); n++ {
+		if err := os.WriteFile(path, data[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := table(t, Options{}, path)
+		wantError(t, err, filepath.Dir(path), "DIR/a.csv.gz: the gzip data is truncated: copy or write it again")
+	}
+	data[len(data)-5] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table(t, Options{}, path); err == nil || !strings.Contains(err.Error(), "the gzip data is damaged") {
+		t.Errorf("a wrong checksum: %v", err)
+	}
+}
+
+// TestLongRecord: a line without end is refused before it fills the memory.
+func TestLongRecord(t *testing.T) {
+	for _, c := range []struct{ name, start, want string }{
+		{"a.csv", "x,y\n1,2\n", "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: break it"},
+		{"a.csv", "x,y\n1,2\n1,\"", "DIR/a.csv: line 3: the record that begins here is longer than 64.0 MiB: close the quotes in it"},
+		{"a.svm", "1 1:2\n", "DIR/a.svm: line 2: the record that begins here is longer than 64.0 MiB: break it"},
+	} {
+		path := textFile(t, c.name, c.start)
+		if err := os.Truncate(path, 1<<30); err != nil {
+			t.Skip(err)
+		}
+		_, err := Load[float32](context.Background(), []string{path}, Options{})
+		wantError(t, err, filepath.Dir(path), c.want)
+	}
+}
+
+// TestChunks: wherever text is cut, the records are the same.
+func TestChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var text []byte
+		for range rng.IntN(400) {
+			text = append(text, `ab,""`+"\n\n\r"[rng.IntN(3):][:1]...)
+			text = append(text, []string{"a", ",", "\n", "\"x\ny\"", ",\"\"\"\n\"", "\r\n"}[rng.IntN(6)]...)
+		}
+		want, wantErr := allRecords(textChunk{text: text, line: 1})
+		for _, size := range []int{1, 7, 64, 1000} {
+			var got [][]string
+			var gotErr error
+			c := &chunker{r: bytes.NewReader(text), quotes: true, size: size, line: 1}
+			for gotErr == nil {
+				ch, err := c.next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				var part [][]string
+				part, gotErr = allRecords(ch)
+				got = append(got, part...)
+			}
+			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
+				t.Fatalf("%q in chunks of %d:\n%q, %v, want\n%q, %v", text, size, got, gotErr, want, wantErr)
+			}
+		}
+	}
+}
+
+func allRecords(c textChunk) (all [][]string, err error) {
+	for fields, err := range records(c, ',') {
+		if err != nil {
+			return all, err
+		}
+		var r []string
+		for _, f := range fields {
+			r = append(r, f.text)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// FuzzScanner holds the scanner against encoding/csv, which takes no blanks away and makes \r\n in quotes a \n.
+func FuzzScanner(f *testing.F) {
+	for _, text := range []string{"a,b\n1,2\n", "\"a\"\"b\",\n", "\"a\nb\",c\n\n\nd", "a\"b", "\"a\"b", "\"", ",,\n,", "\"\"\"\""} {
+		f.Add(text, true)
+		f.Add(text, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, crlf bool) {
+		text = strings.NewReplacer("\r", "", " ", "", "\t", "").Replace(text)
+		if crlf {
+			text = strings.ReplaceAll(text, "\n", "\r\n")
+		}
+		r := csv.NewReader(strings.NewReader(text))
+		r.FieldsPerRecord = -1
+		want, wantErr := r.ReadAll()
+		got, err := allRecords(textChunk{text: []byte(text), line: 1})
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, want %v", text, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		for _, record := range got {
+			for i, field := range record {
+				record[i] = strings.ReplaceAll(field, "\r\n", "\n")
+			}
+		}
+		if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+			t.Fatalf("%q:\n%q, want\n%q", text, got, want)
+		}
+	})
+}
+
+// FuzzNumber holds numbers against strconv.
+func FuzzNumber(f *testing.F) {
+	for _, text := range []string{"0", "-0", "1.5", "+.5e-3", "5.", ".", "", "-", "e1", "1e", "1e400", "9007199254740993",
+		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkNumber(t, text) })
+}
+
+func checkNumber(t *testing.T, text string) {
+	t.Helper()
+	got, err := parseNumber([]byte(text))
+	want, wantErr := strconv.ParseFloat(text, 64)
+	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
+		t.Fatalf("%q: %v, %v, want %v, %v", text, got, err, want, wantErr)
+	}
+	if errors.Is(wantErr, strconv.ErrRange) == (err == errNoNumber) && wantErr != nil {
+		t.Fatalf("%q: %v, want %v", text, err, wantErr)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200_000 {
+		v := math.Float64frombits(rng.Uint64())
+		checkNumber(t, strconv.FormatFloat(v, "efg"[rng.IntN(3)], -1, 64))
+		checkNumber(t, strconv.FormatFloat(rng.NormFloat64(), 'f', rng.IntN(20), 64))
+		checkNumber(t, fmt.Sprintf("%d.%de%d", rng.IntN(1e9), rng.IntN(1e9), rng.IntN(60)-30))
+	}
+}

@@ -1,0 +1,234 @@
+package dataset
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// TextOptions say how files of text are written. What they leave open is found out from the data.
+type TextOptions struct {
+	Header    string // of CSV: "yes" or "no", whether the first record names the columns; "" or "auto": find out
+	Delimiter string // of CSV: a character, or a name in Delimiters; "": find out
+	IndexBase string // of svmlight: "0" or "1", the first index of a feature; "" or "auto": 0 where that appears
+}
+
+// Delimiters are the names that TextOptions.Delimiter knows, and what they stand for. Space is any number of spaces and
+// tabs.
+var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
+
+// Check tells what is wrong with the options.
+func (o TextOptions) Check() error {
+	if !slices.Contains([]string{"", "auto", "yes", "no"}, o.Header) {
+		return fmt.Errorf("header is %q: use auto, yes or no", o.Header)
+	}
+	if !slices.Contains([]string{"", "auto", "0", "1"}, o.IndexBase) {
+		return fmt.Errorf("index-base is %q: use auto, 0 or 1", o.IndexBase)
+	}
+	_, err := o.comma()
+	return err
+}
+
+// comma returns the delimiter asked for, 0 for none.
+func (o TextOptions) comma() (byte, error) {
+	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {
+		return b, nil
+	}
+	if o.Delimiter == `\t` {
+		return '\t', nil
+	}
+	if b := o.Delimiter[0]; len(o.Delimiter) == 1 && b < 0x80 && !strings.ContainsRune("\"\r\n\x00", rune(b)) {
+		return b, nil
+	}
+	return 0, fmt.Errorf("delimiter is %q: use one ASCII character, or comma, tab, semicolon, pipe or space", o.Delimiter)
+}
+
+// A dialect is how a CSV file is written.
+type dialect struct {
+	comma  byte
+	header bool     // the first record has the names
+	names  []string // of all columns
+}
+
+// A csvField is what a scanner returns for a field.
+type csvField struct {
+	text   string
+	quoted bool
+}
+
+// records yields the fields of each record of a chunk; where one is malformed it ends with that.
+func records(c textChunk, comma byte) iter.Seq2[[]csvField, error] {
+	return func(yield func([]csvField, error) bool) {
+		s := scanner{text: c.text, line: c.line, comma: comma}
+		var fields []csvField
+		for s.record() {
+			fields = fields[:0]
+			for s.more {
+				line := s.line
+				text, quoted, err := s.field()
+				if err == nil && len(fields) == maxTextColumns {
+					err = fmt.Errorf("more than %d columns: choose another delimiter with --delimiter", maxTextColumns)
+				}
+				if err != nil {
+					yield(nil, fmt.Errorf("line %d: %w", line, err))
+					return
+				}
+				fields = append(fields, csvField{string(text), quoted})
+			}
+			if !yield(fields, nil) {
+				return
+			}
+		}
+	}
+}
+
+// detect finds out the dialect of a file from its first chunk.
+func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
+	var d dialect
+	var err error
+	if d.comma, err = opt.comma(); err != nil {
+		return d, err
+	}
+	if d.comma == 0 && extension(path) == ".tsv" {
+		d.comma = '\t'
+	}
+	if d.comma == 0 {
+		d.comma = detectComma(c)
+	}
+	var first []csvField
+	numbers := false // in a later record
+	rows := 0
+	for fields, err := range records(c, d.comma) {
+		if err != nil {
+			return d, errorIn(path, "%w", err)
+		}
+		if rows++; rows == 1 {
+			first = slices.Clone(fields)
+			continue
+		}
+		if numbers = slices.ContainsFunc(fields, csvField.number); numbers || rows > 1000 {
+			break
+		}
+	}
+	switch opt.Header {
+	case "yes":
+		d.header = true
+	case "", "auto":
+		d.header = len(first) > 0 && !slices.ContainsFunc(first, csvField.number) && (numbers || rows == 1)
+	}
+	d.names = make([]string, len(first))
+	for i, f := range first {
+		if d.names[i] = fmt.Sprint("c", i+1); d.header && f.text != "" {
+			d.names[i] = f.text
+		}
+	}
+	return d, nil
+}
+
+func (f csvField) number() bool {
+	_, err := parseNumber([]byte(f.text))
+	return err == nil
+}
+
+// detectComma returns the delimiter that cuts the first records into the same number of fields, the most if several do.
+// Blanks count where no other does, since they are part of much text.
+func detectComma(c textChunk) byte {
+	best, most, ragged, raggedMost := byte(','), 1, byte(','), 1
+	for _, comma := range []byte{',', '\t', ';', '|', blanks} {
+		if comma == blanks && most > 1 {
+			break
+		}
+		n, same, first := fieldsOfFirst(c, comma)
+		if same && n > most {
+			best, most = comma, n
+		}
+		if first > raggedMost && comma != blanks {
+			ragged, raggedMost = comma, first
+		}
+	}
+	if most == 1 { // a damaged file: reading it will tell where
+		return ragged
+	}
+	return best
+}
+
+// fieldsOfFirst returns the number of fields of the first records, whether it is the same in all, and that of the first.
+func fieldsOfFirst(c textChunk, comma byte) (n int, same bool, first int) {
+	const most = 100
+	rows := 0
+	for fields, err := range records(c, comma) {
+		if err != nil {
+			return 0, false, first
+		}
+		if rows++; rows == 1 {
+			n, first = len(fields), len(fields)
+		}
+		if len(fields) != n {
+			return n, false, first
+		}
+		if rows == most {
+			break
+		}
+	}
+	return n, true, first
+}
+
+// infer returns the columns that a chunk, the file's first, has: a column is of numbers or of true and false where every
+// value of the chunk is one; otherwise it is text.
+func (d dialect) infer(path string, c textChunk) ([]column, error) {
+	numbers, truths, values := make([]bool, len(d.names)), make([]bool, len(d.names)), make([]bool, len(d.names))
+	for i := range d.names {
+		numbers[i], truths[i] = true, true
+	}
+	s := scanner{text: c.text, line: c.line, comma: d.comma}
+	if d.header {
+		s.skipRecord()
+	}
+	for s.record() {
+		line := s.line
+		for i := 0; s.more; i++ {
+			if i < len(numbers) && numbers[i] {
+				if _, ok := s.number(); ok {
+					truths[i], values[i] = false, true
+					continue
+				}
+			}
+			text, quoted, err := s.field()
+			if err != nil {
+				return nil, errorIn(path, "line %d: %w", line, err)
+			}
+			if i >= len(numbers) || isNull(text) && (!quoted || len(text) == 0) {
+				continue
+			}
+			values[i] = true
+			if truths[i] = truths[i] && isTruth(text); numbers[i] {
+				_, err := parseNumber(text)
+				numbers[i] = err != errNoNumber
+			}
+		}
+	}
+	cols := make([]column, len(d.names))
+	for i, name := range d.names {
+		var typ arrow.DataType = arrow.BinaryTypes.String
+		switch {
+		case truths[i] && values[i]:
+			typ = arrow.FixedWidthTypes.Boolean
+		case numbers[i]:
+			typ = arrow.PrimitiveTypes.Float64
+		}
+		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
+	}
+	return cols, nil
+}
+
+// skipRecord goes past a record; a malformed one has been found before.
+func (s *scanner) skipRecord() {
+	for s.record(); s.more; {
+		if _, _, err := s.field(); err != nil {
+			return
+		}
+	}
+}

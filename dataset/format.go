@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// A format is a kind of file, as messages name it.
+type format string
+
+const (
+	formatParquet  format = "Parquet"
+	formatCSV      format = "CSV"
+	formatSvmlight format = "svmlight"
+	formatArrow    format = "Arrow IPC"
+)
+
+// extensions are the names that tell a format, before a possible .gz. A .txt may be CSV or svmlight: its content tells.
+var extensions = map[string]format{
+	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
+	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
+	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
+}
+
+// extension returns the last part of a name in lower case, that before .gz if it ends so.
+func extension(path string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
+}
+
+// openInput finds out which format the files have, which must be one, and resolves the columns that opt asks for.
+func openInput(ctx context.Context, paths []string, opt Options, p pool) (input, error) {
+	paths, err := Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	f, sources, err := openSources(paths)
+	if err != nil {
+		return nil, err
+	}
+	switch f {
+	case formatCSV:
+		return openCSV(sources, opt)
+	case formatSvmlight:
+		return openSvmlight(ctx, sources, opt)
+	case formatArrow:
+		return openArrow(sources, opt)
+	}
+	return openParquet(ctx, paths, opt, p)
+}
+
+// openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
+func openSources(paths []string) (format, []*source, error) {
+	sources := make([]*source, len(paths))
+	var first format
+	for i, path := range paths {
+		f := extensions[extension(path)]
+		if f != formatParquet {
+			var err error
+			if sources[i], err = newSource(path); err != nil {
+				return "", nil, err
+			}
+			if f == "" {
+				if f, err = sources[i].sniff(); err != nil {
+					return "", nil, err
+				}
+			}
+		}
+		if path == "-" && (f == formatParquet || i > 0 || len(paths) > 1) {
+			return "", nil, errStandardInput(f)
+		}
+		if i == 0 {
+			first = f
+		}
+		if f != first {
+			return "", nil, fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
+				paths[0], first)
+		}
+	}
+	return first, sources, nil
+}
+
+func errStandardInput(f format) error {
+	if f == formatParquet {
+		return errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
+			"save it and name the file")
+	}
+	return errors.New("-: standard input can't be read beside other files: save it and name the file")
+}
+
+// sniff tells the format of a source by its first bytes.
+func (s *source) sniff() (format, error) {
+	r, err := s.open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", err
+	}
+	head = bytes.TrimPrefix(head[:n], byteOrderMark)
+	switch {
+	case len(head) == 0:
+		return "", fmt.Errorf("%s: the file is empty: write it again", s.path)
+	case hasPrefix(head, "PAR1"), hasPrefix(head, "PARE"):
+		return formatParquet, nil
+	case hasPrefix(head, arrowMagic), hasPrefix(head, arrowContinuation), hasPrefix(head, "FEA1"):
+		return formatArrow, nil
+	case bytes.IndexByte(head, 0) >= 0 && !isUTF16(head):
+		return "", fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.path)
+	case looksSvmlight(head):
+		return formatSvmlight, nil
+	}
+	return formatCSV, nil
+}
+
+func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
+
+// DefaultLabel returns the name of the label column where the format of the files has one, as svmlight does, or "".
+// Standard input, which can't be looked at and then read, is taken for svmlight.
+func DefaultLabel(paths []string) string {
+	paths, err := Expand(paths)
+	if err != nil {
+		return ""
+	}
+	for _, path := range paths {
+		f := extensions[extension(path)]
+		if path == "-" {
+			f = formatSvmlight
+		}
+		if f == "" {
+			if s, err := newSource(path); err == nil {
+				f, _ = s.sniff() // where that fails, so will reading
+			}
+		}
+		if f != formatSvmlight {
+			return ""
+		}
+	}
+	return svmlightLabel
+}

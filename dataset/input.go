@@ -1,0 +1,87 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+)
+
+// An input is files of one format, looked at as far as it takes to know the selected columns.
+type input interface {
+	name() string
+	total() int64 // rows; -1 where only reading tells
+	selection() *selection
+	// batches yields the rows in order, after an error nothing more. Each call is a pass over the data. The batches are
+	// the caller's to release.
+	batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error]
+	notes() []string // lines about what a pass found and passed over
+}
+
+func (in *parquetInput) total() int64          { return in.rows }
+func (in *parquetInput) selection() *selection { return in.sel }
+func (in *parquetInput) notes() []string       { return nil }
+
+// nameOf names an input of those files.
+func nameOf(sources []*source) string {
+	if len(sources) == 1 {
+		return sources[0].path
+	}
+	return fmt.Sprintf("%s and %d more", sources[0].path, len(sources)-1)
+}
+
+// A future is a batch that is being made.
+type future struct {
+	done  chan struct{}
+	batch *batch
+	err   error
+}
+
+// A job makes a batch; it may run beside others.
+type job func() (*batch, error)
+
+// inOrder runs jobs under the pool, one more at a time than it has places, and yields what they make in their order.
+func inOrder(ctx context.Context, p pool, jobs iter.Seq[job]) iter.Seq2[*batch, error] {
+	return func(yield func(*batch, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var running errgroup.Group
+		var queue []*future
+		defer func() {
+			cancel()
+			running.Wait()
+			for _, f := range queue {
+				f.batch.release()
+			}
+		}()
+		next, stop := iter.Pull(jobs)
+		defer stop()
+		start := func() {
+			if j, ok := next(); ok {
+				f := &future{done: make(chan struct{})}
+				queue = append(queue, f)
+				running.Go(func() error {
+					defer close(f.done)
+					f.err = p.run(ctx, func() (err error) {
+						f.batch, err = j()
+						return err
+					})
+					return nil
+				})
+			}
+		}
+		for range cap(p) + 1 {
+			start()
+		}
+		for len(queue) > 0 {
+			f := queue[0]
+			<-f.done
+			queue = queue[1:]
+			start()
+			if !yield(f.batch, f.err) || f.err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+const (
+	arrowMagic        = "ARROW1"
+	arrowContinuation = "\xff\xff\xff\xff"
+	// maxArrowMetadata and maxArrowBody bound the parts of a message.
+	maxArrowMetadata = 64 << 20
+	maxArrowBody     = 1 << 30
+)
+
+// arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it holds.
+type arrowInput struct {
+	sources []*source
+	bound   []*selection // of each source: the columns where it has them
+	sel     *selection
+}
+
+func openArrow(sources []*source, opt Options) (input, error) {
+	in := &arrowInput{sources: sources}
+	for i, s := range sources {
+		r, err := s.records(memory.DefaultAllocator)
+		if err != nil {
+			return nil, err
+		}
+		cols := fieldColumns(r.Schema())
+		r.close()
+		if i == 0 {
+			if in.sel, err = choose(newSchema(s.path, cols), opt); err != nil {
+				return nil, err
+			}
+		}
+		bound := *in.sel
+		if bound.columns, err = in.sel.bind(newSchema(s.path, cols)); err != nil {
+			return nil, err
+		}
+		for k, c := range bound.columns {
+			in.sel.columns[k].nullable = in.sel.columns[k].nullable || c.nullable
+		}
+		in.bound = append(in.bound, &bound)
+	}
+	return in, nil
+}
+
+func (in *arrowInput) name() string          { return nameOf(in.sources) }
+func (in *arrowInput) total() int64          { return -1 }
+func (in *arrowInput) selection() *selection { return in.sel }
+func (in *arrowInput) notes() []string       { return nil }
+
+func (in *arrowInput) batches(ctx context.Context, _ pool, mem memory.Allocator) iter.Seq2[*batch, error] {
+	return func(yield func(*batch, error) bool) {
+		for i, s := range in.sources {
+			for b, err := range s.recordBatches(ctx, in.bound[i], mem) {
+				if !yield(b, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// recordBatches yields the selected columns of a source.
+func (s *source) recordBatches(ctx context.Context, sel *selection, mem memory.Allocator) iter.Seq2[*batch, error] {
+	return func(yield func(*batch, error) bool) {
+		r, err := s.records(mem)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.close()
+		for b, err := range recordBatches(ctx, r, sel) {
+			switch {
+			case r.messages.err != nil: // it knows better than what Arrow makes of it
+				b.release()
+				b, err = nil, r.messages.err
+			case err != nil && ctx.Err() == nil:
+				err = fmt.Errorf("%s: %w", s.path, err)
+			case err == nil && b.rows > math.MaxInt32:
+				err = fmt.Errorf("%s: a record of %d rows: write smaller records", s.path, b.rows)
+				b.release()
+				b = nil
+			case err == nil:
+				b.file = s.path
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+		if r.messages.err != nil {
+			yield(nil, r.messages.err)
+		}
+	}
+}
+
+// A recordReader reads the records of a source.
+type recordReader struct {
+	*ipc.Reader
+	messages *messages
+}
+
+func (s *source) records(mem memory.Allocator) (*recordReader, error) {
+	src, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	m := &messages{src: src}
+	r := &recordReader{messages: m}
+	err = m.begin()
+	if err == nil {
+		err = recovered(func() (err error) {
+			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&limited{mem, m}))
+			return err
+		})
+	}
+	if m.err != nil {
+		err = m.err
+	} else if err != nil {
+		err = fmt.Errorf("%s: the schema can't be read (%s): write the file again", s.path, oneLine(err.Error()))
+	}
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *recordReader) close() {
+	r.Release()
+	r.messages.src.Close()
+}
+
+// messages reads the messages of a stream. Arrow's own reader believes the sizes that a message says it has, and takes a
+// stream that was cut between two messages for whole.
+type messages struct {
+	src     *sourceReader
+	file    bool // a footer ends the stream
+	current *ipc.Message
+	taken   int   // bytes of memory for what is made of the current message
+	err     error // the first, which names the file
+}
+
+// Retain and Release are what the interface asks for; a recordReader closes the source.
+func (m *messages) Retain() {}
+
+func (m *messages) Release() {
+	if m.current != nil {
+		m.current.Release()
+		m.current = nil
+	}
+}
+
+// begin goes past what a file has in front of its stream.
+func (m *messages) begin() error {
+	var head [8]byte
+	n, err := io.ReadFull(m.src, head[:])
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		m.err = err
+	case n == 0:
+		m.err = fmt.Errorf("%s: the file is empty: write it again", m.src.path)
+	case hasPrefix(head[:], arrowMagic):
+		m.file = true
+	case hasPrefix(head[:n], "FEA1"):
+		m.err = fmt.Errorf("%s: Feather of version 1 can't be read: write it as version 2, or as Parquet", m.src.path)
+	case !hasPrefix(head[:n], arrowContinuation):
+		m.err = fmt.Errorf("%s: neither an Arrow IPC file nor a stream: check the file", m.src.path)
+	default:
+		m.src.r = io.MultiReader(bytes.NewReader(head[:n]), m.src.r)
+	}
+	return m.err
+}
+
+// Message returns the next message, valid until the next call, and io.EOF at the mark that ends a stream.
+func (m *messages) Message() (*ipc.Message, error) {
+	m.Release()
+	m.taken = 0
+	if m.err != nil {
+		return nil, m.err
+	}
+	msg, err := m.read()
+	if err != nil && err != io.EOF {
+		m.err = err
+	}
+	m.current = msg
+	return msg, err
+}
+
+func (m *messages) read() (*ipc.Message, error) {
+	head, err := m.bytes(8, 8)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(int32(binary.LittleEndian.Uint32(head[4:])))
+	switch {
+	case string(head[:4]) != arrowContinuation && m.file: // the mark that ends a stream may be absent
+		return nil, m.footer(head)
+	case string(head[:4]) != arrowContinuation:
+		return nil, m.damaged(errors.New("no message where one should begin"))
+	case size == 0 && m.file:
+		return nil, m.footer(nil)
+	case size == 0:
+		return nil, io.EOF
+	}
+	meta, err := m.bytes(size, maxArrowMetadata)
+	if err != nil {
+		return nil, err
+	}
+	var body int64
+	err = recovered(func() error {
+		if err := checkMessage(meta); err != nil {
+			return err
+		}
+		body = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)).BodyLen()
+		return nil
+	})
+	if err != nil {
+		return nil, m.damaged(err)
+	}
+	data, err := m.bytes(body, maxArrowBody)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(data)), nil
+}
+
+// footer reads what ends a file, of which head was read: its size and the magic stand at its end. It returns io.EOF if
+// all of it is there.
+func (m *messages) footer(head []byte) error {
+	var buf bytes.Buffer
+	buf.Write(head)
+	if _, err := io.CopyN(&buf, m.src, maxArrowMetadata); err != io.EOF {
+		if err == nil {
+			err = m.damaged(errors.New("no message where one should begin"))
+		}
+		return err
+	}
+	rest, ok := bytes.CutSuffix(buf.Bytes(), []byte(arrowMagic))
+	if n := len(rest) - 4; ok && n >= 0 && int64(binary.LittleEndian.Uint32(rest[n:])) == int64(n) {
+		return io.EOF
+	}
+	return m.truncated()
+}
+
+func (m *messages) truncated() error {
+	return fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.path)
+}
+
+// bytes reads n bytes, taking memory only as they come.
+func (m *messages) bytes(n, most int64) ([]byte, error) {
+	if n < 0 || n > most {
+		return nil, m.damaged(fmt.Errorf("a message part of %d bytes, more than %d", n, most))
+	}
+	var buf bytes.Buffer
+	buf.Grow(int(min(n, 1<<20)))
+	got, err := io.CopyN(&buf, m.src, n)
+	if err == io.EOF {
+		return nil, m.truncated()
+	}
+	if err != nil || got < n {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (m *messages) damaged(err error) error {
+	return fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.path, oneLine(err.Error()))
+}
+
+// limited refuses absurd allocations, which sizes in a damaged file ask for, by a panic that the reader recovers from: a
+// message takes at most maxArrowBody in all.
+type limited struct {
+	memory.Allocator
+	*messages
+}
+
+func (l *limited) Allocate(size int) []byte {
+	l.take(size)
+	return l.Allocator.Allocate(size)
+}
+
+func (l *limited) Reallocate(size int, b []byte) []byte {
+	l.take(size - len(b))
+	return l.Allocator.Reallocate(size, b)
+}
+
+func (l *limited) take(size int) {
+	if size > maxArrowBody-l.taken {
+		panic(fmt.Sprintf("a message of more than %d bytes", maxArrowBody))
+	}
+	l.taken += max(0, size)
+}

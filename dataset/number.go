@@ -1,0 +1,118 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"unsafe"
+)
+
+// tens are the powers of ten that float64 holds exactly.
+var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+	1e18, 1e19, 1e20, 1e21, 1e22}
+
+// parseDecimal reads the decimal number that text begins with: its value, that of strconv.ParseFloat, and its length. The
+// length is 0 where there is none, or where it takes more than one rounding: digits that float64 holds exactly, times
+// or over a power of ten that it holds exactly, are rounded once (Clinger, PLDI 1990).
+func parseDecimal(text []byte) (v float64, n int) {
+	negative := false
+	if n < len(text) && (text[n] == '-' || text[n] == '+') {
+		negative = text[n] == '-'
+		n++
+	}
+	digits, whole := uint64(0), n
+	for ; n < len(text) && text[n]-'0' < 10; n++ {
+		digits = digits*10 + uint64(text[n]-'0')
+	}
+	count, exponent := n-whole, 0
+	if n < len(text) && text[n] == '.' {
+		n++
+		point := n
+		for ; n < len(text) && text[n]-'0' < 10; n++ {
+			digits = digits*10 + uint64(text[n]-'0')
+		}
+		exponent = point - n
+		count += n - point
+	}
+	if count == 0 || count > 19 || digits > 1<<53 { // 19 digits can't overflow
+		return 0, 0
+	}
+	if n < len(text) && text[n]|0x20 == 'e' {
+		e, length := smallInt(text[n+1:])
+		if length == 0 {
+			return 0, 0
+		}
+		n += 1 + length
+		exponent += e
+	}
+	if exponent < -22 || exponent > 22 {
+		return 0, 0
+	}
+	v = float64(digits)
+	if exponent < 0 {
+		v /= tens[-exponent]
+	} else {
+		v *= tens[exponent]
+	}
+	if negative {
+		v = -v
+	}
+	return v, n
+}
+
+// smallInt reads an integer of at most three digits.
+func smallInt(text []byte) (v, n int) {
+	negative := false
+	if n < len(text) && (text[n] == '-' || text[n] == '+') {
+		negative = text[n] == '-'
+		n++
+	}
+	start := n
+	for ; n < len(text) && text[n]-'0' < 10; n++ {
+		if n-start == 3 {
+			return 0, 0
+		}
+		v = v*10 + int(text[n]-'0')
+	}
+	if n == start {
+		return 0, 0
+	}
+	if negative {
+		v = -v
+	}
+	return v, n
+}
+
+var errNoNumber = errors.New("is not a number")
+
+// parseNumber reads all of text as strconv.ParseFloat does.
+func parseNumber(text []byte) (float64, error) {
+	if v, n := parseDecimal(text); n > 0 && n == len(text) {
+		return v, nil
+	}
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errors.New("is too large for float64")
+	case err != nil:
+		return 0, errNoNumber
+	}
+	return v, nil
+}
+
+// isNull tells whether text without quotes stands for a value that is absent.
+func isNull(text []byte) bool {
+	switch len(text) {
+	case 0:
+		return true
+	case 1:
+		return text[0] == '?'
+	case 2:
+		return text[0] == 'N' && text[1] == 'A'
+	case 3:
+		return bytes.EqualFold(text, []byte("nan"))
+	case 4:
+		return bytes.EqualFold(text, []byte("null"))
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// A source is a file that is read from its beginning, or standard input, which is held in memory so that it can be read
+// as often as a file. Either may be compressed by gzip.
+type source struct {
+	path string
+	info os.FileInfo // of a file, when it was first seen
+	data []byte      // of standard input
+}
+
+func newSource(path string) (*source, error) {
+	if path == "-" {
+		data, err := readStandardInput(os.Stdin, maxStandardInput())
+		return &source{path: path, data: data}, err
+	}
+	// Looked at before it is opened: a named pipe would wait for a writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
+	}
+	return &source{path: path, info: info}, nil
+}
+
+// maxStandardInput is how many bytes of standard input are held: half of the machine's memory, since what is made of
+// them takes room too.
+func maxStandardInput() int64 { return physicalMemory() / 2 }
+
+func readStandardInput(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("-: standard input can't be read (%w)", err)
+	case int64(len(data)) > most:
+		return nil, fmt.Errorf("-: more than %s on standard input, half of this machine's memory: save it and name the file",
+			bytesText(most))
+	}
+	return data, nil
+}
+
+// bytesText writes a number of bytes in the unit that fits.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// open starts to read, decompressing what gzip compressed. Errors of the reader name the file.
+func (s *source) open() (*sourceReader, error) {
+	r := &sourceReader{path: s.path}
+	var raw io.Reader = bytes.NewReader(s.data)
+	if s.info != nil {
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, pathError(s.path, err)
+		}
+		if info, err := f.Stat(); err != nil || info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime()) {
+			f.Close()
+			return nil, fmt.Errorf("%s: the file changed while it was read: try again", s.path)
+		}
+		raw, r.file = f, f
+	}
+	buffered := bufio.NewReaderSize(raw, 64<<10)
+	r.r = buffered
+	magic, err := buffered.Peek(2)
+	switch {
+	case err != nil && err != io.EOF:
+		r.Close()
+		return nil, r.explain(err)
+	case string(magic) == "\x1f\x8b":
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			r.Close()
+			return nil, r.explain(err)
+		}
+		r.r, r.gzip = z, true
+	case len(magic) > 0 && strings.HasSuffix(strings.ToLower(s.path), ".gz"):
+		r.Close()
+		return nil, fmt.Errorf("%s: not compressed by gzip, though its name says so: rename it or copy it again", s.path)
+	}
+	return r, nil
+}
+
+// A sourceReader reads a source. io.EOF is the only error without the file's name.
+type sourceReader struct {
+	r    io.Reader
+	file io.Closer // nil for standard input
+	path string
+	gzip bool
+}
+
+func (r *sourceReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.explain(err)
+	}
+	return n, err
+}
+
+func (r *sourceReader) explain(err error) error {
+	var pe *fs.PathError
+	switch {
+	case errors.As(err, &pe):
+		return fmt.Errorf("%s: can't be read (%w): check the disk", r.path, pe.Err)
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.path)
+	}
+	return fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.path, oneLine(err.Error()))
+}
+
+func (r *sourceReader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

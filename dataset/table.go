@@ -1,0 +1,84 @@
+package dataset
+
+import (
+	"context"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+)
+
+// TableInfo is what is in a CSV, svmlight or Arrow IPC file.
+type TableInfo struct {
+	Path    string       `json:"path"`
+	Format  string       `json:"format"`
+	Bytes   int64        `json:"bytes"` // of the file, as it is compressed
+	Rows    int64        `json:"rows"`
+	Header  *bool        `json:"header,omitempty"`    // of CSV: the first record names the columns
+	Comma   string       `json:"delimiter,omitempty"` // of CSV
+	Columns []TableField `json:"columns"`
+}
+
+// TableField is a column.
+type TableField struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Nulls   int64  `json:"nulls"`
+	Feature bool   `json:"feature"` // can be one
+}
+
+// IsParquet tells whether a file is to be read as Parquet.
+func IsParquet(path string) (bool, error) {
+	f, _, err := openSources([]string{path})
+	return f == formatParquet, err
+}
+
+// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text and
+// Workers.
+func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
+	p, err := opt.pool()
+	if err != nil {
+		return nil, err
+	}
+	f, sources, err := openSources([]string{path})
+	if err != nil {
+		return nil, err
+	}
+	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text}, p)
+	if err != nil {
+		return nil, err
+	}
+	info := &TableInfo{Path: path, Format: string(f), Bytes: int64(len(sources[0].data))}
+	if stat, err := os.Stat(path); err == nil {
+		info.Bytes = stat.Size()
+	}
+	if in, ok := in.(*csvInput); ok {
+		info.Header = &in.files[0].header
+		info.Comma = commaName(in.files[0].comma)
+	}
+	for _, c := range in.selection().columns {
+		info.Columns = append(info.Columns, TableField{Name: c.name, Type: c.desc, Feature: number(c.typ)})
+	}
+	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
+		if err != nil {
+			return nil, err
+		}
+		info.Rows += b.rows
+		for k, a := range b.columns {
+			info.Columns[k].Nulls += int64(a.NullN())
+		}
+		b.release()
+	}
+	return info, nil
+}
+
+// commaName returns the name of a delimiter in Delimiters, or itself.
+func commaName(comma byte) string {
+	for name, b := range Delimiters {
+		if b == comma {
+			return name
+		}
+	}
+	return string(comma)
+}
