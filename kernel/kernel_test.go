@@ -53,7 +53,7 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: columns differ in length", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:1], x[:2]}) }},
 		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:2], x[:2]}) }},
 		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:0], huge, [][]T{x[:16]}) }},
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Transpose(dst[:0], 1<<62, [][]T{x[:4]}) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Transpose(dst[:0], math.MaxInt/2+1, [][]T{x[:4]}) }},
 		{"kernel: short x", func(dst []T) { kernel.Scores(x[:0], make([]T, stride), make([]T, 1)) }},
 		{"kernel: no columns", func(dst []T) { kernel.NewCandidates(x, 0) }},
 		{"kernel: length of w is not a multiple of the stride", func(dst []T) { kernel.NewCandidates(x[1:], stride) }},

@@ -265,7 +265,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			if (score > 0) != (run.Y[i] > 0) {
 				s.errors++
 			}
-			m := float64(run.Y[i]) * float64(score)
+			m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
 			if !(m >= 0) {
 				s.loss -= m
 			}
