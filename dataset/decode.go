@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -144,7 +145,7 @@ func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData
 		}
 	case arrow.TIMESTAMP:
 		if physical == page.Int96 {
-			err = convert(r, v, nanoseconds)
+			err = r.nanoseconds(v)
 		}
 	case arrow.STRING, arrow.BINARY:
 		return arrowData(typ, v.N, v.Nulls, nil, &v.Valid, &v.Offsets, &v.Data), nil
@@ -240,12 +241,25 @@ func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 }
 
 // nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588.
-func nanoseconds(dst []int64, src [][12]byte) error {
-	for i, v := range src {
-		day := int64(binary.LittleEndian.Uint32(v[8:])) - 2440588
-		dst[i] = day*86_400_000_000_000 + int64(binary.LittleEndian.Uint64(v[:]))
-	}
-	return nil
+func (r *columnReader) nanoseconds(v *page.Values) (err error) {
+	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
+	r.replace(v, v.N*8, func(to, from []byte) {
+		dst := cast[int64](to)
+		for i, t := range cast[[12]byte](from) {
+			day, ns := int64(binary.LittleEndian.Uint32(t[8:]))-2440588, int64(binary.LittleEndian.Uint64(t[:]))
+			switch {
+			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
+				dst[i] = 0
+			case day <= -most || day >= most || ns <= -perDay || ns >= perDay:
+				err = page.Unsupported("a timestamp out of the range of nanoseconds, 1677 to 2262, can't be read: write the column " +
+					"as INT64 in microseconds, or leave it out")
+				return
+			default:
+				dst[i] = day*perDay + ns
+			}
+		}
+	})
+	return err
 }
 
 // cast takes bytes for values of another type.

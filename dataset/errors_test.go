@@ -317,7 +317,8 @@ func smallFile(tb testing.TB, nullable bool, opts ...parquet.WriterProperty) []b
 	p := arrow.PrimitiveTypes
 	fields := []testField{field("x", p.Float32, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"), field("i", p.Int32, "[7, 7, 7, 8, 8, 8, 9, 9, 9, 9]"),
 		field("b", arrow.FixedWidthTypes.Boolean, "[true, false, true, true, false, false, true, false, true, true]"),
-		field("y", arrow.BinaryTypes.String, `["no", "yes", "no", "no", "no", "yes", "yes", "no", "no", "yes"]`)}
+		field("y", arrow.BinaryTypes.String, `["no", "yes", "no", "no", "no", "yes", "yes", "no", "no", "yes"]`),
+		field("l", arrow.ListOf(p.Float32), "[[1, 2], [], [3], [4, 5], [6], [7, 8, 9], [1], [2], [], [3]]")}
 	for i := range fields {
 		fields[i].Nullable = nullable
 	}
@@ -391,18 +392,22 @@ func tryRead(path string, data []byte) error {
 			rows += rec.NumRows()
 			return nil
 		})
+	in, err3 := openColumns(path)
+	if err3 == nil {
+		err3 = readColumns(in, 2, mem, func(int, arrow.Array) {})
+	}
 	switch {
 	case mem.CurrentAlloc() != 0:
 		return fmt.Errorf("%d bytes are left", mem.CurrentAlloc())
 	case errors.Is(err2, errStop) || err1 == nil && err2 == nil && d.Rows() != rows:
 		return errors.New("rows are missing")
 	}
-	for _, err := range []error{err1, err2} {
+	for _, err := range []error{err1, err2, err3} {
 		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path+": ")) {
 			return err
 		}
 	}
-	if err := errors.Join(err1, err2); err != nil {
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return expected{err}
 	}
 	return nil
@@ -412,6 +417,12 @@ func tryRead(path string, data []byte) error {
 func FuzzLoad(f *testing.F) {
 	for _, data := range smallFiles(f) {
 		f.Add(data)
+	}
+	corpus, _ := filepath.Glob(filepath.Join("..", "..", "shared", "data", "parquet", "*", "*"))
+	for _, path := range corpus { // none where it isn't there
+		if data, err := os.ReadFile(path); err == nil && len(data) < 10_000 {
+			f.Add(data)
+		}
 	}
 	path := filepath.Join(f.TempDir(), "a.parquet")
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -129,7 +129,13 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 				queue = append(queue, c)
 				running.Go(func() error {
 					defer close(c)
-					file.decode(ctx, g, p, memory, c)
+					err := recovered(func() error { return file.decode(ctx, g, p, memory, c) })
+					if errors.As(err, new(damaged)) {
+						err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", file.path, g, err)
+					}
+					if err != nil {
+						send(ctx, c, decoded{err: err})
+					}
 					return nil
 				})
 			}
@@ -172,27 +178,33 @@ func (in *parquetInput) groups() iter.Seq2[*parquetFile, int] {
 	}
 }
 
-// decode sends row group g to out, batch by batch, and after an error nothing more.
-func (f *parquetFile) decode(ctx context.Context, g int, p pool, mem *page.Pool, out chan<- decoded) {
-	send := func(b *batch, err error) bool {
-		select {
-		case out <- decoded{b, err}:
-			return err == nil
-		case <-ctx.Done():
-			b.release()
-			return false
-		}
-	}
+// decode sends row group g to out, batch by batch.
+func (f *parquetFile) decode(ctx context.Context, g int, p pool, mem *page.Pool, out chan<- decoded) error {
 	r, err := f.open(g, mem)
 	if err != nil {
-		send(nil, err)
-		return
+		return err
 	}
 	defer r.close()
 	for r.left > 0 {
-		if b, err := r.next(ctx, p); !send(b, err) {
-			return
+		b, err := r.next(ctx, p)
+		if err != nil {
+			return err
 		}
+		if !send(ctx, out, decoded{batch: b}) {
+			b.release()
+			return nil
+		}
+	}
+	return nil
+}
+
+// send tells whether d was taken before the context was cancelled.
+func send(ctx context.Context, out chan<- decoded, d decoded) bool {
+	select {
+	case out <- d:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

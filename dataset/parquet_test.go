@@ -77,7 +77,7 @@ func TestFooterLies(t *testing.T) {
 		{"column values", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns[1].MetaData.NumValues = 6 },
 			`DIR/a.parquet: the metadata can't be read (column "i", row group 1: 6 values for 5 rows): write the file again`},
 		{"fewer columns", func(m *metadata.FileMetaData) { m.RowGroups[1].Columns = m.RowGroups[1].Columns[:3] },
-			"DIR/a.parquet: the metadata can't be read (row group 1 has 3 columns, but the schema 4): write the file again"},
+			"DIR/a.parquet: the metadata can't be read (row group 1 has 3 columns, but the schema 5): write the file again"},
 		{"size", func(m *metadata.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 60 },
 			`DIR/a.parquet: the metadata can't be read (column "x", row group 0: 1152921504606846976 bytes of data from byte 4 on, ` +
 				`but the file has SIZE): write the file again`},

@@ -20,6 +20,7 @@ type Reader struct {
 	seen      int64 // values in the pages so far
 	rows      int64 // rows handed out
 	dict      *dictionary
+	last      []byte // the last value of the page before, in deltaByteArray
 	head      []byte // where a header is read to
 
 	// The data page.
@@ -183,6 +184,12 @@ func (r *Reader) nextPage(ctx context.Context) error {
 
 // endPage lets go of the page.
 func (r *Reader) endPage() {
+	if d, ok := r.bytes.(*deltaBytes); ok {
+		r.last = d.value
+	}
+	if d, ok := r.fixed.(*fixedDeltaBytes); ok {
+		r.last = d.value
+	}
 	r.body.data.Release()
 	r.body.stored.Release()
 	r.body, r.fixed, r.bytes = body{}, nil, nil
@@ -417,6 +424,9 @@ func (r *Reader) open() error {
 	} else {
 		r.fixed, err = r.openFixed(data, w)
 	}
+	if err != nil {
+		r.bytes, r.fixed = nil, nil // they may hold a nil pointer
+	}
 	return err
 }
 
@@ -440,7 +450,7 @@ func (r *Reader) openFixed(data []byte, w int) (fixedDecoder, error) {
 		}
 		return &fixedDeltas{deltas: *d, width: w}, nil
 	case r.encoding == deltaByteArray && t == FixedBytes:
-		d, err := newDeltaBytes(data, r.count)
+		d, err := newDeltaBytes(data, r.count, r.last)
 		return &fixedDeltaBytes{d, w}, err
 	case r.encoding == byteStreamSplit && t != Boolean && t != Int96:
 		return newSplitBytes(data, w)
@@ -458,7 +468,7 @@ func (r *Reader) openBytes(data []byte) (bytesDecoder, error) {
 	case deltaLengthBytes:
 		return newDeltaLengths(data, r.count)
 	case deltaByteArray:
-		return newDeltaBytes(data, r.count)
+		return newDeltaBytes(data, r.count, r.last)
 	}
 	return nil, r.errEncoding()
 }

@@ -295,14 +295,15 @@ func (d *deltaLengths) bytes(t *text, ends []int32) error {
 
 func (*deltaLengths) each() int { return 0 }
 
-// deltaBytes are values of any length, each of which begins with so many bytes of the one before.
+// deltaBytes are values of any length, each of which begins with so many bytes of the one before. The first of a page
+// should begin with none, but some writers go on from the page before (PARQUET-246).
 type deltaBytes struct {
 	prefixes lengths
 	suffixes *deltaLengths
 	value    []byte
 }
 
-func newDeltaBytes(data []byte, n int) (*deltaBytes, error) {
+func newDeltaBytes(data []byte, n int, last []byte) (*deltaBytes, error) {
 	d, err := newDeltas(data, n)
 	if err != nil {
 		return nil, err
@@ -312,7 +313,7 @@ func newDeltaBytes(data []byte, n int) (*deltaBytes, error) {
 		return nil, err
 	}
 	suffixes, err := newDeltaLengths(rest, n)
-	return &deltaBytes{prefixes: lengths{deltas: d}, suffixes: suffixes}, err
+	return &deltaBytes{lengths{deltas: d}, suffixes, last}, err
 }
 
 // next goes on to the next value.
