@@ -20,10 +20,11 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard"},
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
+		"internal/ahead"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"model", "kernel/limits"},
+	{"cache", "model", "kernel/limits"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},
@@ -41,7 +42,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/"}
 
 type pkg struct {
 	ImportPath, Dir string
