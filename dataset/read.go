@@ -24,7 +24,7 @@ import (
 )
 
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
-// a column whose name is the pattern itself comes first.
+// a column whose name is the pattern itself comes first. What shapes the blocks is written down in cache files, as JSON.
 //
 // Features are numbers (integers and floating point of every width) and booleans, read as 0 and 1. A label is a number,
 // a boolean or a string. Nulls, NaN and infinities are errors in both.
@@ -35,15 +35,15 @@ type Options struct {
 	Positive string      // text of the class +1; "": the greater one
 	NoBias   bool        // no column of ones
 	Spec     *block.Spec // of a model: read its features, give labels as its classes; the four fields before are ignored
-	Keep     []string    // Scan only: columns to hand on as they are
-	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Keep     []string    `json:"-"` // Scan only: columns to hand on as they are
+	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known.
-	Progress func(rows, total int64)
+	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, and one about data that isn't read exactly.
-	Warn func(text string)
+	Warn func(text string) `json:"-"`
 }
 
 // Load reads Parquet files into memory. Each path is a file, a pattern of files, or a directory, which stands for the
@@ -55,19 +55,11 @@ func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*bl
 }
 
 func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data[T], error) {
-	p, err := opt.pool()
+	in, err := open[T](ctx, paths, opt, mem)
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep = nil
-	in, err := openParquet(ctx, paths, opt, p)
-	if err != nil {
-		return nil, err
-	}
-	if in.rows == 0 {
-		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
-	}
-	return collect[T](ctx, in.name(), in.sel, opt, p, mem, in.rows, in.batches(ctx, p, mem))
+	return in.Load(ctx)
 }
 
 // FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
@@ -102,21 +94,27 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	if len(blocks) == 0 {
 		return nil, errorIn(name, "no rows: give some")
 	}
-	spec, signs := opt.Spec, modelSigns(opt.Spec)
-	if spec == nil {
-		spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
-		if opt.Label != "" {
-			var err error
-			if spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive); err != nil {
-				return nil, errorIn(name, "%w", err)
-			}
-		}
+	spec, signs, err := newSpec(sel, l, opt)
+	if err != nil {
+		return nil, errorIn(name, "%w", err)
 	}
 	for _, full := range blocks {
 		sign(full.Y, signs)
 	}
 	b.warn(opt.Warn)
 	return block.NewData(spec, blocks), nil
+}
+
+// newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
+func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []float64, err error) {
+	if opt.Spec != nil {
+		return opt.Spec, modelSigns(opt.Spec), nil
+	}
+	spec = &block.Spec{Features: sel.names(), Bias: sel.bias, Label: opt.Label}
+	if opt.Label != "" {
+		spec.Classes, spec.Positive, signs, err = l.spec(opt.Label, opt.Positive)
+	}
+	return spec, signs, err
 }
 
 // Scan reads Parquet files as Load does, and calls fn with one block after the other and the kept columns of its rows,
