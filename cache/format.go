@@ -130,10 +130,10 @@ func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
 // mismatch says why a cache with that header doesn't serve where one with the header want is needed, or "".
 func (h *header) mismatch(want *header) string {
 	switch {
-	case h.ByteOrder != want.ByteOrder || h.ChunkRows != want.ChunkRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
-		return "it was made for another machine or by another version"
 	case h.Dtype != want.Dtype || !bytes.Equal(h.Key.Options, want.Key.Options):
 		return "it was made with other options"
+	case h.ByteOrder != want.ByteOrder || h.ChunkRows != want.ChunkRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
+		return "it was made for another machine or by another version"
 	case len(h.Key.Sources) != len(want.Key.Sources):
 		return "it was made of other files"
 	}

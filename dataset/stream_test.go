@@ -22,7 +22,7 @@ import (
 // wideFile writes a file whose rows, of 260 columns, make five blocks of float32.
 func wideFile(t *testing.T) (path string, m *mixedTable) {
 	t.Helper()
-	m = newMixedTable(t, 2*block.RunRows*4+1, 260, false)
+	m = newMixedTable(t, 4*block.RunRows+1, 260, false)
 	path = filepath.Join(t.TempDir(), "wide.parquet")
 	writeFile(t, path, m.rec, 1500)
 	return path, m
