@@ -6,7 +6,8 @@
 //
 //   - 18 bytes "halfspace-cache/1\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
 //   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
-//   - the blocks, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then their labels;
+//   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
+//     their labels;
 //   - the table, from a multiple of 4,096 on: for each chunk of 512 rows the XXH3-64 of its labels' bytes, seeded with
 //     the XXH3-64 of its rows' bytes; at last the XXH3-64 of the table so far. They are uint64 in the machine's byte order.
 //
@@ -75,8 +76,19 @@ func newHeader[T kernel.Float](spec *block.Spec, rows int64, key Key) *header {
 	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
 		order = "big"
 	}
-	return &header{fmt.Sprintf("%T", T(0)), order, rows, kernel.Stride[T](spec.Cols()), block.Rows[T](spec.Cols()),
+	return &header{fmt.Sprintf("%T", T(0)), order, rows, kernel.Stride[T](spec.Cols()), blockRows[T](spec.Cols()),
 		kernel.ChunkRows, spec, key}
+}
+
+// blockRows returns the number of rows of a block in a file: runs that make about a quarter of a block in memory, into
+// which that divides. Those in flight then share the processor's cache with the rows in use.
+func blockRows[T kernel.Float](cols int) int {
+	runs := block.Rows[T](cols) / block.RunRows
+	n := max(1, runs/4)
+	for runs%n != 0 {
+		n--
+	}
+	return n * block.RunRows
 }
 
 // encode returns the bytes before the first block.

@@ -100,18 +100,14 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 		if b.Y == nil {
 			return nil, block.ErrNoLabels
 		}
-		want, _, _ := l.block(int(rows / int64(l.blockRows)))
-		if b.Sparse != nil || b.First != rows || b.Len() != want {
+		last := rows+int64(b.Len()) == l.rows
+		if b.Sparse != nil || b.First != rows || b.Len()%l.blockRows != 0 && !last {
 			return nil, errors.New("a cache takes the dense blocks of a whole data set")
 		}
-		if err := l.write(w, bytesOf(b.X), bytesOf(b.Y)); err != nil {
+		if table, err = writeBlocks(w, &l, b, table); err != nil {
 			return nil, err
 		}
-		for lo := 0; lo < want; lo += kernel.ChunkRows {
-			c := b.Slice(lo, min(want, lo+kernel.ChunkRows))
-			table = append(table, sum(c.X, c.Y))
-		}
-		rows += int64(want)
+		rows += int64(b.Len())
 		if progress != nil {
 			progress(rows)
 		}
@@ -124,13 +120,21 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 	return &l, err
 }
 
-// write writes a block up to where the next one begins.
-func (l *layout) write(w io.Writer, x, y []byte) error {
-	size := int64(len(x) + len(y))
-	for _, part := range [][]byte{x, y, make([]byte, align(size)-size)} {
-		if _, err := w.Write(part); err != nil {
-			return err
+// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to sums.
+func writeBlocks[T kernel.Float](w io.Writer, l *layout, b *block.Block[T], sums []uint64) ([]uint64, error) {
+	for lo := 0; lo < b.Len(); lo += l.blockRows {
+		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))
+		x, y := bytesOf(part.X), bytesOf(part.Y)
+		padding := l.bytes(part.Len()) - int64(len(x)+len(y))
+		for _, p := range [][]byte{x, y, make([]byte, padding)} {
+			if _, err := w.Write(p); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil
+	for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
+		c := b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows))
+		sums = append(sums, sum(c.X, c.Y))
+	}
+	return sums, nil
 }
