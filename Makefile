@@ -12,7 +12,7 @@ ARCHES := amd64 arm64 386 riscv64
 # What runs under emulation and without assembly: all that computes.
 NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./metrics
 
-.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers fuzz clean
+.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers soak fuzz clean
 
 build: ## one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -69,6 +69,9 @@ bench: ## kernels and learners
 bench-peers: ## against scikit-learn, in the same run
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || { test $$? = 3; exit; }; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 30m ./bench
+
+soak: build ## 100 million rows in 256 MiB of memory
+	./scripts/soak.sh $(BIN)
 
 FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each
