@@ -31,7 +31,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./kernel ./block ./pocket ./train/... ./dataset ./predict ./internal/...
+	go test -race -short ./kernel ./block ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
