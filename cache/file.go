@@ -32,7 +32,7 @@ type File[T kernel.Float] struct {
 	spec   *block.Spec
 	layout
 	sums  []uint64  // of chunks
-	spare sync.Pool // []*buffer[T], one for each block in flight
+	spare sync.Pool // *[]*buffer[T], one for each block in flight
 }
 
 // A buffer holds one block after the other.
@@ -118,7 +118,7 @@ func (f *File[T]) begin() (err error) {
 		for i := range buffers {
 			buffers[i] = &buffer[T]{whole: block.New[T](0, rows, f.spec.Cols())}
 		}
-		return buffers
+		return &buffers
 	}
 	return nil
 }
@@ -141,9 +141,9 @@ func (f *File[T]) Rows() int64 { return f.rows }
 // Blocks yields the blocks in row order; the next ones are read while one is in use.
 func (f *File[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
-		buffers := f.spare.Get().([]*buffer[T])
+		buffers := f.spare.Get().(*[]*buffer[T])
 		defer f.spare.Put(buffers)
-		blocks := ahead.Each(ctx, f.blocks(), buffers, func(i int, b *buffer[T]) func() error {
+		blocks := ahead.Each(ctx, f.blocks(), *buffers, func(i int, b *buffer[T]) func() error {
 			return func() error { return f.readBlock(i, b) }
 		})
 		for b, err := range blocks {

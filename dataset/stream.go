@@ -18,7 +18,7 @@ import (
 type Stream[T kernel.Float] struct {
 	*Input[T]
 	spec  *block.Spec
-	spare sync.Pool // []*block.Block[T], those in flight
+	spare sync.Pool // *[]*block.Block[T], those in flight
 	warn  sync.Once
 }
 
@@ -46,7 +46,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 				blocks[i].Y = nil
 			}
 		}
-		return blocks
+		return &blocks
 	}
 	return s, nil
 }
@@ -90,10 +90,10 @@ func (s *Stream[T]) Spec() *block.Spec { return s.spec }
 // Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
 func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
-		blocks := s.spare.Get().([]*block.Block[T])
+		blocks := s.spare.Get().(*[]*block.Block[T])
 		defer s.spare.Put(blocks)
-		free, ready := make(chan *block.Block[T], len(blocks)), make(chan *block.Block[T], 1)
-		for _, b := range blocks {
+		free, ready := make(chan *block.Block[T], len(*blocks)), make(chan *block.Block[T], 1)
+		for _, b := range *blocks {
 			free <- b
 		}
 		ctx, cancel := context.WithCancel(ctx)
