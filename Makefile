@@ -12,7 +12,7 @@ ARCHES := amd64 arm64 386 riscv64
 # What runs under emulation and without assembly: all that computes.
 NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./metrics
 
-.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers fuzz clean
+.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers soak fuzz clean
 
 build: ## one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -31,7 +31,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./kernel ./block ./pocket ./train/... ./dataset ./predict ./internal/...
+	go test -race -short ./kernel ./block ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
@@ -74,6 +74,9 @@ bench-peers: ## against other Go libraries and scikit-learn, in the same run
 	go -C bench/peers test -bench . -benchtime 50ms -timeout 30m
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || { test $$? = 3; exit; }; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 30m ./bench
+
+soak: build ## 100 million rows in 256 MiB of memory
+	./scripts/soak.sh $(BIN)
 
 FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each

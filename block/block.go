@@ -8,6 +8,7 @@ package block
 
 import (
 	"iter"
+	"slices"
 	"unsafe"
 
 	"halfspace/kernel"
@@ -68,6 +69,20 @@ func (b *Block[T]) Slice(lo, hi int) *Block[T] {
 		s.Y = b.Y[lo:hi]
 	}
 	return s
+}
+
+// Clone returns a copy that shares no memory with b.
+func (b *Block[T]) Clone() *Block[T] {
+	c := *b
+	c.Y = slices.Clone(b.Y)
+	if b.Sparse != nil {
+		c.Sparse = &kernel.SparseRows[T]{Ptr: slices.Clone(b.Sparse.Ptr), Idx: slices.Clone(b.Sparse.Idx),
+			Val: slices.Clone(b.Sparse.Val)}
+	} else {
+		c.X = Alloc[T](len(b.X))
+		copy(c.X, b.X)
+	}
+	return &c
 }
 
 // Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,21 @@ type Source[T kernel.Float] interface {
 	Rows() int64 // the number of rows, the same in every pass
 	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
 }
+
+// A Seekable source isn't in memory, but reads its rows in any order too, a few at a time. Its rows are dense and have
+// labels. Its methods may be called by several goroutines at once, and while a pass is under way.
+type Seekable[T kernel.Float] interface {
+	Source[T]
+	// ReadChunk reads the rows of chunk c, those from c*kernel.ChunkRows on, to the front of x, of Stride elements for each,
+	// and of y, which have room for kernel.ChunkRows rows.
+	ReadChunk(c int, x, y []T) error
+	// ReadRows reads the rows of those numbers, one after the other, into x and y.
+	ReadRows(rows []uint32, x, y []T) error
+}
+
+// InFlight is how many blocks a source that isn't in memory holds during a pass: one is in use while the next ones are
+// read.
+const InFlight = 3
 
 // ErrNoLabels is returned where rows are to be learned from that have no labels.
 var ErrNoLabels = errors.New("the rows have no labels: load them with a label column")
@@ -56,6 +72,23 @@ func (d *Data[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 			}
 		}
 	}
+}
+
+// Collect reads all of a source into memory.
+func Collect[T kernel.Float](ctx context.Context, src Source[T]) (*Data[T], error) {
+	var blocks []*Block[T]
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b.Clone())
+	}
+	return NewData(src.Spec(), blocks), nil
+}
+
+// Bytes returns how much memory the blocks of so many rows of cols columns take, labels included.
+func Bytes[T kernel.Float](rows int64, cols int) int64 {
+	return rows * int64(kernel.Stride[T](cols)+1) * int64(unsafe.Sizeof(T(0)))
 }
 
 // Run is the rows of one run as a block, and its number.

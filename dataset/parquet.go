@@ -490,3 +490,25 @@ func oneLine(s string) string {
 	}
 	return strings.ToValidUTF8(s, "?")
 }
+
+// labelOnly returns the input with the label as its only column.
+func (in *parquetInput) labelOnly() input {
+	label := in.sel.label
+	only := &parquetInput{rows: in.rows, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
+	for _, f := range in.files {
+		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
+		for _, group := range f.groups {
+			g.groups = append(g.groups, rowGroup{group.rows, group.chunks[label : label+1]})
+		}
+		only.files = append(only.files, g)
+	}
+	return only
+}
+
+func (in *parquetInput) origins() []origin {
+	files := make([]origin, len(in.files))
+	for i, f := range in.files {
+		files[i] = origin{f.path, f.info}
+	}
+	return files
+}

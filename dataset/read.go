@@ -24,7 +24,7 @@ import (
 )
 
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
-// a column whose name is the pattern itself comes first.
+// a column whose name is the pattern itself comes first. What shapes the blocks is written down in cache files, as JSON.
 //
 // Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
 // is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
@@ -43,8 +43,8 @@ type Options struct {
 	Positive string      // text of the class +1; "": the greater one
 	NoBias   bool        // no column of ones
 	Nulls    block.Nulls // what becomes of missing values; "": they are errors
-	Keep     []string    // Scan only: columns to hand on as they are
-	Workers  int         // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Keep     []string    `json:"-"` // Scan only: columns to hand on as they are
+	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text     TextOptions // how CSV and svmlight files are written
 
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
@@ -63,11 +63,11 @@ type Options struct {
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known.
-	Progress func(rows, total int64)
+	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
 	// exactly.
-	Warn func(text string)
+	Warn func(text string) `json:"-"`
 }
 
 // Load reads files into memory. Paths are those of Expand; the files must have one format, which their extensions tell,
@@ -80,28 +80,11 @@ func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*bl
 }
 
 func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data[T], error) {
-	p, err := opt.pool()
+	in, err := open[T](ctx, paths, opt, mem)
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep = nil
-	in, err := openInput(ctx, paths, opt, p)
-	if err != nil {
-		return nil, err
-	}
-	if in.total() == 0 {
-		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
-	}
-	if sel := in.selection(); sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
-			return nil, err
-		}
-	}
-	data, err := collect[T](ctx, in.name(), in.selection(), opt, p, mem, in.total(), in.batches(ctx, p, mem))
-	if err == nil {
-		opt.tell(in.notes())
-	}
-	return data, err
+	return in.Load(ctx)
 }
 
 // tell passes notes on.
@@ -161,24 +144,27 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	case len(blocks) == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
-	spec, signs := opt.Spec, modelSigns(opt.Spec)
-	if spec == nil {
-		var err error
-		if spec, err = sel.spec(); err != nil {
-			return nil, errorIn(name, "%w", err)
-		}
-		if sel.label >= 0 {
-			spec.Label = sel.columns[sel.label].name
-			if spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive); err != nil {
-				return nil, errorIn(name, "%w", err)
-			}
-		}
+	spec, signs, err := newSpec(sel, l, opt)
+	if err != nil {
+		return nil, errorIn(name, "%w", err)
 	}
 	for _, full := range blocks {
 		sign(full.Y, signs)
 	}
 	b.warn(opt.Warn)
 	return block.NewData(spec, blocks), nil
+}
+
+// newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
+func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []float64, err error) {
+	if opt.Spec != nil {
+		return opt.Spec, modelSigns(opt.Spec), nil
+	}
+	if spec, err = sel.spec(); err == nil && sel.label >= 0 {
+		spec.Label = sel.columns[sel.label].name
+		spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive)
+	}
+	return spec, signs, err
 }
 
 // Scan reads files as Load does, and calls fn with one block after the other and the kept columns of its rows,

@@ -208,6 +208,26 @@ func checkAll[T kernel.Float](t *testing.T, paths []string, opt Options, m *mixe
 	if err := sameBlocks(blocksOf(t, d), want); err != nil {
 		t.Errorf("Load of %d files, %d workers: %v", len(paths), opt.Workers, err)
 	}
+	in, err := open[T](ctx, paths, opt, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stream.Rows() != d.Rows() || !reflect.DeepEqual(stream.Spec(), d.Spec()) {
+		t.Errorf("Stream: %d rows, %v, want %d, %v", stream.Rows(), stream.Spec(), d.Rows(), d.Spec())
+	}
+	for pass := range 2 {
+		copied, err := block.Collect(ctx, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sameBlocks(blocksOf(t, copied), want); err != nil {
+			t.Errorf("Stream of %d files, %d workers, pass %d: %v", len(paths), opt.Workers, pass, err)
+		}
+	}
 	opt.Spec, opt.Keep = d.Spec(), []string{"label", "x00[01]"}
 	i, rows := 0, int64(0)
 	err = scan(ctx, paths, opt, mem, func(spec *block.Spec, b *block.Block[T], rec arrow.Record) error {

@@ -4,10 +4,11 @@ package cli
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,33 +65,130 @@ func TestSignal(t *testing.T) {
 	data := noisy(t, "5000")
 	dir := t.TempDir()
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd := program(t, "train", data, "--label", "label", "--epochs", "1000000000000", "--out", filepath.Join(dir, "m.json"),
-			"--progress", "always")
-		stderr, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var text bytes.Buffer
-		buf := make([]byte, 4096)
-		for !strings.Contains(text.String(), "training") {
-			n, err := stderr.Read(buf)
-			text.Write(buf[:n])
-			if err != nil {
-				t.Fatalf("%v after %q", err, text.String())
-			}
-		}
+		cmd, stderr, wait := running(t, data, "--out", filepath.Join(dir, "m.json"))
 		cmd.Process.Signal(sig)
-		text.ReadFrom(stderr)
-		err = cmd.Wait()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || !strings.HasSuffix(text.String(), "halfspace: interrupted\n") {
-			t.Errorf("%v: %v, %q", sig, err, text.String())
+		if status := wait(); status != exitInterrupted || !strings.HasSuffix(stderr.String(), "halfspace: interrupted\n") {
+			t.Errorf("%v: status %d, %q", sig, status, stderr)
 		}
 	}
 	onlyFiles(t, dir)
+}
+
+// running starts a training that would take for ever and returns once it shows its progress.
+func running(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer, wait func() int) {
+	t.Helper()
+	cmd = program(t, slices.Concat([]string{"train", "--label", "label", "--epochs", "1000000000000", "--progress", "always"}, args)...)
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stderr = new(bytes.Buffer)
+	buf := make([]byte, 4096)
+	for !strings.Contains(stderr.String(), "training") {
+		n, err := pipe.Read(buf)
+		stderr.Write(buf[:n])
+		if err != nil {
+			t.Fatalf("%v after %q", err, stderr)
+		}
+	}
+	return cmd, stderr, func() int {
+		stderr.ReadFrom(pipe)
+		cmd.Wait()
+		return cmd.ProcessState.ExitCode()
+	}
+}
+
+// TestCacheCut cuts a cache short, and overwrites it, while it is in use: that is an error of one line.
+func TestCacheCut(t *testing.T) {
+	data := ample(t, "80000")
+	for order, memory := range map[string]string{"cyclic": "12000000", "shuffle": "12500000", "random": "12500000"} {
+		for want, harm := range map[string]func(path string) error{
+			": it was cut short while it was in use: remove it and run again\n": func(path string) error { return os.Truncate(path, 1<<20) },
+			": remove it and run again\n": func(path string) error {
+				f, err := os.OpenFile(path, os.O_WRONLY, 0)
+				if err == nil {
+					defer f.Close()
+					_, err = f.Write(make([]byte, 11<<20))
+				}
+				return err
+			},
+		} {
+			dir := t.TempDir()
+			cache := filepath.Join(dir, "cache")
+			_, stderr, wait := running(t, data, "--order", order, "--memory", memory, "--cache", cache, "--out", filepath.Join(dir, "m.json"))
+			if err := harm(cache); err != nil {
+				t.Fatal(err)
+			}
+			if status := wait(); status != exitFailed || !strings.HasSuffix(stderr.String(), want) || !strings.Contains(stderr.String(), "\nhalfspace: "+cache) &&
+				!strings.Contains(stderr.String(), "\rhalfspace: "+cache) {
+				t.Errorf("%s: status %d, %q, want %q", order, status, stderr, want)
+			}
+			onlyFiles(t, dir, "cache")
+		}
+	}
+}
+
+// TestTemporaryCache: while it is in use, a temporary cache has no name, so that nothing is left however the run ends.
+func TestTemporaryCache(t *testing.T) {
+	data := ample(t, "80000")
+	for _, sig := range []os.Signal{os.Interrupt, os.Kill} {
+		dir := t.TempDir()
+		cmd, _, wait := running(t, data, "--order", "shuffle", "--memory", "12500000", "--out", filepath.Join(dir, "m.json"))
+		onlyFiles(t, dir)
+		cmd.Process.Signal(sig)
+		if status := wait(); status != exitInterrupted && sig == os.Interrupt {
+			t.Errorf("%v: status %d", sig, status)
+		}
+		onlyFiles(t, dir)
+	}
+}
+
+// TestCacheFullDisk: a cache that can't be written is an error of one line, and nothing of it is left.
+func TestCacheFullDisk(t *testing.T) {
+	data := ample(t, "80000")
+	for options, want := range map[string]string{
+		"--cache CACHE":                        "cache can't be written: file too large: choose another path\n",
+		"--order shuffle":                      "(file too large): free some space, or name a file on another disk for the cache\n",
+		"--memory 12500000 --order random":     "(file too large): free some space, or name a file on another disk for the cache\n",
+		"--memory 12500000 --cache /dev/full ": "/dev/full: it is no cache of halfspace, so it isn't replaced: name another file for the cache\n",
+	} {
+		dir := t.TempDir()
+		options = strings.ReplaceAll(options, "CACHE", filepath.Join(dir, "cache"))
+		var stderr bytes.Buffer
+		cmd := program(t, append([]string{"train", data, "--label", "label", "--memory", "12500000", "--out", filepath.Join(dir, "m.json")},
+			strings.Fields(options)...)...)
+		cmd.Env = append(cmd.Env, asProgram+"=1000000")
+		cmd.Stderr = &stderr
+		cmd.Run()
+		if cmd.ProcessState.ExitCode() != exitFailed || !isOneLine(stderr.String()) || !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("%s: status %d, %q, want %q", options, cmd.ProcessState.ExitCode(), &stderr, want)
+		}
+		onlyFiles(t, dir)
+	}
+}
+
+// TestPeak: the process keeps to its memory, and 64 MiB for itself.
+func TestPeak(t *testing.T) {
+	if peakRSS() == 0 {
+		t.Skip("this system doesn't tell")
+	}
+	data := ample(t, "330000") // 41.5 MiB of blocks
+	for options, most := range map[string]float64{"--memory 30MiB": 94 << 20, "--memory 30MiB --order shuffle": 94 << 20, "": (1.25*41.6 + 64) * (1 << 20)} {
+		out, err := program(t, append([]string{"train", data, "--label", "label", "--epochs", "2", "--json"}, strings.Fields(options)...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct {
+			Peak     float64 `json:"peak_rss_bytes"`
+			Streamed bool
+		}
+		if err := json.Unmarshal(out, &r); err != nil || r.Streamed != (options != "") || r.Peak > most {
+			t.Errorf("%s: %.1f MiB, streamed %t, error %v, want %.1f MiB at most", options, r.Peak/(1<<20), r.Streamed, err, most/(1<<20))
+		}
+	}
 }
 
 // TestReaderGone ends standard output's reader before anything is written, as head can.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -19,8 +20,9 @@ import (
 
 type trainOptions struct {
 	machine
-	text textOptions
-	data trainData
+	text    textOptions
+	data    trainData
+	storage storage
 
 	algo, order, dtype, pocket choice
 	epochs, maxUpdates         int64
@@ -66,6 +68,10 @@ type), and lists of numbers, of equal length, with a feature for each element;
 infinities; a label may be null only with --nulls drop. The model remembers how
 features were made, and predict and eval make them the same way.
 
+Rows that don't fit in --memory are read again in each pass. For --algo pocket
+and every order but cyclic that takes a --cache; without one, a temporary file
+is made beside --out. The model is the same.
+
 Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
@@ -92,6 +98,8 @@ Without --out the model is reported and thrown away.`,
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
+	f.Var(&o.storage.memory, "memory", "most memory to use, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
+	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	o.text.addTo(cmd)
@@ -157,6 +165,9 @@ func (o *trainOptions) check(args []string) error {
 	if err := o.text.check(); err != nil {
 		return err
 	}
+	if err := o.storage.check(o.out); err != nil {
+		return err
+	}
 	if err := o.machine.apply(); err != nil {
 		return err
 	}
@@ -195,16 +206,12 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
-	data, err := dataset.Load[T](ctx, paths, dataset.Options{
-		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
-		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
-		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(),
-		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
-	})
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	data, err := openRows[T](ctx, a, o, paths, bar)
 	if err != nil {
 		return err
 	}
+	defer data.close()
 	if err := train.TwoClasses(data.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", nameAll(paths), err)
 	}
@@ -212,15 +219,15 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
 	load := time.Since(start).Seconds()
-	learned, err := perceptron.Train(ctx, data, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }))
+	learned, err := perceptron.Train(ctx, data.Source, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }))
 	if err != nil {
 		return err
 	}
-	fingerprint, err := block.Fingerprint(ctx, data, o.workers)
+	fingerprint, err := block.Fingerprint(ctx, data.Source, o.workers)
 	if err != nil {
 		return err
 	}
-	m := newModel(o, data, learned, fingerprint)
+	m := newModel(o, data.Source, learned, fingerprint)
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
 			return err
@@ -228,6 +235,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	bar.end()
 	r := newTrainReport(o, m)
+	_, inMemory := data.Source.(*block.Data[T])
+	r.Streamed = !inMemory
 	r.Seconds = trainSeconds{Load: load, Train: learned.Seconds, Total: time.Since(start).Seconds()}
 	if o.json {
 		return a.printJSON(r)
@@ -252,7 +261,7 @@ func detail(p train.Progress) string {
 	return s
 }
 
-func newModel[T kernel.Float](o *trainOptions, data *block.Data[T], learned *train.Result[T], fingerprint string) *model.Model {
+func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *train.Result[T], fingerprint string) *model.Model {
 	m := model.New(data.Spec(), learned.Weights)
 	m.Algorithm = o.algo.value
 	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta}
@@ -300,7 +309,7 @@ type trainReport struct {
 	Dtype         string        `json:"dtype"`
 	ISA           string        `json:"isa"`
 	Workers       int           `json:"workers"`
-	Streamed      bool          `json:"streamed"`
+	Streamed      bool          `json:"streamed"` // the rows weren't in memory
 	ResumedAt     *int64        `json:"resumed_at"`
 	PeakRSSBytes  int64         `json:"peak_rss_bytes"`
 	Seconds       trainSeconds  `json:"seconds"`
@@ -335,6 +344,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if r.Converged {
 		converged = "yes"
 	}
+	streamed := ""
+	if r.Streamed {
+		streamed = "streamed, "
+	}
 	s.line("%s: %s of %s, %s\n", r.Algorithm, plural(r.Rows, "row"), plural(int64(r.Features), "feature"), describeClasses(m))
 	pairs := []string{
 		"converged", converged,
@@ -354,7 +367,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	pairs = append(pairs,
 		"time", fmt.Sprintf("load %s, train %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Train), seconds(r.Seconds.Total)),
-		"ran on", fmt.Sprintf("%s, %s, %s, %s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), size(r.PeakRSSBytes)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), streamed, size(r.PeakRSSBytes)),
 	)
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)

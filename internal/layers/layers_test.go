@@ -21,10 +21,10 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"internal/page"},
+		"internal/page", "internal/ahead"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"model", "kernel/limits"},
+	{"cache", "model", "kernel/limits"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},
@@ -45,7 +45,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -50,12 +50,33 @@ func (p *permutation) window(k int) []uint32 {
 func (p *permutation) rows(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for _, c := range p.window(k) {
-		lo := int(c) * kernel.ChunkRows
-		for r := lo; r < min(p.n, lo+kernel.ChunkRows); r++ {
-			dst = append(dst, uint32(r))
-		}
+		dst = appendChunk(dst, c, p.chunkRows(c))
 	}
 	shuffle(dst[start:], p.rng)
+	return dst
+}
+
+// positions is rows with positions instead of row numbers: those that the rows have where the window's chunks stand one
+// behind the other in their permuted order.
+func (p *permutation) positions(dst []uint32, k int) []uint32 {
+	start := len(dst)
+	for i, c := range p.window(k) {
+		dst = appendChunk(dst, uint32(i), p.chunkRows(c))
+	}
+	shuffle(dst[start:], p.rng)
+	return dst
+}
+
+// chunkRows returns the number of rows of chunk c.
+func (p *permutation) chunkRows(c uint32) int {
+	return min(kernel.ChunkRows, p.n-int(c)*kernel.ChunkRows)
+}
+
+// appendChunk appends the numbers of the first n rows of chunk c.
+func appendChunk(dst []uint32, c uint32, n int) []uint32 {
+	for r := range uint32(n) {
+		dst = append(dst, c*kernel.ChunkRows+r)
+	}
 	return dst
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -34,8 +33,9 @@ type Options struct {
 // With opt.Pocket, the weights after every update are compared on all rows and the first with the fewest errors are kept
 // (Gallant 1990), the initial zeros being the first; training also stops once an error-free candidate is found.
 //
-// Every order but cyclic needs src to be a *block.Data. The result doesn't depend on opt.Workers. Errors: options out
-// of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails with, and ctx's error.
+// Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
+// options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
+// with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
@@ -102,15 +102,11 @@ func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 func (l *learner[T]) run(ctx context.Context) error {
 	epoch := l.cyclic
 	if l.opt.Order != train.Cyclic {
-		data, ok := l.src.(*block.Data[T])
-		if !ok {
-			return fmt.Errorf("the order %s needs the rows in memory or in a cache file", l.opt.Order)
-		}
-		index, err := data.Index()
+		shelf, err := newShelf(l.src, l.opt)
 		if err != nil {
 			return err
 		}
-		walk := &indexed[T]{learner: l, index: index}
+		walk := &indexed[T]{l, shelf}
 		epoch = map[train.Order]func(context.Context, int64) error{
 			train.Shuffle: walk.shuffle, train.FixedShuffle: walk.fixedShuffle, train.Random: walk.random,
 		}[l.opt.Order]
@@ -294,46 +290,48 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 // An indexed is a learner that visits rows by number.
 type indexed[T kernel.Float] struct {
 	*learner[T]
-	index *block.Index[T]
-	fixed []uint32     // the one permutation of fixed-shuffle
-	order *permutation // and its chunks
-	draws []uint32
+	shelf shelf[T]
 }
 
-// panels visits the rows numbered in idx, a panel at a time, and prefetches the given chunks beside them: row i of
-// them, in storage order, during visit i. after runs between panels.
-func (x *indexed[T]) panels(ctx context.Context, idx, chunks []uint32, after func() error) error {
+// visit visits the rows of a window, a panel at a time, and prefetches the chunks that are ahead beside them: row i of
+// them, in storage order, during visit i. after, unless nil, runs between panels.
+func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() error) error {
 	stride := len(x.w)
 	panel := min(kernel.ChunkRows, kernel.PanelRows[T](stride))
-	for i := 0; i < len(idx); {
+	for i := 0; i < len(win.rows); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+panel)
-		var ahead []T
-		if c < len(chunks) {
-			ahead = x.index.Ahead(int(chunks[c]), lo, hi, stride)
+		var fetch []T
+		if c < len(win.ahead) {
+			fetch = win.index.Ahead(int(win.ahead[c]), lo, hi, stride)
 		}
-		visits, updates := x.index.Epoch(idx[i:min(len(idx), i+hi-lo)], ahead, x.eta, x.w, x.room())
+		visits, updates := win.index.Epoch(win.rows[i:min(len(win.rows), i+hi-lo)], fetch, x.eta, x.w, x.room())
 		if err := x.account(ctx, visits, updates, 0); err != nil {
 			return err
 		}
 		i += visits
-		if err := after(); err != nil {
-			return err
+		if after != nil {
+			if err := after(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// permuted is an epoch through the permutation that belongs to an epoch.
+func (x *indexed[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
+	p := newPermutation(int(x.rows), x.opt.Seed, epoch)
+	return x.shelf.permuted(ctx, p, func(win window[T]) error { return x.visit(ctx, win, after) })
+}
+
 // shuffle is an epoch through a permutation of its own.
 func (x *indexed[T]) shuffle(ctx context.Context, epoch int64) error {
-	p := newPermutation(int(x.rows), x.opt.Seed, epoch)
 	before := x.updates
-	err := p.each(ctx, x.opt.Workers > 1, func(k int, rows []uint32) error {
-		return x.panels(ctx, rows, x.fetched(p.window(k+1)), func() error { return nil })
-	})
+	err := x.permuted(ctx, epoch, nil)
 	if err == nil && x.updates == before {
 		x.converged = true
 		return errStop
@@ -341,63 +339,23 @@ func (x *indexed[T]) shuffle(ctx context.Context, epoch int64) error {
 	return err
 }
 
-// fixedShuffle is an epoch through the permutation of the first.
+// fixedShuffle is an epoch through the permutation of the first, which is made again: that is hidden behind the visits,
+// and keeping it would take memory for each row.
 func (x *indexed[T]) fixedShuffle(ctx context.Context, _ int64) error {
-	if x.fixed == nil {
-		x.order = newPermutation(int(x.rows), x.opt.Seed, 0)
-		x.fixed = make([]uint32, 0, x.rows)
-		for k := range x.order.windows() {
-			x.fixed = x.order.rows(x.fixed, k)
+	return x.permuted(ctx, 0, func() error {
+		if x.quiet >= x.rows {
+			return x.settle()
 		}
-	}
-	rest := x.fixed
-	for k := range x.order.windows() {
-		n := 0
-		for _, c := range x.order.window(k) {
-			n += min(kernel.ChunkRows, int(x.rows)-int(c)*kernel.ChunkRows)
-		}
-		next := x.order.window((k + 1) % x.order.windows())
-		if err := x.panels(ctx, rest[:n], x.fetched(next), x.quietEnough); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	return nil
-}
-
-func (x *indexed[T]) quietEnough() error {
-	if x.quiet >= x.rows {
-		return x.settle()
-	}
-	return nil
-}
-
-// aheadBytes is the largest window that is fetched ahead: two of them share a second-level cache of 1 MiB. Beyond that
-// the next window drives out the one in use: at d = 300, an epoch without it takes 11 ms instead of 17.
-const aheadBytes = 512 << 10
-
-// fetched returns the chunks of a window if they are to be fetched ahead.
-func (x *indexed[T]) fetched(chunks []uint32) []uint32 {
-	if windowChunks*kernel.ChunkRows*len(x.w)*int(unsafe.Sizeof(T(0))) > aheadBytes {
 		return nil
-	}
-	return chunks
+	})
 }
 
 // random is an epoch of as many draws with replacement as there are rows, from a generator with the seed as its first
 // word and the number of the epoch as its second.
 func (x *indexed[T]) random(ctx context.Context, epoch int64) error {
-	rng := rand.NewPCG(x.opt.Seed, uint64(epoch))
-	for left := x.rows; left > 0; left -= int64(len(x.draws)) {
-		x.draws = x.draws[:0]
-		for range min(left, int64(windowChunks*kernel.ChunkRows)) {
-			x.draws = append(x.draws, uint32(draw(rng, uint64(x.rows))))
-		}
-		if err := x.panels(ctx, x.draws, nil, func() error { return x.verify(ctx) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.shelf.drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), func(win window[T]) error {
+		return x.visit(ctx, win, func() error { return x.verify(ctx) })
+	})
 }
 
 // verify looks at all rows once as many draws as there are rows changed nothing; it ends the training if none of them

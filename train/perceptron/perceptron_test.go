@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/cache"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -271,8 +272,19 @@ func (l *literal[T]) verified() bool {
 	return true
 }
 
-// TestLiteral holds every order, with and without the pocket, against the literal algorithm, on data in memory, sparse
-// and streamed, for several numbers of workers and every instruction set.
+// inCache returns the rows in a cache file.
+func inCache[T kernel.Float](t *testing.T, d *block.Data[T]) *cache.File[T] {
+	t.Helper()
+	f, err := cache.Temporary(context.Background(), t.TempDir(), d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestLiteral holds every order, with and without the pocket, against the literal algorithm, on data in memory, sparse,
+// streamed and in a cache file, for several numbers of workers and every instruction set.
 func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -306,12 +318,15 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		{rows: 5000, d: 6, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 900},
 		{rows: 1, d: 1, epochs: 2, eta: 1}, // converges on the last visit
 		{rows: 4097, d: 70, whole: true, epochs: 20, eta: 1},
+		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
+		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
 	} {
-		if testing.Short() && c.rows > 1000 && c.maxUpdates == 0 {
+		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
 		data := dense[T](x, y)
+		cached := inCache(t, data)
 		for _, order := range train.Orders {
 			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, c.pocket}
 			want := newLiteral(data)
@@ -322,7 +337,7 @@ func testLiteral[T kernel.Float](t *testing.T) {
 			if !c.pocket {
 				want.best, want.fewest = want.w, want.errors()
 			}
-			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data)}
+			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached}
 			if order == train.Cyclic {
 				sources["stream"] = stream[T]{data}
 			}

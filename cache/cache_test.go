@@ -1,0 +1,411 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+var ctx = context.Background()
+
+// random returns rows of random values, with a bias.
+func random[T kernel.Float](rows, features int) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(1, uint64(rows)))
+	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")}, Positive: 1}
+	for c := range features {
+		spec.Features = append(spec.Features, fmt.Sprint("x", c))
+	}
+	var blocks []*block.Block[T]
+	for first, per := 0, block.Rows[T](spec.Cols()); first < rows; first += per {
+		b := block.New[T](int64(first), min(per, rows-first), spec.Cols())
+		for r := range b.Len() {
+			for c := range features {
+				b.X[r*b.Stride+c] = T(rng.NormFloat64())
+			}
+			b.X[r*b.Stride+features] = 1
+			b.Y[r] = T(2*rng.IntN(2) - 1)
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+func key(options string, sources ...Source) Key {
+	return Key{json.RawMessage(fmt.Sprintf("%q", options)), sources}
+}
+
+func mustWrite[T kernel.Float](t *testing.T, path string, k Key, src block.Source[T]) *File[T] {
+	t.Helper()
+	f, err := Write(ctx, path, k, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// TestSameBlocks holds every way to read a file against the blocks that it was written from, bit for bit.
+func TestSameBlocks(t *testing.T) {
+	for _, c := range []struct{ rows, features int }{{1, 1}, {511, 3}, {512, 3}, {513, 3}, {5000, 40}, {4 * 4096, 511}, {30000, 200}, {70000, 37}} {
+		testSameBlocks[float32](t, c.rows, c.features)
+		testSameBlocks[float64](t, c.rows, c.features)
+	}
+}
+
+func testSameBlocks[T kernel.Float](t *testing.T, rows, features int) {
+	want := random[T](rows, features)
+	path := filepath.Join(t.TempDir(), "c")
+	k := key("o", Source{"/a", 1, 2})
+	mustWrite(t, path, k, want)
+	named, err := Open[T](ctx, path, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	dir := t.TempDir()
+	temporary, err := Temporary(ctx, dir, want, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*File[T]{named, temporary} {
+		if f.Rows() != int64(rows) || fmt.Sprint(f.Spec()) != fmt.Sprint(want.Spec()) {
+			t.Fatalf("%d rows and %v, want %d and %v", f.Rows(), f.Spec(), rows, want.Spec())
+		}
+		for range 2 {
+			sameBlocks(t, f, want)
+		}
+		sameRows(t, f, want)
+	}
+	if err := temporary.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// sameBlocks compares the rows; a file's blocks are smaller.
+func sameBlocks[T kernel.Float](t *testing.T, got *File[T], want block.Source[T]) {
+	t.Helper()
+	next, stop := iter.Pull2(got.Blocks(ctx))
+	defer stop()
+	for w := range want.Blocks(ctx) {
+		for lo := 0; lo < w.Len(); lo += got.blockRows {
+			w := w.Slice(lo, min(w.Len(), lo+got.blockRows))
+			g, err, ok := next()
+			if !ok || err != nil {
+				t.Fatalf("block from row %d: %t, error %v", w.First, ok, err)
+			}
+			if g.First != w.First || g.Cols != w.Cols || g.Stride != w.Stride || !slices.Equal(g.X, w.X) || !slices.Equal(g.Y, w.Y) {
+				t.Fatalf("block from row %d differs", w.First)
+			}
+		}
+	}
+	if _, _, ok := next(); ok {
+		t.Fatal("there are more blocks")
+	}
+}
+
+// sameRows compares chunks and single rows, also while a pass is under way.
+func sameRows[T kernel.Float](t *testing.T, f *File[T], want *block.Data[T]) {
+	t.Helper()
+	stride := kernel.Stride[T](want.Spec().Cols())
+	x, y := make([]T, 512*stride), make([]T, 512)
+	for w := range want.Blocks(ctx) {
+		for lo := 0; lo < w.Len(); lo += 512 {
+			c := w.Slice(lo, min(w.Len(), lo+512))
+			if err := f.ReadChunk(int(c.First/512), x, y); err != nil || !slices.Equal(x[:len(c.X)], c.X) || !slices.Equal(y[:c.Len()], c.Y) {
+				t.Fatalf("chunk from row %d differs, error %v", c.First, err)
+			}
+			at := []uint32{uint32(c.First), uint32(c.First) + uint32(c.Len()) - 1}
+			if err := f.ReadRows(at, x, y); err != nil || !slices.Equal(x[:stride], c.X[:stride]) ||
+				!slices.Equal(x[stride:2*stride], c.X[len(c.X)-stride:]) || y[0] != c.Y[0] || y[1] != c.Y[c.Len()-1] {
+				t.Fatalf("rows %d differ, error %v", at, err)
+			}
+		}
+		break
+	}
+	for range f.Blocks(ctx) {
+		sameBlocks(t, f, want)
+		break
+	}
+}
+
+// TestDamage changes every byte of the head of a file, bytes of its blocks and of its table, and cuts it at many places:
+// it is stale, or, without the name of the format, no cache. Padding between those means nothing.
+func TestDamage(t *testing.T) {
+	data := random[float32](5000, 3)
+	path := filepath.Join(t.TempDir(), "c")
+	k := key("o", Source{"/a", 1, 2})
+	f := mustWrite(t, path, k, data)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := int64(strings.Index(string(whole), "}\x00")) + 1
+	_, x, y := f.block(0)
+	var places []int64
+	for i := range head {
+		places = append(places, i)
+	}
+	places = append(places, x, x+17, y-1, y, y+3, y+4*5000-1, f.table(), f.table()+9, f.end()-1)
+	try := func(what string, content []byte, foreign bool) {
+		t.Helper()
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open[float32](ctx, path, k)
+		if err == nil {
+			got.Close()
+			t.Fatalf("%s: no error", what)
+		}
+		if stale := Stale(""); errors.As(err, &stale) == foreign || errors.Is(err, errForeign) != foreign {
+			t.Fatalf("%s: error %v, foreign %t", what, err, foreign)
+		}
+	}
+	for _, at := range places {
+		for _, flip := range []byte{1, 0x80} {
+			bad := slices.Clone(whole)
+			bad[at] ^= flip
+			try(fmt.Sprint("byte ", at), bad, at < int64(len(family)))
+		}
+	}
+	for cut := int64(1); cut < int64(len(whole)); cut += 1499 {
+		try(fmt.Sprint("cut at ", cut), whole[:cut], cut < int64(len(family)))
+	}
+	try("longer", append(slices.Clone(whole), 0), false)
+}
+
+// TestForeign: what isn't a cache is left alone, and an empty file is taken for none.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "notes.txt")
+	empty := filepath.Join(dir, "empty")
+	for path, content := range map[string]string{text: "my only copy", empty: ""} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	make := func() (block.Source[float32], error) { return random[float32](10, 1), nil }
+	note := func(s string) { t.Errorf("note %q", s) }
+	for _, path := range []string{text, dir, os.DevNull} {
+		_, err := Ensure(ctx, path, key(""), make, note, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": it is no cache of halfspace") {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	if content, err := os.ReadFile(text); string(content) != "my only copy" {
+		t.Errorf("the text is %q, error %v", content, err)
+	}
+	f, err := Ensure(ctx, empty, key(""), make, note, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+// TestStale: a cache for other options, sources or types is made anew, with a note that says why.
+func TestStale(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	a, b := Source{"/a", 1, 2}, Source{"/b", 3, 4}
+	last := key("o", a, b)
+	mustWrite(t, path, last, random[float32](700, 2))
+	for _, c := range []struct {
+		key  Key
+		want string
+	}{
+		{key("o", a, b), ""},
+		{key("p", a, b), "it was made with other options"},
+		{key("p", a), "it was made of other files"},
+		{key("p", b), "it was made of other files"},
+		{key("p", Source{"/b", 4, 4}), "/b changed since it was made"},
+		{key("p", Source{"/b", 4, 5}), "/b changed since it was made"},
+		{key("p", Source{"/b", 4, 5}), ""},
+	} {
+		var note string
+		made := 0
+		f, err := Ensure(ctx, path, c.key, func() (block.Source[float32], error) {
+			made++
+			return random[float32](800, 2), nil
+		}, func(s string) { note = s }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if c.want != "" {
+			c.want = path + ": " + c.want + "; the cache is made anew"
+		}
+		if note != c.want || made > 0 != (c.want != "") {
+			t.Errorf("%v: note %q, made %d times, want %q", c.key, note, made, c.want)
+		}
+	}
+	if _, err := Open[float64](ctx, path, key("p", Source{"/b", 4, 5})); err == nil {
+		t.Error("a cache of float32 serves for float64")
+	}
+	if _, err := Open[float32](ctx, path+"x", last); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: error %v", err)
+	}
+}
+
+// TestUnderUs cuts a file short, overwrites it and replaces it while it is in use.
+func TestUnderUs(t *testing.T) {
+	x, y := make([]float32, 512*8), make([]float32, 512)
+	row := func(f *File[float32]) error { return f.ReadRows([]uint32{4999}, x, y) }
+	chunk := func(f *File[float32]) error { return f.ReadChunk(9, x, y) }
+	pass := func(f *File[float32]) error {
+		for _, err := range f.Blocks(ctx) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at := func(path string, f *File[float32]) int64 {
+		where, _ := f.row(4999)
+		return where
+	}
+	for _, c := range []struct {
+		name   string
+		change func(path string, f *File[float32]) error
+		want   [3]string // of row, chunk, pass
+	}{
+		{"cut", func(path string, f *File[float32]) error { return os.Truncate(path, at(path, f)) },
+			[3]string{"it was cut short while it was in use", "it was cut short while it was in use", "it was cut short while it was in use"}},
+		{"written", func(path string, f *File[float32]) error {
+			w, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			_, err = w.WriteAt([]byte("!"), at(path, f)+3)
+			return errors.Join(err, os.Chtimes(path, f.info.ModTime().Add(1e9), f.info.ModTime().Add(1e9)))
+		}, [3]string{"it was written to while it was in use", "rows 4608 to 4999 are damaged", "rows 4608 to 4999 are damaged"}},
+		{"replaced", func(path string, f *File[float32]) error {
+			_, err := Write(ctx, path, key("other"), random[float32](10, 2), nil)
+			return err
+		}, [3]string{}},
+	} {
+		path := filepath.Join(t.TempDir(), "c")
+		f := mustWrite(t, path, key(""), random[float32](5000, 2))
+		if err := c.change(path, f); err != nil {
+			t.Fatal(err)
+		}
+		for i, read := range []func(*File[float32]) error{row, chunk, pass} {
+			want := ""
+			if c.want[i] != "" {
+				want = path + ": " + c.want[i] + ": remove it and run again"
+			}
+			if got := fmt.Sprint(read(f)); got != want && (want != "" || got != "<nil>") {
+				t.Errorf("%s: error %q, want %q", c.name, got, want)
+			}
+		}
+	}
+}
+
+// A broken source ends after its first block.
+type broken[T kernel.Float] struct{ *block.Data[T] }
+
+func (b broken[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b := range b.Data.Blocks(ctx) {
+			if yield(b, nil) {
+				yield(nil, errors.New("out of rows"))
+			}
+			return
+		}
+	}
+}
+
+// TestNothingLeft: a source that fails, one that isn't labelled and a cancelled context leave no file behind.
+func TestNothingLeft(t *testing.T) {
+	data := random[float32](5000, 600)
+	unlabelled := random[float32](10, 2)
+	for b := range unlabelled.Blocks(ctx) {
+		b.Y = nil
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	dir := t.TempDir()
+	for want, try := range map[string]func() (*File[float32], error){
+		"out of rows": func() (*File[float32], error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), broken[float32]{data}, nil)
+		},
+		"have no labels": func() (*File[float32], error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
+		"canceled":       func() (*File[float32], error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },
+		"out of":         func() (*File[float32], error) { return Temporary(ctx, dir, broken[float32]{data}, nil) },
+		"can't be created": func() (*File[float32], error) {
+			return Temporary(ctx, filepath.Join(dir, "none"), data, nil)
+		},
+	} {
+		if f, err := try(); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// TestTwoWriters write the same cache at once: whoever is last, what is there is whole.
+func TestTwoWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	data := random[float32](20000, 3)
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error {
+			for range 5 {
+				f, err := Write(ctx, path, key("o"), data, nil)
+				if err != nil {
+					return err
+				}
+				if err := f.Close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open[float32](ctx, path, key("o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sameBlocks(t, f, data)
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("%d files are left", len(left))
+	}
+}
+
+func TestCancel(t *testing.T) {
+	f := mustWrite(t, filepath.Join(t.TempDir(), "c"), key(""), random[float32](20000, 600))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	blocks := 0
+	for b, err := range f.Blocks(ctx) {
+		if b == nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+		blocks++
+	}
+	if blocks != 2 {
+		t.Errorf("%d blocks and errors after the context was cancelled at the first", blocks)
+	}
+}

@@ -1,0 +1,270 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/internal/ahead"
+	"halfspace/kernel"
+)
+
+// Stale says why a file that is a cache can't be used: it must be made anew.
+type Stale string
+
+func (s Stale) Error() string { return string(s) }
+
+const errDamaged = Stale("it is damaged")
+
+// A File is a cache that is open: a block.Seekable source. Its methods may be called by several goroutines at once.
+type File[T kernel.Float] struct {
+	file   *os.File
+	info   os.FileInfo
+	name   string // for messages
+	advice string // what to do where the file fails
+	remove string // path to remove in the end; "" for none
+	spec   *block.Spec
+	layout
+	sums  []uint64  // of chunks
+	spare sync.Pool // *[]*buffer[T], one for each block in flight
+}
+
+// A buffer holds one block after the other.
+type buffer[T kernel.Float] struct {
+	whole *block.Block[T]
+	block *block.Block[T] // as much of it as the current block needs
+}
+
+// Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist where
+// there is none or an empty file, and a Stale one where it can't be used. Others are about files that must not be
+// replaced.
+func Open[T kernel.Float](ctx context.Context, path string, key Key) (*File[T], error) {
+	f, err := open[T](path, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range f.Blocks(ctx) {
+		if err == nil {
+			continue
+		}
+		f.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, errDamaged
+	}
+	return f, nil
+}
+
+func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
+	info, err := os.Stat(path) // before it is opened: a named pipe would wait for a writer
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w", path, errForeign)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+	}
+	f := &File[T]{file: file, name: path, advice: "remove it and run again"}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	h, first, err := readHeader(file, info.Size())
+	if errors.Is(err, errForeign) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err != nil {
+		return nil, asStale(err)
+	}
+	if why := h.mismatch(newHeader[T](h.Spec, h.Rows, key)); why != "" {
+		return nil, Stale(why)
+	}
+	f.spec, f.layout = h.Spec, newLayout[T](h, first)
+	if h.Rows <= 0 || h.Rows > info.Size()/int64(f.stride*f.size) || info.Size() != f.end() {
+		return nil, errDamaged
+	}
+	return f, asStale(f.begin())
+}
+
+// begin reads what must be known before any block.
+func (f *File[T]) begin() (err error) {
+	if f.info, err = f.file.Stat(); err != nil {
+		return err
+	}
+	table := make([]uint64, f.chunks()+1)
+	if err := f.read(bytesOf(table), f.table()); err != nil {
+		return err
+	}
+	f.sums = table[:f.chunks()]
+	if sumTable(f.sums) != table[f.chunks()] {
+		return errDamaged
+	}
+	f.spare.New = func() any {
+		rows, _, _ := f.block(0)
+		buffers := make([]*buffer[T], min(block.InFlight, f.blocks()))
+		for i := range buffers {
+			buffers[i] = &buffer[T]{whole: block.New[T](0, rows, f.spec.Cols())}
+		}
+		return &buffers
+	}
+	return nil
+}
+
+// Close closes the file; a temporary one is gone then.
+func (f *File[T]) Close() error {
+	err := f.file.Close()
+	if f.remove != "" {
+		err = errors.Join(err, os.Remove(f.remove))
+	}
+	return err
+}
+
+// Spec says what the columns mean.
+func (f *File[T]) Spec() *block.Spec { return f.spec }
+
+// Rows returns the number of rows.
+func (f *File[T]) Rows() int64 { return f.rows }
+
+// Blocks yields the blocks in row order; the next ones are read while one is in use.
+func (f *File[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		buffers := f.spare.Get().(*[]*buffer[T])
+		defer f.spare.Put(buffers)
+		blocks := ahead.Each(ctx, f.blocks(), *buffers, func(i int, b *buffer[T]) func() error {
+			return func() error { return f.readBlock(i, b) }
+		})
+		for b, err := range blocks {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b.block, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readBlock reads block i, a chunk at a time: what was just read is verified while it is in the processor's cache.
+func (f *File[T]) readBlock(i int, b *buffer[T]) error {
+	rows, x, y := f.block(i)
+	b.block = b.whole.Slice(0, rows)
+	b.block.First = int64(i) * int64(f.blockRows)
+	if err := f.read(bytesOf(b.block.Y), y); err != nil {
+		return err
+	}
+	for lo := 0; lo < rows; lo += kernel.ChunkRows {
+		c := b.block.Slice(lo, min(rows, lo+kernel.ChunkRows))
+		if err := f.read(bytesOf(c.X), x+int64(lo)*int64(f.stride)*int64(f.size)); err != nil {
+			return err
+		}
+		if err := f.verify(int(c.First/kernel.ChunkRows), c.X, c.Y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadChunk reads and verifies the rows of chunk c; see block.Seekable.
+func (f *File[T]) ReadChunk(c int, x, y []T) error {
+	first := int64(c) * kernel.ChunkRows
+	n := int(min(kernel.ChunkRows, f.rows-first))
+	x, y = x[:n*f.stride], y[:n]
+	atX, atY := f.row(first)
+	if err := f.read(bytesOf(x), atX); err != nil {
+		return err
+	}
+	if err := f.read(bytesOf(y), atY); err != nil {
+		return err
+	}
+	return f.verify(c, x, y)
+}
+
+// ReadRows reads single rows; see block.Seekable. A checksum says nothing about one row, so that these are those that
+// were verified when the file was opened as long as the file hasn't been written to.
+func (f *File[T]) ReadRows(rows []uint32, x, y []T) error {
+	for i, r := range rows {
+		atX, atY := f.row(int64(r))
+		if err := f.read(bytesOf(x[i*f.stride:(i+1)*f.stride]), atX); err != nil {
+			return err
+		}
+		if err := f.read(bytesOf(y[i:i+1]), atY); err != nil {
+			return err
+		}
+	}
+	info, err := f.file.Stat()
+	if err != nil || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
+		return fmt.Errorf("%s: it was written to while it was in use: %s", f.name, f.advice)
+	}
+	return nil
+}
+
+// read fills p from the file.
+func (f *File[T]) read(p []byte, at int64) error {
+	switch _, err := f.file.ReadAt(p, at); {
+	case err == io.EOF:
+		return fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice)
+	case err != nil:
+		return fmt.Errorf("%s: it can't be read (%w): %s", f.name, reason(err), f.advice)
+	}
+	return nil
+}
+
+func (f *File[T]) verify(c int, x, y []T) error {
+	if sum(x, y) == f.sums[c] {
+		return nil
+	}
+	first := int64(c) * kernel.ChunkRows
+	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(len(y))-1, f.advice)
+}
+
+// asStale makes an error of reading a file's head or table a Stale one.
+func asStale(err error) error {
+	if stale := Stale(""); err == nil || errors.As(err, &stale) {
+		return err
+	}
+	return errDamaged
+}
+
+// reason is an error of the system without the name of the file.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Ensure opens the cache file at path as Open does. Where there is none, or a stale one, it is made of what source
+// returns; note is told in one line why one is made anew.
+func Ensure[T kernel.Float](ctx context.Context, path string, key Key, source func() (block.Source[T], error),
+	note func(text string), progress func(rows int64)) (*File[T], error) {
+	f, err := Open[T](ctx, path, key)
+	stale := Stale("")
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.As(err, &stale):
+		note(fmt.Sprintf("%s: %s; the cache is made anew", path, stale))
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	src, err := source()
+	if err != nil {
+		return nil, err
+	}
+	return Write(ctx, path, key, src, progress)
+}

@@ -1,0 +1,220 @@
+// Package cache keeps the blocks of a data set in a file, so that they are decoded once and read in any order after.
+//
+// # Format
+//
+// A file is
+//
+//   - 18 bytes "halfspace-cache/1\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
+//   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
+//   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
+//     their labels;
+//   - the table, from a multiple of 4,096 on: for each chunk of 512 rows the XXH3-64 of its labels' bytes, seeded with
+//     the XXH3-64 of its rows' bytes; at last the XXH3-64 of the table so far. They are uint64 in the machine's byte order.
+//
+// Numbers in blocks have the machine's byte order, which the header names: a cache is for the machine that made it.
+//
+// # Promises
+//
+// A file is written beside its place, synced and renamed, so it is there completely or not at all. Open takes it only
+// for the same options and sources, and reads all of it once to verify it. Each chunk is verified again whenever it is
+// read. It is read with pread, not mapped: a mapped file that is cut short kills the process that looks at it, and its
+// pages count as the process's memory.
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+const (
+	family  = "halfspace-cache/" // what every version begins with
+	magic   = family + "1\n"
+	prefix  = 64   // bytes before the header
+	page    = 4096 // that blocks and the table begin at a multiple of
+	maxHead = 1 << 30
+)
+
+// A Key says what the blocks were made of. A cache serves for an equal key alone.
+type Key struct {
+	Options json.RawMessage `json:"options"` // what shapes the blocks, as the reader of the sources writes it down
+	Sources []Source        `json:"sources"` // in the order of their rows
+}
+
+// A Source is a file at the time when it was read.
+type Source struct {
+	Path     string `json:"path"` // absolute
+	Size     int64  `json:"size"`
+	Modified int64  `json:"modified"` // nanoseconds since 1970
+}
+
+// header is what the blocks are.
+type header struct {
+	Dtype     string      `json:"dtype"`
+	ByteOrder string      `json:"byte_order"`
+	Rows      int64       `json:"rows"`
+	Stride    int         `json:"stride"`
+	BlockRows int         `json:"block_rows"` // rows of a block but the last
+	ChunkRows int         `json:"chunk_rows"`
+	Spec      *block.Spec `json:"spec"`
+	Key       Key         `json:"key"`
+}
+
+// newHeader returns the header for that many rows as this program writes it on this machine.
+func newHeader[T kernel.Float](spec *block.Spec, rows int64, key Key) *header {
+	order := "little"
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+		order = "big"
+	}
+	return &header{fmt.Sprintf("%T", T(0)), order, rows, kernel.Stride[T](spec.Cols()), blockRows[T](spec.Cols()),
+		kernel.ChunkRows, spec, key}
+}
+
+// blockRows returns the number of rows of a block in a file: runs that make about a quarter of a block in memory, into
+// which that divides. Those in flight then share the processor's cache with the rows in use.
+func blockRows[T kernel.Float](cols int) int {
+	runs := block.Rows[T](cols) / block.RunRows
+	n := max(1, runs/4)
+	for runs%n != 0 {
+		n--
+	}
+	return n * block.RunRows
+}
+
+// encode returns the bytes before the first block.
+func (h *header) encode() ([]byte, error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	var back header
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Spec, h.Spec) {
+		return nil, errors.New("the names of features or classes can't be written down: rename those that aren't UTF-8")
+	}
+	b := make([]byte, align(prefix+int64(len(text))))
+	copy(b, magic)
+	binary.LittleEndian.PutUint64(b[24:], uint64(len(text)))
+	binary.LittleEndian.PutUint64(b[32:], xxh3.Hash(text))
+	copy(b[prefix:], text)
+	return b, nil
+}
+
+// errForeign is about a file that isn't a cache.
+var errForeign = errors.New("it is no cache of halfspace, so it isn't replaced: name another file for the cache")
+
+// readHeader returns the header of a file of that size, and where the first block begins.
+func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
+	var b [prefix]byte
+	if _, err := r.ReadAt(b[:min(size, prefix)], 0); err != nil {
+		return nil, 0, err
+	}
+	if string(b[:len(family)]) != family {
+		return nil, 0, errForeign
+	}
+	if string(b[:len(magic)]) != magic {
+		return nil, 0, Stale("another version wrote it")
+	}
+	n, sum := binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])
+	if n > maxHead || int64(n) > size-prefix || [6]byte(b[18:]) != [6]byte{} || [24]byte(b[40:]) != [24]byte{} {
+		return nil, 0, errDamaged
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, prefix); err != nil {
+		return nil, 0, err
+	}
+	h := new(header)
+	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 {
+		return nil, 0, errDamaged
+	}
+	return h, align(prefix + int64(n)), nil
+}
+
+// mismatch says why a cache with that header doesn't serve where one with the header want is needed, or "".
+func (h *header) mismatch(want *header) string {
+	switch {
+	case h.Dtype != want.Dtype || !bytes.Equal(h.Key.Options, want.Key.Options):
+		return "it was made with other options"
+	case h.ByteOrder != want.ByteOrder || h.ChunkRows != want.ChunkRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
+		return "it was made for another machine or by another version"
+	case len(h.Key.Sources) != len(want.Key.Sources):
+		return "it was made of other files"
+	}
+	for i, s := range h.Key.Sources {
+		switch now := want.Key.Sources[i]; {
+		case s.Path != now.Path:
+			return "it was made of other files"
+		case s != now:
+			return s.Path + " changed since it was made"
+		}
+	}
+	return ""
+}
+
+// A layout is where things are in a file.
+type layout struct {
+	rows      int64
+	stride    int
+	blockRows int
+	size      int   // of an element, in bytes
+	first     int64 // offset of the first block
+}
+
+func newLayout[T kernel.Float](h *header, first int64) layout {
+	return layout{h.Rows, h.Stride, h.BlockRows, int(unsafe.Sizeof(T(0))), first}
+}
+
+func (l *layout) blocks() int {
+	return int((l.rows + int64(l.blockRows) - 1) / int64(l.blockRows))
+}
+
+func (l *layout) chunks() int { return int((l.rows + kernel.ChunkRows - 1) / kernel.ChunkRows) }
+
+// bytes returns the size of a block of so many rows, up to the next one.
+func (l *layout) bytes(rows int) int64 { return align(int64(rows) * int64(l.stride+1) * int64(l.size)) }
+
+// block returns the number of rows of block i, and where its rows and labels begin.
+func (l *layout) block(i int) (rows int, x, y int64) {
+	rows = int(min(int64(l.blockRows), l.rows-int64(i)*int64(l.blockRows)))
+	x = l.first + int64(i)*l.bytes(l.blockRows)
+	return rows, x, x + int64(rows)*int64(l.stride)*int64(l.size)
+}
+
+// row returns where row r and its label are.
+func (l *layout) row(r int64) (x, y int64) {
+	_, x, y = l.block(int(r / int64(l.blockRows)))
+	in := r % int64(l.blockRows)
+	return x + in*int64(l.stride)*int64(l.size), y + in*int64(l.size)
+}
+
+// table returns where the table begins.
+func (l *layout) table() int64 {
+	last := l.blocks() - 1
+	rows, x, _ := l.block(last)
+	return x + l.bytes(rows)
+}
+
+// end returns the size of the file.
+func (l *layout) end() int64 { return l.table() + 8*int64(l.chunks()+1) }
+
+func align(n int64) int64 { return (n + page - 1) / page * page }
+
+// sum returns the checksum of a chunk.
+func sum[T kernel.Float](x, y []T) uint64 { return xxh3.HashSeed(bytesOf(y), xxh3.Hash(bytesOf(x))) }
+
+// bytesOf returns the memory of s.
+func bytesOf[E float32 | float64 | uint64](s []E) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
+}
+
+// sumTable returns the checksum of the sums of all chunks.
+func sumTable(sums []uint64) uint64 { return xxh3.Hash(bytesOf(sums)) }

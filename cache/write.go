@@ -1,0 +1,140 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"halfspace/block"
+	"halfspace/internal/atomicfile"
+	"halfspace/kernel"
+)
+
+// Write writes the blocks of src, dense and with labels, to a cache file at path, and opens it. It is the caller's to
+// make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written.
+func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.Source[T], progress func(rows int64)) (
+	*File[T], error) {
+	w, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Abort()
+	if _, err := write(ctx, w, key, src, progress); err != nil {
+		return nil, err
+	}
+	if err := w.Commit(); err != nil {
+		return nil, err
+	}
+	f, err := open[T](path, key)
+	if stale := Stale(""); errors.As(err, &stale) {
+		return nil, fmt.Errorf("%s: another run replaced it: give each its own cache", path)
+	}
+	return f, err
+}
+
+// Temporary writes the blocks of src to a file in dir that has no name any more where the system can do that, and is
+// gone once it is closed or the process ends. An empty dir is the system's place for temporary files.
+func Temporary[T kernel.Float](ctx context.Context, dir string, src block.Source[T], progress func(rows int64)) (
+	_ *File[T], err error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	name := "temporary cache in " + dir
+	t, err := os.CreateTemp(dir, ".halfspace-cache-*")
+	if err != nil {
+		return nil, fmt.Errorf("%s: it can't be created (%w): name a file for the cache", name, reason(err))
+	}
+	f := &File[T]{file: t, name: name, advice: "run again"}
+	if os.Remove(t.Name()) != nil { // not while it is open, on some systems
+		f.remove = t.Name()
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	out := &tempWriter{t, nil}
+	l, err := write(ctx, out, Key{}, src, progress)
+	if out.err != nil {
+		return nil, fmt.Errorf("%s: it can't be written (%w): free some space, or name a file on another disk for the cache",
+			name, reason(out.err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.spec, f.layout = src.Spec(), *l
+	return f, f.begin()
+}
+
+// A tempWriter tells its own errors from those of the source.
+type tempWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *tempWriter) Write(p []byte) (n int, err error) {
+	n, w.err = w.Writer.Write(p)
+	return n, w.err
+}
+
+// write writes a whole cache file.
+func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.Source[T], progress func(rows int64)) (
+	*layout, error) {
+	h := newHeader[T](src.Spec(), src.Rows(), key)
+	head, err := h.encode()
+	if err != nil {
+		return nil, err
+	}
+	l := newLayout[T](h, int64(len(head)))
+	if _, err := w.Write(head); err != nil {
+		return nil, err
+	}
+	table := make([]uint64, 0, l.chunks()+1)
+	rows := int64(0)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Y == nil {
+			return nil, block.ErrNoLabels
+		}
+		last := rows+int64(b.Len()) == l.rows
+		if b.Sparse != nil || b.First != rows || b.Len()%l.blockRows != 0 && !last {
+			return nil, errors.New("a cache takes the dense blocks of a whole data set")
+		}
+		if table, err = writeBlocks(w, &l, b, table); err != nil {
+			return nil, err
+		}
+		rows += int64(b.Len())
+		if progress != nil {
+			progress(rows)
+		}
+	}
+	if rows != l.rows {
+		return nil, fmt.Errorf("%d of %d rows", rows, l.rows)
+	}
+	table = append(table, sumTable(table))
+	_, err = w.Write(bytesOf(table))
+	return &l, err
+}
+
+// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to sums.
+func writeBlocks[T kernel.Float](w io.Writer, l *layout, b *block.Block[T], sums []uint64) ([]uint64, error) {
+	for lo := 0; lo < b.Len(); lo += l.blockRows {
+		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))
+		x, y := bytesOf(part.X), bytesOf(part.Y)
+		padding := l.bytes(part.Len()) - int64(len(x)+len(y))
+		for _, p := range [][]byte{x, y, make([]byte, padding)} {
+			if _, err := w.Write(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
+		c := b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows))
+		sums = append(sums, sum(c.X, c.Y))
+	}
+	return sums, nil
+}

@@ -1,0 +1,183 @@
+package dataset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/kernel"
+)
+
+// An Input is files whose columns were found and checked, and whose rows are still to be read.
+type Input[T kernel.Float] struct {
+	in     input
+	sel    *selection
+	opt    Options
+	pool   pool
+	mem    memory.Allocator
+	survey *survey // nil before the first
+}
+
+// Open looks at files as Load does. It reads rows only where features depend on them: for means, deviations, categories and
+// the lengths of lists.
+func Open[T kernel.Float](ctx context.Context, paths []string, opt Options) (*Input[T], error) {
+	return open[T](ctx, paths, opt, memory.DefaultAllocator)
+}
+
+func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input[T], error) {
+	p, err := opt.pool()
+	if err != nil {
+		return nil, err
+	}
+	opt.Keep = nil
+	in, err := openInput(ctx, paths, opt, p)
+	if err != nil {
+		return nil, err
+	}
+	if in.total() == 0 {
+		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
+	}
+	sel := in.selection()
+	if sel.unlearned() {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+			return nil, err
+		}
+	}
+	return &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}, nil
+}
+
+// Rows returns how many rows there are at most, those that are left out for missing values included; -1 where only
+// reading tells.
+func (in *Input[T]) Rows() int64 { return in.in.total() }
+
+// Bytes returns the size of the files.
+func (in *Input[T]) Bytes() (total int64) {
+	for _, f := range in.in.origins() {
+		if f.info != nil {
+			total += f.info.Size()
+		}
+	}
+	return total
+}
+
+// Count returns Rows, for which it reads the files where only reading tells.
+func (in *Input[T]) Count(ctx context.Context) (int64, error) {
+	if n := in.Rows(); n >= 0 {
+		return n, nil
+	}
+	s, err := in.surveyed(ctx)
+	return s.rows, err
+}
+
+// Cols returns the number of columns of the blocks, the bias included.
+func (in *Input[T]) Cols() int {
+	if in.sel.bias {
+		return in.sel.width() + 1
+	}
+	return in.sel.width()
+}
+
+// Load reads the rows into memory.
+func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
+	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, in.Rows(), in.in.batches(ctx, in.pool, in.mem))
+	if err == nil {
+		in.opt.tell(in.in.notes())
+	}
+	return data, err
+}
+
+// Key identifies the blocks for a cache: it differs where another option, or a file that changed, could make them differ.
+func (in *Input[T]) Key() (cache.Key, error) {
+	options, err := json.Marshal(in.opt)
+	if err != nil {
+		return cache.Key{}, err
+	}
+	key := cache.Key{Options: options}
+	for _, f := range in.in.origins() {
+		if f.info == nil {
+			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", f.path)
+		}
+		path, err := filepath.Abs(f.path)
+		if err != nil {
+			return key, pathError(f.path, err)
+		}
+		key.Sources = append(key.Sources, cache.Source{Path: path, Size: f.info.Size(), Modified: f.info.ModTime().UnixNano()})
+	}
+	return key, nil
+}
+
+// A survey is what a stream must know before its first block.
+type survey struct {
+	rows   int64 // that are kept
+	labels *labels
+}
+
+// surveyed reads what a survey takes, once: the label column where that tells, otherwise all selected columns.
+func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
+	if in.survey != nil {
+		return *in.survey, nil
+	}
+	s := survey{rows: in.Rows(), labels: newLabels(in.opt.Spec)}
+	var err error
+	if s.rows < 0 || in.sel.nulls == block.NullsDrop {
+		s.rows, err = in.countKept(ctx, s.labels)
+	} else if in.opt.Spec == nil && in.sel.label >= 0 {
+		err = in.readLabels(ctx, s.labels)
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.rows == 0 {
+		return s, errorIn(in.in.name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
+	}
+	in.survey = &s
+	return s, nil
+}
+
+// countKept makes all blocks, and counts their rows.
+func (in *Input[T]) countKept(ctx context.Context, l *labels) (int64, error) {
+	var b *builder[T]
+	b = newBuilder(in.sel, l, in.pool, in.mem, in.Rows(), func(full *block.Block[T], _ []arrow.Array) error {
+		b.spare = full
+		return nil
+	})
+	err := b.run(ctx, in.in.batches(ctx, in.pool, in.mem), in.opt.Progress)
+	return b.rows, err
+}
+
+// readLabels numbers the classes of the label column, which it reads alone where that is less work.
+func (in *Input[T]) readLabels(ctx context.Context, l *labels) error {
+	only := in.in.labelOnly()
+	label := only.selection().label
+	var numbers []T
+	first := int64(0)
+	for bt, err := range only.batches(ctx, in.pool, in.mem) {
+		if err != nil {
+			return err
+		}
+		numbers = append(numbers[:0], make([]T, bt.rows)...)
+		row, what := 0, ""
+		err := recovered(func() error {
+			row, what = encode(l, bt.columns[label], 0, numbers)
+			return nil
+		})
+		bt.release()
+		if err != nil {
+			return errorIn(bt.file, "rows %d to %d: damaged data (%w)", first, first+bt.rows-1, err)
+		}
+		if what != "" {
+			return errorIn(bt.file, "column %q, row %d: %s", in.sel.columns[in.sel.label].name, first+int64(row), what)
+		}
+		first += bt.rows
+		if in.opt.Progress != nil {
+			in.opt.Progress(first, in.Rows())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A Stream is a block.Source that reads the files again in every pass, and decodes the next blocks while one is in use.
+// Passes may be nested. A file that changed since Open is an error.
+type Stream[T kernel.Float] struct {
+	*Input[T]
+	rows  int64
+	spec  *block.Spec
+	spare sync.Pool // *[]*block.Block[T], those in flight
+	warn  sync.Once
+}
+
+// Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column, to
+// know the classes. Warnings come at the end of the first whole pass. Of several wrong rows an error of Stream names the
+// first whose label is wrong, one of a pass the first whose features are.
+func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
+	survey, err := in.surveyed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream[T]{Input: in, rows: survey.rows}
+	if s.spec, _, err = newSpec(in.sel, survey.labels, in.opt); err != nil {
+		return nil, errorIn(in.in.name(), "%w", err)
+	}
+	rows := int(min(s.rows, int64(block.Rows[T](s.spec.Cols()))))
+	count := min(block.InFlight, (s.rows+int64(rows)-1)/int64(rows))
+	s.spare.New = func() any {
+		blocks := make([]*block.Block[T], count)
+		for i := range blocks {
+			blocks[i] = block.New[T](0, rows, s.spec.Cols())
+			if in.sel.label < 0 {
+				blocks[i].Y = nil
+			}
+		}
+		return &blocks
+	}
+	return s, nil
+}
+
+// Rows returns the number of rows.
+func (s *Stream[T]) Rows() int64 { return s.rows }
+
+// Spec says what the columns mean.
+func (s *Stream[T]) Spec() *block.Spec { return s.spec }
+
+// Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
+func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		blocks := s.spare.Get().(*[]*block.Block[T])
+		defer s.spare.Put(blocks)
+		free, ready := make(chan *block.Block[T], len(*blocks)), make(chan *block.Block[T], 1)
+		for _, b := range *blocks {
+			free <- b
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		var g errgroup.Group
+		defer g.Wait()
+		defer cancel()
+		var b *builder[T]
+		g.Go(func() (err error) {
+			defer close(ready)
+			b, err = s.decode(ctx, free, ready)
+			return err
+		})
+		for full := range ready {
+			if !yield(full, nil) {
+				return
+			}
+			free <- full
+		}
+		if err := g.Wait(); err != nil {
+			yield(nil, err)
+			return
+		}
+		s.warn.Do(func() {
+			b.warn(s.opt.Warn)
+			s.opt.tell(s.in.notes())
+		})
+	}
+}
+
+// decode sends all blocks to ready, each made in one that was free.
+func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*builder[T], error) {
+	signs := modelSigns(s.spec)
+	var b *builder[T]
+	b = newBuilder(s.sel, newLabels(s.spec), s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
+		sign(full.Y, signs)
+		select {
+		case ready <- full:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b.rows == s.rows {
+			return nil
+		}
+		select {
+		case b.spare = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return nil
+	})
+	b.spare = <-free
+	if err := b.run(ctx, s.in.batches(ctx, s.pool, s.mem), nil); err != nil {
+		return nil, err
+	}
+	if b.rows != s.rows {
+		return nil, fmt.Errorf("%s: the data changed while it was read: try again", s.in.name())
+	}
+	return b, nil
+}

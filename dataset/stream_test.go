@@ -1,0 +1,221 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+	"halfspace/cache"
+)
+
+// wideFile writes a file whose rows, of 260 columns, make five blocks of float32.
+func wideFile(t *testing.T) (path string, m *mixedTable) {
+	t.Helper()
+	m = newMixedTable(t, 4*block.RunRows+1, 260, false)
+	path = filepath.Join(t.TempDir(), "wide.parquet")
+	writeFile(t, path, m.rec, 1500)
+	return path, m
+}
+
+func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string) *Stream[float32] {
+	t.Helper()
+	in, err := open[float32](context.Background(), paths, opt, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := in.Stream(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestStreamNested makes passes inside a pass, ends some early, and cancels one: the blocks stay right, and no goroutine
+// or memory is left behind.
+func TestStreamNested(t *testing.T) {
+	path, m := wideFile(t)
+	want := mixedBlocks[float32](m, true, true)
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	before := runtime.NumGoroutine()
+	s := mustStream(t, mem, Options{Label: "label", Workers: 2}, path)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	outer := 0
+	for b, err := range s.Blocks(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner := 0
+		for c, err := range s.Blocks(ctx) {
+			if err == nil {
+				err = sameBlocks([]*block.Block[float32]{c}, want[inner:inner+1])
+			}
+			if err != nil {
+				t.Fatalf("inner pass %d: %v", outer, err)
+			}
+			if inner++; inner == outer+1 {
+				break
+			}
+		}
+		if err := sameBlocks([]*block.Block[float32]{b}, want[outer:outer+1]); err != nil {
+			t.Fatal(err)
+		}
+		outer++
+	}
+	if outer != len(want) || outer < block.InFlight+2 {
+		t.Errorf("%d blocks, want %d", outer, len(want))
+	}
+	last := error(nil)
+	for _, last = range s.Blocks(ctx) {
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("error %v after the context was cancelled", last)
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// TestStreamChanges changes, cuts and removes a file between two passes and within one.
+func TestStreamChanges(t *testing.T) {
+	for want, change := range map[string]func(path string) error{
+		"the file changed while it was read: try again": func(path string) error {
+			return os.Chtimes(path, time.Time{}, time.Unix(1e9, 0))
+		},
+		"no such file: check the path": os.Remove,
+		"":                             func(path string) error { return os.Truncate(path, 1000) }, // seen when it is opened or when it is read
+	} {
+		path, _ := wideFile(t)
+		s := mustStream(t, memory.DefaultAllocator, Options{Label: "label"}, path)
+		blocks, last := 0, error(nil)
+		for _, last = range s.Blocks(context.Background()) {
+			if blocks++; blocks == 1 {
+				if err := change(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, err := range s.Blocks(context.Background()) {
+			for _, err := range []error{last, err} {
+				if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.HasSuffix(err.Error(), want) {
+					t.Errorf("error %v, want one with %q", err, want)
+				}
+			}
+			break
+		}
+	}
+}
+
+// TestStreamErrors: labels are looked at first; errors in features are those of the first row that is wrong.
+func TestStreamErrors(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	for _, c := range []struct{ x, y, want string }{
+		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`},
+		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or leave the row out)`},
+		{"[1, 2, 3]", "[1, 1, 1]", `DIR/a.parquet: column "y": 1 is the only class, training takes two: add rows of another class`},
+		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or fill the value in)`},
+	} {
+		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
+		in, err := Open[float32](context.Background(), []string{path}, Options{Label: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := in.Stream(context.Background())
+		if err == nil {
+			for _, err = range s.Blocks(context.Background()) {
+			}
+		}
+		wantError(t, err, dir, c.want)
+	}
+	empty := file1(t, dir, "a.parquet", field("x", p.Float32, "[]"), field("y", p.Int32, "[]"))
+	_, err := Open[float32](context.Background(), []string{empty}, Options{Label: "y"})
+	wantError(t, err, dir, "DIR/a.parquet: no rows: name a file that has some")
+}
+
+// TestStreamWarns gives the warnings of Load, once.
+func TestStreamWarns(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	path := file1(t, dir, "a.parquet", field("x", p.Int64, "[1, 16777217]"), field("s", arrow.BinaryTypes.String, `["a", "b"]`),
+		field("y", p.Int32, "[0, 1]"))
+	var loaded, streamed []string
+	opt := Options{Label: "y", Warn: func(s string) { loaded = append(loaded, s) }}
+	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+		t.Fatal(err)
+	}
+	opt.Warn = func(s string) { streamed = append(streamed, s) }
+	s := mustStream(t, memory.DefaultAllocator, opt, path)
+	for range 2 {
+		if _, err := block.Collect(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(loaded, streamed) || len(loaded) != 2 {
+		t.Errorf("warnings %q, from Load %q", streamed, loaded)
+	}
+}
+
+// TestKey: a key shows every option that shapes blocks, and every change of a file, and nothing else.
+func TestKey(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	cols := []testField{field("x", p.Float32, "[1, 2]"), field("z", p.Float32, "[1, 2]"), field("y", p.Int32, "[0, 1]")}
+	a, b := file1(t, dir, "a.parquet", cols...), file1(t, dir, "b.parquet", cols...)
+	key := func(opt Options, paths ...string) string {
+		in, err := Open[float32](context.Background(), paths, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var k cache.Key
+		if k, err = in.Key(); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s %v", k.Options, k.Sources)
+	}
+	base := Options{Label: "y"}
+	want := key(base, a, b)
+	for what, opt := range map[string]Options{
+		"workers": {Label: "y", Workers: 3}, "keep": {Label: "y", Keep: []string{"x"}},
+		"functions": {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
+	} {
+		if got := key(opt, a, b); got != want {
+			t.Errorf("%s change the key: %s, want %s", what, got, want)
+		}
+	}
+	for what, opt := range map[string]Options{
+		"label": {Label: "z"}, "features": {Label: "y", Features: []string{"x"}}, "exclude": {Label: "y", Exclude: []string{"x"}},
+		"positive": {Label: "y", Positive: "0"}, "bias": {Label: "y", NoBias: true},
+	} {
+		if key(opt, a, b) == want {
+			t.Errorf("the key doesn't show another %s", what)
+		}
+	}
+	if key(base, a) == want || key(base, b, a) == want {
+		t.Error("the key doesn't show other files")
+	}
+	t.Chdir(dir)
+	if got := key(base, "a.parquet", "b.parquet"); got != want {
+		t.Errorf("relative paths change the key: %s, want %s", got, want)
+	}
+	if err := os.Chtimes(b, time.Time{}, time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if key(base, a, b) == want {
+		t.Error("the key doesn't show a changed file")
+	}
+}

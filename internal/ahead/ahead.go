@@ -1,0 +1,49 @@
+// Package ahead prepares what comes next while its caller works on what it has.
+package ahead
+
+import (
+	"context"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Each yields n results in order, each in one of the buffers, and prepares the next ones meanwhile: as many as there are
+// buffers, less the one that the caller has, which is the caller's until it asks for the next.
+//
+// begin is called for each result in order, on the caller's goroutine; what it returns is called on another one, at the
+// same time as others'. The first error in order ends the sequence, and so does the end of ctx. All calls have returned
+// when the sequence ends.
+func Each[B any](ctx context.Context, n int, buffers []B, begin func(i int, b B) (prepare func() error)) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		var g errgroup.Group
+		defer g.Wait()
+		done := make([]chan error, len(buffers))
+		start := func(i int) {
+			if i >= n {
+				return
+			}
+			k := i % len(buffers)
+			prepare := begin(i, buffers[k])
+			done[k] = make(chan error, 1)
+			g.Go(func() error {
+				done[k] <- prepare()
+				return nil
+			})
+		}
+		for i := range buffers {
+			start(i)
+		}
+		for i := range n {
+			k := i % len(buffers)
+			err := <-done[k]
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(buffers[k], err) || err != nil {
+				return
+			}
+			start(i + len(buffers))
+		}
+	}
+}

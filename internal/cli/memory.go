@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A byteSize is the value of a flag that takes a number of bytes.
+type byteSize struct {
+	text  string
+	bytes int64 // 0 where none was given
+}
+
+var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1e3, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6,
+	"g": 1 << 30, "gib": 1 << 30, "gb": 1e9, "t": 1 << 40, "tib": 1 << 40, "tb": 1e12}
+
+func (s *byteSize) String() string { return s.text }
+
+func (s *byteSize) Type() string { return "size" }
+
+func (s *byteSize) Set(text string) error {
+	number := strings.TrimRight(text, "bBkKmMgGtTiI")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	unit, ok := units[strings.ToLower(text[len(number):])]
+	if bytes := v * unit; err == nil && ok && bytes >= 1 && bytes < math.MaxInt64 {
+		s.text, s.bytes = text, int64(bytes)
+		return nil
+	}
+	return errors.New("use a size such as 256MiB or 8G")
+}
+
+// limit returns the bytes that the flag gives, and otherwise four fifths of the memory that is available.
+func (s *byteSize) limit() int64 {
+	if s.bytes > 0 {
+		return s.bytes
+	}
+	if available := availableMemory(); available > 0 {
+		return available / 5 * 4
+	}
+	return math.MaxInt64
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ample makes data of so many rows that they take several blocks of float32, of 33 numbers for each row.
+func ample(t *testing.T, rows string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ample.parquet")
+	succeed(t, "gen", "--rows", rows, "--features", "28", "--noise", "0.1", "--row-group-rows", "7000", "--compression", "none", "--out", path)
+	return path
+}
+
+// trainedModel trains and returns the report and the bytes of the model.
+func trainedModel(t *testing.T, args ...string) (report map[string]any, m string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.json")
+	report = decode(t, slices.Concat([]string{"train", "--label", "label", "--json", "--out", path}, args)...)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyFiles(t, filepath.Dir(path), "m.json")
+	return report, string(text)
+}
+
+// TestStreamIdentity trains the same in memory, from the files and from a cache, in every order, with the pocket and
+// without, on any number of workers.
+func TestStreamIdentity(t *testing.T) {
+	small, large := ample(t, "80000"), ample(t, "330000") // 10.1 and 41.5 MiB of blocks
+	workers := []string{"1", "2", "3", "8"}
+	if testing.Short() {
+		workers = []string{"2"}
+	}
+	for _, c := range []struct{ data, options, memory string }{
+		{small, "--epochs 3", "12500000"},
+		{small, "--epochs 2 --order shuffle", "12500000"},
+		{small, "--epochs 2 --order fixed-shuffle --no-bias --exclude x1,x2,x3,x4", "9500000"},
+		{small, "--epochs 1 --order random --seed 9 --eta 0.25", "12500000"},
+		{small, "--epochs 2 --order shuffle --algo pocket --max-updates 70", "12500000"},
+		{small, "--epochs 1 --dtype float64", "24000000"},
+		{large, "--epochs 1 --algo pocket --max-updates 40", "53000000"},
+		{large, "--epochs 1", "30MB"},
+	} {
+		options := append(strings.Fields(c.options), c.data)
+		plain, want := trainedModel(t, options...)
+		if plain["streamed"] != false {
+			t.Fatalf("%s: streamed without need", c.options)
+		}
+		cache := filepath.Join(t.TempDir(), "cache")
+		for _, w := range workers {
+			ways := [][]string{{"--memory", c.memory}, {"--memory", c.memory, "--cache", cache}}
+			if w == "2" {
+				ways = append(ways, []string{"--cache", cache})
+			}
+			for _, more := range ways {
+				got, m := trainedModel(t, slices.Concat(options, more, []string{"--workers", w})...)
+				if m != want {
+					t.Fatalf("%s %s on %s workers gives\n%s\nand in memory\n%s", c.options, more, w, m, want)
+				}
+				if got["streamed"] != slices.Contains(more, "--memory") {
+					t.Fatalf("%s %s: streamed is %v", c.options, more, got["streamed"])
+				}
+			}
+		}
+	}
+}
+
+// TestMemoryTooSmall tells how much it takes.
+func TestMemoryTooSmall(t *testing.T) {
+	data := ample(t, "80000")
+	for options, want := range map[string]string{
+		"--memory 1MiB":                 "halfspace: 1 MiB of memory are too little: reading these rows piece by piece takes 10.07 MiB, give that with --memory\n",
+		"--memory 10MiB --order random": "halfspace: 10 MiB of memory are too little: reading these rows piece by piece takes 11.62 MiB, give that with --memory\n",
+	} {
+		status, stdout, stderr := command(append([]string{"train", data, "--label", "label", "--out", filepath.Join(t.TempDir(), "m.json")},
+			strings.Fields(options)...)...)
+		if status != exitFailed || stdout != "" || stderr != want {
+			t.Errorf("%s: status %d, %q, %q", options, status, stdout, stderr)
+		}
+	}
+}
+
+// TestCacheNotes: a cache is made anew where it must be, with a note, and what is none is left alone.
+func TestCacheNotes(t *testing.T) {
+	data := noisy(t, "5000")
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "cache"), filepath.Join(dir, "m.json")
+	train := func(options ...string) (status int, stderr string) {
+		status, _, stderr = command(slices.Concat([]string{"train", data, "--label", "label", "--epochs", "1", "--out", out, "--cache", file}, options)...)
+		return status, stderr
+	}
+	change := func(how func(content []byte) []byte) {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, how(content), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	note := func(why string) string { return "note: " + file + ": " + why + "; the cache is made anew\n" }
+	for i, c := range []struct {
+		options []string
+		before  func()
+		want    string
+	}{
+		{want: ""},
+		{want: ""},
+		{options: []string{"--no-bias"}, want: note("it was made with other options")},
+		{options: []string{"--dtype", "float64"}, want: note("it was made with other options")},
+		{want: note("it was made with other options")},
+		{options: []string{"--order", "shuffle", "--workers", "3", "--seed", "4"}, want: ""},
+		{before: func() { succeed(t, "gen", "--rows", "5001", "--features", "9", "--noise", "0.1", "--out", data) },
+			want: note(data + " changed since it was made")},
+		{before: func() { change(func(b []byte) []byte { b[5000]++; return b }) }, want: note("it is damaged")},
+		{before: func() { change(func(b []byte) []byte { return b[:len(b)-1] }) }, want: note("it is damaged")},
+		{want: ""},
+	} {
+		if c.before != nil {
+			c.before()
+		}
+		if status, stderr := train(c.options...); status != exitDone || stderr != c.want {
+			t.Errorf("run %d: status %d, %q, want %q", i, status, stderr, c.want)
+		}
+	}
+	onlyFiles(t, dir, "cache", "m.json")
+	change(func([]byte) []byte { return []byte("a diary") })
+	status, stderr := train()
+	if want := "halfspace: " + file + ": it is no cache of halfspace, so it isn't replaced: name another file for the cache\n"; status != exitFailed || stderr != want {
+		t.Errorf("a diary: status %d, %q, want %q", status, stderr, want)
+	}
+	change(func(b []byte) []byte {
+		if string(b) != "a diary" {
+			t.Errorf("the diary is %q", b)
+		}
+		return b
+	})
+}
+
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "256MiB": 256 << 20, "8G": 8 << 30, "8g": 8 << 30, "1.5k": 1536, "10KB": 10000, "3B": 3,
+		"2TiB": 2 << 40, "5MB": 5e6, "7 GB": 7e9} {
+		var s byteSize
+		if err := s.Set(text); err != nil || s.bytes != want || s.limit() != want || s.String() != text {
+			t.Errorf("%s is %d, error %v, want %d", text, s.bytes, err, want)
+		}
+	}
+	var none byteSize
+	if limit := none.limit(); limit < 64<<20 {
+		t.Errorf("the default is %d bytes", limit)
+	}
+	for _, text := range []string{"", "G", "-1G", "0", "NaN", "Inf", "1e40", "8GiBs", "8x", "8 m m"} {
+		if err := new(byteSize).Set(text); err == nil {
+			t.Errorf("%q is a size", text)
+		}
+	}
+}
