@@ -100,7 +100,7 @@ func TestFooterLies(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Workers: 2})
+			_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: []string{"l"}, Workers: 2})
 			runtime.ReadMemStats(&after)
 			if c.want != "" {
 				wantError(t, err, dir, strings.ReplaceAll(c.want, "SIZE", fmt.Sprint(len(bad))))

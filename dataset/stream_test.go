@@ -127,10 +127,9 @@ func TestStreamChanges(t *testing.T) {
 func TestStreamErrors(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	for _, c := range []struct{ x, y, want string }{
-		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`},
-		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or leave the row out)`},
-		{"[1, 2, 3]", "[1, 1, 1]", `DIR/a.parquet: column "y": 1 is the only class, training takes two: add rows of another class`},
-		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or fill the value in)`},
+		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
+		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
+		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 	} {
 		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
 		in, err := Open[float32](context.Background(), []string{path}, Options{Label: "y"})
