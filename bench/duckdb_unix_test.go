@@ -1,0 +1,267 @@
+//go:build unix
+
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/dataset"
+)
+
+const (
+	duckScript = "peers/duckdb.mjs"
+	duckFolder = "../tmp/peers" // where make bench-peers installs it
+	duckRounds = 9
+)
+
+// BenchmarkPeerDuckDB loads a million rows of 28 features and a label from Parquet files into blocks, beside DuckDB's sum
+// of all features of the same file, and beside Arrow's record reader, which leaves columns. Files are in the page cache.
+// ms and duckdb-ms are medians of runs by turns, ratio is that of the medians, and x-arrow how many times Arrow takes as
+// long; cpu-ms and duckdb-cpu-ms are medians of processor time, which others on the machine disturb less.
+func BenchmarkPeerDuckDB(b *testing.B) {
+	peer := startDuckDB(b)
+	for _, c := range []struct {
+		data  string
+		codec compress.Compression
+	}{
+		{"random", compress.Codecs.Uncompressed}, {"random", compress.Codecs.Snappy}, {"random", compress.Codecs.Zstd},
+		{"repeated", compress.Codecs.Uncompressed}, {"repeated", compress.Codecs.Snappy}, {"repeated", compress.Codecs.Zstd},
+		{"dictionary", compress.Codecs.Uncompressed}, {"dictionary", compress.Codecs.Snappy},
+	} {
+		b.Run(fmt.Sprintf("data=%s/codec=%s", c.data, c.codec), func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "x.parquet")
+			writeDuckFile(b, path, c.data, c.codec)
+			for b.Loop() {
+				compareLoads(b, peer, path)
+			}
+			b.ReportMetric(0, "ns/op") // of all together: says nothing
+		})
+	}
+}
+
+func compareLoads(b *testing.B, peer *duckDB, path string) {
+	var own, theirs, arrows, cpu, duckCPU []float64
+	for round := range duckRounds + 1 {
+		start, before := time.Now(), processorTime()
+		data, err := dataset.Load[float32](context.Background(), []string{path}, dataset.Options{Label: "label"})
+		wall, used := time.Since(start), processorTime()-before
+		if err != nil || data.Rows() != peerRows {
+			b.Fatalf("rows are missing: %v", err)
+		}
+		sum := 0.0
+		for blk, err := range data.Blocks(context.Background()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			for r := range blk.Len() {
+				for _, x := range blk.X[r*blk.Stride : r*blk.Stride+peerFeatures] {
+					sum += float64(x)
+				}
+			}
+		}
+		data = nil
+		runtime.GC()
+		answer := peer.sum(b, path)
+		if math.Abs(answer.Sum-sum) > 1e-6*math.Max(1, math.Abs(sum))+1 {
+			b.Fatalf("the sum is %v, and %v in DuckDB", sum, answer.Sum)
+		}
+		arrow := readWithArrow(b, path)
+		runtime.GC()
+		if round == 0 {
+			continue // all of them warm up
+		}
+		own, cpu = append(own, 1000*wall.Seconds()), append(cpu, 1000*used.Seconds())
+		theirs, duckCPU = append(theirs, 1000*answer.Seconds), append(duckCPU, 1000*answer.CPU)
+		arrows = append(arrows, 1000*arrow.Seconds())
+	}
+	b.ReportMetric(median(own), "ms")
+	b.ReportMetric(median(theirs), "duckdb-ms")
+	b.ReportMetric(median(own)/median(theirs), "ratio")
+	b.ReportMetric(median(arrows)/median(own), "x-arrow")
+	b.ReportMetric(median(cpu), "cpu-ms")
+	b.ReportMetric(median(duckCPU), "duckdb-cpu-ms")
+}
+
+// processorTime returns what the process has used so far.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// readWithArrow times Arrow's record reader.
+func readWithArrow(b *testing.B, path string) time.Duration {
+	b.Helper()
+	start := time.Now()
+	f, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 16}, memory.DefaultAllocator)
+	if err != nil {
+		b.Fatal(err)
+	}
+	records, err := r.GetRecordReader(context.Background(), nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer records.Release()
+	rows := int64(0)
+	for records.Next() {
+		rows += records.Record().NumRows()
+	}
+	if rows != peerRows {
+		b.Fatalf("Arrow read %d rows", rows)
+	}
+	return time.Since(start)
+}
+
+// writeDuckFile writes values of a kind: random, of a normal distribution; repeated, 100 different ones in stretches;
+// dictionary, small whole numbers, in a dictionary.
+func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) {
+	b.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	var fields []arrow.Field
+	var cols []arrow.Array
+	for c := range peerFeatures + 1 {
+		name := "x" + strconv.Itoa(c)
+		if c == peerFeatures {
+			name = "label"
+		}
+		var col arrow.Array
+		if kind == "dictionary" || name == "label" {
+			build := array.NewInt32Builder(memory.DefaultAllocator)
+			for range peerRows {
+				build.Append(rng.Int32N(map[bool]int32{true: 2, false: 10}[name == "label"]))
+			}
+			col = build.NewArray()
+		} else {
+			build := array.NewFloat32Builder(memory.DefaultAllocator)
+			v := float32(0)
+			for range peerRows {
+				if kind == "random" {
+					v = float32(rng.NormFloat64())
+				} else if rng.IntN(8) == 0 {
+					v = float32(rng.IntN(100)) / 8
+				}
+				build.Append(v)
+			}
+			col = build.NewArray()
+		}
+		fields, cols = append(fields, arrow.Field{Name: name, Type: col.DataType()}), append(cols, col)
+	}
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, peerRows)
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithDictionaryDefault(kind == "dictionary"),
+		parquet.WithMaxRowGroupLength(1<<17))
+	w, err := pqarrow.NewFileWriter(rec.Schema(), f, props, pqarrow.DefaultWriterProps())
+	if err != nil {
+		b.Fatal(err)
+	}
+	table := array.NewTableFromRecords(rec.Schema(), []arrow.Record{rec})
+	defer table.Release()
+	if err := w.WriteTable(table, 1<<17); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// A duckDB is a running peers/duckdb.mjs, so that runs of both sides can alternate.
+type duckDB struct {
+	in      *json.Encoder
+	answers *bufio.Scanner
+}
+
+type duckAnswer struct {
+	Hello        string
+	Seconds, CPU float64
+	Sum          float64
+}
+
+// startDuckDB skips the benchmark where DuckDB isn't installed.
+func startDuckDB(b *testing.B) *duckDB {
+	b.Helper()
+	folder, err := filepath.Abs(duckFolder)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "node_modules", "@duckdb")); err != nil {
+		// go test shows what a skipped benchmark logs with -v only.
+		fmt.Fprintf(os.Stderr, "SKIPPED: %s: DuckDB isn't installed: run make bench-peers\n", b.Name())
+		b.SkipNow()
+	}
+	cmd := exec.Command("node", duckScript, folder, strconv.Itoa(runtime.GOMAXPROCS(0)))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			b.Errorf("%s: %v", duckScript, err)
+		}
+	})
+	d := &duckDB{json.NewEncoder(in), bufio.NewScanner(out)}
+	b.Log(d.answer(b).Hello)
+	return d
+}
+
+func (d *duckDB) sum(b *testing.B, path string) duckAnswer {
+	b.Helper()
+	var columns []string
+	for c := range peerFeatures {
+		columns = append(columns, "x"+strconv.Itoa(c))
+	}
+	if err := d.in.Encode(map[string]any{"file": path, "columns": columns}); err != nil {
+		b.Fatal(err)
+	}
+	return d.answer(b)
+}
+
+func (d *duckDB) answer(b *testing.B) (a duckAnswer) {
+	b.Helper()
+	if !d.answers.Scan() {
+		b.Fatalf("%s gave no answer: %v", duckScript, d.answers.Err())
+	}
+	if err := json.Unmarshal(d.answers.Bytes(), &a); err != nil {
+		b.Fatal(err)
+	}
+	return a
+}
