@@ -98,7 +98,7 @@ var loadable = []string{"alltypes_dictionary", "alltypes_plain", "alltypes_plain
 	"datapage_v1-uncompressed-checksum", "delta_binary_packed", "delta_encoding_required_column",
 	"dict-page-offset-zero", "nested_lists.snappy", "nonnullable.impala", "overflow_i16_page_cnt",
 	"plain-dict-uncompressed-checksum", "rle-dict-snappy-checksum", "byte_stream_split.zstd", "byte_stream_split_extended.gzip",
-	"hadoop_lz4_compressed", "lz4_raw_compressed", "non_hadoop_lz4_compressed", "nation.dict-malformed", "nullable.impala",
+	"hadoop_lz4_compressed", "lz4_raw_compressed", "non_hadoop_lz4_compressed", "nation.dict-malformed",
 	"nested_maps.snappy"}
 
 // TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none

@@ -354,17 +354,17 @@ func TestDamage(t *testing.T) {
 	for name, data := range smallFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.parquet")
-			if err := tryRead(path, data); err != nil {
+			if err := tryRead(path, data, "l"); err != nil {
 				t.Fatalf("undamaged: %v", err)
 			}
 			for i := range data {
 				bad := bytes.Clone(data)
 				bad[i] ^= []byte{0x01, 0x80, 0xff, 0x10}[i%4]
-				if err := tryRead(path, bad); err != nil && !errors.As(err, new(expected)) {
+				if err := tryRead(path, bad, "l"); err != nil && !errors.As(err, new(expected)) {
 					t.Errorf("byte %d changed: %v", i, err)
 				}
 				if i%5 == 0 {
-					if err := tryRead(path, data[:i]); !errors.As(err, new(expected)) {
+					if err := tryRead(path, data[:i], "l"); !errors.As(err, new(expected)) {
 						t.Errorf("cut after %d bytes: %v", i, err)
 					}
 				}
@@ -376,15 +376,15 @@ func TestDamage(t *testing.T) {
 // expected is an error that damage may lead to.
 type expected struct{ error }
 
-// tryRead writes data to path and reads it as rows, labels and kept columns.
-func tryRead(path string, data []byte) error {
+// tryRead writes data to path and reads it as rows, labels and kept columns, without the excluded columns as features.
+func tryRead(path string, data []byte, exclude ...string) error {
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		return err
 	}
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Workers: 2}, mem)
+	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: exclude, Workers: 2}, mem)
 	rows := int64(0)
-	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Workers: 2}, mem,
+	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Exclude: exclude, Workers: 2}, mem,
 		func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
 			if rec != nil && int64(b.Len()) != rec.NumRows() { // nil where no column can be kept
 				return errStop
