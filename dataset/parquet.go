@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -105,56 +106,37 @@ func (in *parquetInput) name() string {
 //
 // The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
-	ahead := min(cap(p), 2+2*cap(p)/max(1, len(in.sel.columns)))
 	return func(yield func(*batch, error) bool) {
-		memory := page.NewPool(mem)
-		defer memory.Close()
+		buffers := page.NewPool(mem)
+		defer buffers.Close()
 		ctx, cancel := context.WithCancel(ctx)
 		var running errgroup.Group
-		var queue []chan decoded
-		defer func() {
-			cancel()
-			running.Wait()
-			for _, c := range queue {
-				for d := range c {
-					d.batch.release()
+		defer running.Wait()
+		defer cancel()
+		// A lane begins the next row group when the last batch of its own was taken.
+		groups, columns := in.groups(), max(1, len(in.sel.columns))
+		lanes := min(cap(p), (2*cap(p)+columns-1)/columns, len(groups))
+		var begun atomic.Int64
+		for range lanes {
+			running.Go(func() error {
+				for k := begun.Add(1); int(k) <= len(groups) && ctx.Err() == nil; k = begun.Add(1) {
+					groups[k-1].decode(ctx, p, buffers)
 				}
-			}
-		}()
-		next, stop := iter.Pull2(in.groups())
-		defer stop()
-		start := func() {
-			if file, g, ok := next(); ok {
-				c := make(chan decoded)
-				queue = append(queue, c)
-				running.Go(func() error {
-					defer close(c)
-					err := recovered(func() error { return file.decode(ctx, g, p, memory, c) })
-					if errors.As(err, new(damaged)) {
-						err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", file.path, g, err)
-					}
-					if err != nil {
-						send(ctx, c, decoded{err: err})
-					}
-					return nil
-				})
-			}
+				return nil
+			})
 		}
-		for range ahead {
-			start()
-		}
-		for len(queue) > 0 {
-			for d := range queue[0] {
-				if !yield(d.batch, d.err) || d.err != nil {
+		for _, g := range groups {
+			for open := true; open; {
+				var d decoded
+				select {
+				case d, open = <-g.out:
+				case <-ctx.Done():
+					d.err = ctx.Err()
+				}
+				if (d.batch != nil || d.err != nil) && (!yield(d.batch, d.err) || d.err != nil) {
 					return
 				}
 			}
-			if ctx.Err() != nil {
-				yield(nil, ctx.Err())
-				return
-			}
-			queue = queue[1:]
-			start()
 		}
 	}
 }
@@ -165,37 +147,52 @@ type decoded struct {
 	err   error
 }
 
-// groups yields every row group that has rows, as its file and its number there.
-func (in *parquetInput) groups() iter.Seq2[*parquetFile, int] {
-	return func(yield func(*parquetFile, int) bool) {
-		for _, f := range in.files {
-			for g := range f.groups {
-				if f.groups[g].rows > 0 && !yield(f, g) {
-					return
-				}
+// A groupDecoder decodes a row group in the background.
+type groupDecoder struct {
+	file  *parquetFile
+	group int
+	out   chan decoded // closed after the last batch, or an error
+}
+
+// groups returns every row group that has rows.
+func (in *parquetInput) groups() (all []groupDecoder) {
+	for _, f := range in.files {
+		for g := range f.groups {
+			if f.groups[g].rows > 0 {
+				all = append(all, groupDecoder{f, g, make(chan decoded)})
 			}
 		}
 	}
+	return all
 }
 
-// decode sends row group g to out, batch by batch.
-func (f *parquetFile) decode(ctx context.Context, g int, p pool, mem *page.Pool, out chan<- decoded) error {
-	r, err := f.open(g, mem)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	for r.left > 0 {
-		b, err := r.next(ctx, p)
+// decode sends the batches to d.out, and the error that ends them if there is one.
+func (d groupDecoder) decode(ctx context.Context, p pool, mem *page.Pool) {
+	defer close(d.out)
+	err := recovered(func() error {
+		r, err := d.file.open(d.group, mem)
 		if err != nil {
 			return err
 		}
-		if !send(ctx, out, decoded{batch: b}) {
-			b.release()
-			return nil
+		defer r.close()
+		for r.left > 0 {
+			b, err := r.next(ctx, p)
+			if err != nil {
+				return err
+			}
+			if !send(ctx, d.out, decoded{batch: b}) {
+				b.release()
+				break
+			}
 		}
+		return nil
+	})
+	if errors.As(err, new(damaged)) {
+		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group, err)
 	}
-	return nil
+	if err != nil {
+		send(ctx, d.out, decoded{err: err})
+	}
 }
 
 // send tells whether d was taken before the context was cancelled.
