@@ -100,16 +100,17 @@ func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) 
 		digits = 24
 	}
 	return func(lo, hi int, scratch []T) ([]T, bool) {
-		scratch = scratch[:hi-lo]
-		all := uint64(0)
-		for i, v := range src[lo:hi] {
+		part := src[lo:hi]
+		scratch = scratch[:len(part)]
+		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
+		for i, v := range part {
 			scratch[i] = T(v)
-			all |= magnitude(v)
+			all |= v ^ v>>sign // without branches: the magnitude, or, of negative numbers, one less
 		}
-		if all>>digits == 0 {
+		if uint64(all)>>digits == 0 {
 			return scratch, true
 		}
-		for _, v := range src[lo:hi] {
+		for _, v := range part {
 			if m := magnitude(v); bits.Len64(m)-bits.TrailingZeros64(m) > digits && m != 0 {
 				return scratch, false
 			}
