@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -382,7 +383,13 @@ func cellOf(col arrow.Array) cell {
 }
 
 func floatCell[T float32 | float64](values []T, bits int) cell {
-	return func(buf []byte, i int) []byte { return strconv.AppendFloat(buf, float64(values[i]), 'g', -1, bits) }
+	return func(buf []byte, i int) []byte {
+		v, format := float64(values[i]), byte('g')
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // as it was written: 20000000, not 2e+07
+			format = 'f'
+		}
+		return strconv.AppendFloat(buf, v, format, -1, bits)
+	}
 }
 
 func intCell[T int8 | int16 | int32 | int64](values []T) cell {

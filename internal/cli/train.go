@@ -98,7 +98,7 @@ Without --out the model is reported and thrown away.`,
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
-	f.Var(&o.storage.memory, "memory", "most memory to use, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
+	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
