@@ -114,6 +114,9 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 	if err != nil {
 		return b.damaged(ctx, bt, kept, err)
 	}
+	if b.total >= 0 && b.rows+int64(kept.len()) > b.total {
+		return errorIn(bt.file, "the data changed while it was read: try again")
+	}
 	for i := 0; i < kept.len(); {
 		if b.block == nil {
 			b.start()

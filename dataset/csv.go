@@ -189,3 +189,19 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 	}
 	return nil
 }
+
+// most returns no fewer rows than there are, each of whose columns takes a character and a separator; -1 where files are
+// compressed.
+func (in *csvInput) most() (rows int64) {
+	for _, s := range in.sources {
+		size := int64(len(s.data))
+		if s.info != nil {
+			size = s.info.Size()
+		}
+		if compressed, err := s.compressed(); compressed || err != nil {
+			return -1
+		}
+		rows += size/int64(max(2, 2*len(in.sel.columns)-1)) + 1
+	}
+	return rows
+}

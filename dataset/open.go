@@ -56,14 +56,13 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 // reading tells.
 func (in *Input[T]) Rows() int64 { return in.in.total() }
 
-// Bytes returns the size of the files.
-func (in *Input[T]) Bytes() (total int64) {
-	for _, f := range in.in.origins() {
-		if f.info != nil {
-			total += f.info.Size()
-		}
+// Most returns no fewer rows than there are, without reading them where their number isn't known; -1 where only reading
+// tells.
+func (in *Input[T]) Most() int64 {
+	if text, ok := in.in.(*csvInput); ok {
+		return text.most()
 	}
-	return total
+	return in.Rows()
 }
 
 // Count returns Rows, for which it reads the files where only reading tells.
@@ -94,7 +93,10 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 
 // Key identifies the blocks for a cache: it differs where another option, or a file that changed, could make them differ.
 func (in *Input[T]) Key() (cache.Key, error) {
-	options, err := json.Marshal(in.opt)
+	options, err := json.Marshal(struct {
+		Reader int
+		Options
+	}{readerVersion, in.opt})
 	if err != nil {
 		return cache.Key{}, err
 	}
@@ -111,6 +113,9 @@ func (in *Input[T]) Key() (cache.Key, error) {
 	}
 	return key, nil
 }
+
+// readerVersion counts the changes of this package that make other blocks of the same files and options.
+const readerVersion = 1
 
 // A survey is what a stream must know before its first block.
 type survey struct {

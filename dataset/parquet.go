@@ -238,7 +238,7 @@ func (f *parquetFile) open(g int, mem *page.Pool) (*groupReader, error) {
 	bytes := int64(1)
 	for i, c := range group.chunks {
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c, mem))
-		bytes += max(4, c.Uncompressed/group.rows)
+		bytes += min(max(4, c.Uncompressed/group.rows, int64(f.columns[i].descr.TypeLength())), batchBytes)
 	}
 	r.step = int(min(max(batchBytes/bytes, minBatchRows), maxBatchRows)) &^ 63
 	return r, nil

@@ -294,8 +294,21 @@ func fieldColumns(s *arrow.Schema) []column {
 	cols := make([]column, s.NumFields())
 	for i, f := range s.Fields() {
 		cols[i] = column{name: f.Name, typ: f.Type, desc: describe(f.Type), nullable: f.Nullable, index: i}
+		if d, ok := f.Type.(arrow.DecimalType); ok && !soundDecimal(d) {
+			cols[i].typ = nil
+		}
 	}
 	return cols
+}
+
+// soundDecimal tells whether a decimal has the digits that its type can hold: a power of ten beyond them takes for ever.
+func soundDecimal(d arrow.DecimalType) bool {
+	most := int32(38)
+	if d.ID() == arrow.DECIMAL256 {
+		most = 76
+	}
+	precision, scale := d.GetPrecision(), d.GetScale()
+	return precision >= 1 && precision <= most && scale >= -most && scale <= most
 }
 
 // recordBatches yields the selected columns of the records of r.

@@ -100,6 +100,15 @@ func (s *source) open() (*sourceReader, error) {
 	return r, nil
 }
 
+// compressed tells whether gzip compressed the source.
+func (s *source) compressed() (bool, error) {
+	r, err := s.open()
+	if err != nil {
+		return false, err
+	}
+	return r.gzip, r.Close()
+}
+
 // A sourceReader reads a source. io.EOF is the only error without the file's name.
 type sourceReader struct {
 	r    io.Reader

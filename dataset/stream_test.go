@@ -199,6 +199,8 @@ func TestKey(t *testing.T) {
 	for what, opt := range map[string]Options{
 		"label": {Label: "z"}, "features": {Label: "y", Features: []string{"x"}}, "exclude": {Label: "y", Exclude: []string{"x"}},
 		"positive": {Label: "y", Positive: "0"}, "bias": {Label: "y", NoBias: true},
+		"nulls": {Label: "y", Nulls: block.NullsDrop}, "standardize": {Label: "y", Standardize: true},
+		"categorical": {Label: "y", Categorical: "onehot"}, "text": {Label: "y", Text: TextOptions{Header: "no"}},
 	} {
 		if key(opt, a, b) == want {
 			t.Errorf("the key doesn't show another %s", what)

@@ -17,6 +17,9 @@ func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	if t != nil {
 		return t, describe(t)
 	}
+	if _, none := c.LogicalType().(pschema.NoLogicalType); none {
+		return nil, strings.ToLower(c.PhysicalType().String())
+	}
 	return nil, strings.ToLower(c.LogicalType().String())
 }
 
@@ -108,6 +111,9 @@ func logicalType(c *pschema.Column) arrow.DataType {
 	return physicalType(c)
 }
 
+// maxWidth is the most bytes of a value of fixed length: a file of a few bytes may claim gigabytes for each.
+const maxWidth = 64 << 10
+
 // physicalType is the type of a column whose logical type says no more about its values.
 func physicalType(c *pschema.Column) arrow.DataType {
 	switch c.PhysicalType() {
@@ -126,7 +132,7 @@ func physicalType(c *pschema.Column) arrow.DataType {
 	case parquet.Types.ByteArray:
 		return arrow.BinaryTypes.Binary
 	case parquet.Types.FixedLenByteArray:
-		if c.TypeLength() < 1 {
+		if c.TypeLength() < 1 || c.TypeLength() > maxWidth {
 			return nil
 		}
 		return &arrow.FixedSizeBinaryType{ByteWidth: c.TypeLength()}

@@ -220,7 +220,14 @@ func finite[T kernel.Float](values []T) bool {
 	var carry, carry2, carry3, carry4 uint64
 	switch v := any(values).(type) {
 	case []float32:
-		pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
+		if len(v) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(v)))%8 != 0 {
+			carry = uint64(math.Float32bits(v[0])&^(1<<31) + 1<<23)
+			v = v[1:]
+		}
+		var pairs []uint64
+		if len(v) > 1 {
+			pairs = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
+		}
 		for ; len(pairs) >= 4; pairs = pairs[4:] {
 			q := pairs[:4:4]
 			carry |= q[0]&numbers + ones

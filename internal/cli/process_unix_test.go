@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"halfspace/internal/race"
 )
 
 // asProgram makes the test binary behave as the program, which can't write files larger than so many bytes if it is a
@@ -174,6 +176,9 @@ func TestCacheFullDisk(t *testing.T) {
 func TestPeak(t *testing.T) {
 	if peakRSS() == 0 {
 		t.Skip("this system doesn't tell")
+	}
+	if race.Enabled {
+		t.Skip("the race detector takes several times the memory")
 	}
 	data := ample(t, "330000") // 41.5 MiB of blocks
 	for options, most := range map[string]float64{"--memory 30MiB": 94 << 20, "--memory 30MiB --order shuffle": 94 << 20, "": (1.25*41.6 + 64) * (1 << 20)} {

@@ -98,12 +98,12 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 	return &rows[T]{f, f.Close}, nil
 }
 
-// rowsAtMost returns how many rows there are at most. Where only reading tells, small files aren't read for that: a byte of
-// text makes no more than a few bytes of blocks, a compressed one some tens.
+// rowsAtMost returns how many rows there are at most. Where only reading tells, files that can't be too large aren't read for
+// that.
 func rowsAtMost[T kernel.Float](ctx context.Context, o *trainOptions, in *dataset.Input[T]) (int64, error) {
-	const blockBytes = 32
-	if in.Rows() < 0 && o.storage.cache == "" && in.Bytes() <= o.storage.memory.limit()/blockBytes {
-		return 0, nil
+	most := in.Most()
+	if most >= 0 && o.storage.cache == "" && block.Bytes[T](most, in.Cols()) <= o.storage.memory.limit()/5*4 {
+		return most, nil
 	}
 	return in.Count(ctx)
 }
