@@ -1,6 +1,6 @@
 // Package dataset reads Parquet, CSV, svmlight and Arrow IPC files and Arrow records into blocks, and writes those files.
 //
-// A file's columns become Arrow arrays, row group by row group, and these are transposed into blocks. The blocks depend
+// A file's columns become Arrow arrays, batch by batch, and these are transposed into blocks. The blocks depend
 // on the rows alone: not on how they are spread over files, row groups, pages or records, nor on the workers.
 //
 // Every error is one line that says what is wrong, where (file, column, row) and what to do. Rows are numbered from 0
