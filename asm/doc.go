@@ -85,11 +85,13 @@
 // zero. With s the sum of products of a row and a candidate, s = fma(x, w, s) from +0 with columns ascending, it adds to
 // low[i] the rows with s < -limits[i], and to high[i] those for which s > limits[i] doesn't hold, which a NaN never does.
 //
-// Tile(a, b, c, ldc) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR rows
-// and NR columns (MRF32, NRF32, MRF64, NRF64). a holds MR elements for each k, b NR:
+// Tile(a, b, c, ldc, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR
+// rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel that holds NR elements for each k, one k at least; a is one
+// panel or more, each holding MR elements for each k. For panel p of a:
 //
-//	acc = zeros; for k := range len(a)/MR { acc[i][j] = fma(a[k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
-//	c[i*ldc+j] += acc[i][j] for each i, j
+//	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
+//	if add { acc[i][j] += c[(p*MR+i)*ldc+j] for each i, j }
+//	c[(p*MR+i)*ldc+j] = acc[i][j] for each i, j
 //
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //

@@ -179,28 +179,28 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
+func tileF32(a, b, c []float32, ldc int, add bool) {
 	if level == AVX512 {
-		avx512.TileF32(a, b, c, ldc)
+		avx512.TileF32(a, b, c, ldc, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF32(a, b, c, ldc)
+		avx2.TileF32(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF32(a, b, c, ldc)
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
+func tileF64(a, b, c []float64, ldc int, add bool) {
 	if level == AVX512 {
-		avx512.TileF64(a, b, c, ldc)
+		avx512.TileF64(a, b, c, ldc, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF64(a, b, c, ldc)
+		avx2.TileF64(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF64(a, b, c, ldc)
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {

@@ -148,20 +148,20 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
+func tileF32(a, b, c []float32, ldc int, add bool) {
 	if level == NEON {
-		neon.TileF32(a, b, c, ldc)
+		neon.TileF32(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF32(a, b, c, ldc)
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
+func tileF64(a, b, c []float64, ldc int, add bool) {
 	if level == NEON {
-		neon.TileF64(a, b, c, ldc)
+		neon.TileF64(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF64(a, b, c, ldc)
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {

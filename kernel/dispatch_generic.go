@@ -87,12 +87,12 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
-	ref.TileF32(a, b, c, ldc)
+func tileF32(a, b, c []float32, ldc int, add bool) {
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
-	ref.TileF64(a, b, c, ldc)
+func tileF64(a, b, c []float64, ldc int, add bool) {
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {

@@ -4,15 +4,21 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int)
+// func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·TileF32(SB), NOSPLIT, $0-80
-	MOVQ   a_base+0(FP), AX
-	MOVQ   b_base+24(FP), CX
-	MOVQ   b_len+32(FP), DX
-	MOVQ   c_base+48(FP), BX
-	MOVQ   ldc+72(FP), SI
-	SHLQ   $0x02, SI
+TEXT ·TileF32(SB), NOSPLIT, $0-81
+	MOVQ a_base+0(FP), AX
+	MOVQ a_len+8(FP), CX
+	SHLQ $0x02, CX
+	ADDQ AX, CX
+	MOVQ b_base+24(FP), DX
+	MOVQ b_len+32(FP), BX
+	MOVQ c_base+48(FP), SI
+	MOVQ ldc+72(FP), DI
+	SHLQ $0x02, DI
+	MOVB add+80(FP), R8
+
+panel1:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -37,12 +43,12 @@ TEXT ·TileF32(SB), NOSPLIT, $0-80
 	VXORPS Z21, Z21, Z21
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
-	CMPQ   DX, $0x20
-	JB     done2
+	MOVQ   DX, R9
+	MOVQ   BX, R10
 
-k1:
-	VMOVUPS      (CX), Z24
-	VMOVUPS      64(CX), Z25
+k2:
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -80,83 +86,105 @@ k1:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         $0x30, AX
-	ADDQ         $0x00000080, CX
-	SUBQ         $0x20, DX
-	CMPQ         DX, $0x20
-	JAE          k1
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x20, R10
+	JNZ          k2
+	TESTB        R8, R8
+	JZ           store3
+	MOVQ         SI, R9
+	VADDPS       (R9), Z0, Z0
+	VADDPS       64(R9), Z1, Z1
+	ADDQ         DI, R9
+	VADDPS       (R9), Z2, Z2
+	VADDPS       64(R9), Z3, Z3
+	ADDQ         DI, R9
+	VADDPS       (R9), Z4, Z4
+	VADDPS       64(R9), Z5, Z5
+	ADDQ         DI, R9
+	VADDPS       (R9), Z6, Z6
+	VADDPS       64(R9), Z7, Z7
+	ADDQ         DI, R9
+	VADDPS       (R9), Z8, Z8
+	VADDPS       64(R9), Z9, Z9
+	ADDQ         DI, R9
+	VADDPS       (R9), Z10, Z10
+	VADDPS       64(R9), Z11, Z11
+	ADDQ         DI, R9
+	VADDPS       (R9), Z12, Z12
+	VADDPS       64(R9), Z13, Z13
+	ADDQ         DI, R9
+	VADDPS       (R9), Z14, Z14
+	VADDPS       64(R9), Z15, Z15
+	ADDQ         DI, R9
+	VADDPS       (R9), Z16, Z16
+	VADDPS       64(R9), Z17, Z17
+	ADDQ         DI, R9
+	VADDPS       (R9), Z18, Z18
+	VADDPS       64(R9), Z19, Z19
+	ADDQ         DI, R9
+	VADDPS       (R9), Z20, Z20
+	VADDPS       64(R9), Z21, Z21
+	ADDQ         DI, R9
+	VADDPS       (R9), Z22, Z22
+	VADDPS       64(R9), Z23, Z23
 
-done2:
-	VADDPS  (BX), Z0, Z0
-	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z2, Z2
-	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z4, Z4
-	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z6, Z6
-	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z8, Z8
-	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z10, Z10
-	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z12, Z12
-	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z14, Z14
-	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z16, Z16
-	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z18, Z18
-	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z20, Z20
-	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
-	VMOVUPS Z21, 64(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Z22, Z22
-	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
-	VMOVUPS Z23, 64(BX)
+store3:
+	VMOVUPS Z0, (SI)
+	VMOVUPS Z1, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	VMOVUPS Z3, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	VMOVUPS Z5, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	VMOVUPS Z7, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	VMOVUPS Z9, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	VMOVUPS Z11, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z12, (SI)
+	VMOVUPS Z13, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z14, (SI)
+	VMOVUPS Z15, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z16, (SI)
+	VMOVUPS Z17, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z18, (SI)
+	VMOVUPS Z19, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z20, (SI)
+	VMOVUPS Z21, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z22, (SI)
+	VMOVUPS Z23, 64(SI)
+	ADDQ    DI, SI
+	CMPQ    AX, CX
+	JB      panel1
 	VZEROUPPER
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int)
+// func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·TileF64(SB), NOSPLIT, $0-80
-	MOVQ   a_base+0(FP), AX
-	MOVQ   b_base+24(FP), CX
-	MOVQ   b_len+32(FP), DX
-	MOVQ   c_base+48(FP), BX
-	MOVQ   ldc+72(FP), SI
-	SHLQ   $0x03, SI
+TEXT ·TileF64(SB), NOSPLIT, $0-81
+	MOVQ a_base+0(FP), AX
+	MOVQ a_len+8(FP), CX
+	SHLQ $0x03, CX
+	ADDQ AX, CX
+	MOVQ b_base+24(FP), DX
+	MOVQ b_len+32(FP), BX
+	MOVQ c_base+48(FP), SI
+	MOVQ ldc+72(FP), DI
+	SHLQ $0x03, DI
+	MOVB add+80(FP), R8
+
+panel1:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -181,12 +209,12 @@ TEXT ·TileF64(SB), NOSPLIT, $0-80
 	VXORPS Z21, Z21, Z21
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
-	CMPQ   DX, $0x10
-	JB     done2
+	MOVQ   DX, R9
+	MOVQ   BX, R10
 
-k1:
-	VMOVUPD      (CX), Z24
-	VMOVUPD      64(CX), Z25
+k2:
+	VMOVUPD      (R9), Z24
+	VMOVUPD      64(R9), Z25
 	VBROADCASTSD (AX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -224,70 +252,86 @@ k1:
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
 	ADDQ         $0x60, AX
-	ADDQ         $0x00000080, CX
-	SUBQ         $0x10, DX
-	CMPQ         DX, $0x10
-	JAE          k1
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x10, R10
+	JNZ          k2
+	TESTB        R8, R8
+	JZ           store3
+	MOVQ         SI, R9
+	VADDPD       (R9), Z0, Z0
+	VADDPD       64(R9), Z1, Z1
+	ADDQ         DI, R9
+	VADDPD       (R9), Z2, Z2
+	VADDPD       64(R9), Z3, Z3
+	ADDQ         DI, R9
+	VADDPD       (R9), Z4, Z4
+	VADDPD       64(R9), Z5, Z5
+	ADDQ         DI, R9
+	VADDPD       (R9), Z6, Z6
+	VADDPD       64(R9), Z7, Z7
+	ADDQ         DI, R9
+	VADDPD       (R9), Z8, Z8
+	VADDPD       64(R9), Z9, Z9
+	ADDQ         DI, R9
+	VADDPD       (R9), Z10, Z10
+	VADDPD       64(R9), Z11, Z11
+	ADDQ         DI, R9
+	VADDPD       (R9), Z12, Z12
+	VADDPD       64(R9), Z13, Z13
+	ADDQ         DI, R9
+	VADDPD       (R9), Z14, Z14
+	VADDPD       64(R9), Z15, Z15
+	ADDQ         DI, R9
+	VADDPD       (R9), Z16, Z16
+	VADDPD       64(R9), Z17, Z17
+	ADDQ         DI, R9
+	VADDPD       (R9), Z18, Z18
+	VADDPD       64(R9), Z19, Z19
+	ADDQ         DI, R9
+	VADDPD       (R9), Z20, Z20
+	VADDPD       64(R9), Z21, Z21
+	ADDQ         DI, R9
+	VADDPD       (R9), Z22, Z22
+	VADDPD       64(R9), Z23, Z23
 
-done2:
-	VADDPD  (BX), Z0, Z0
-	VMOVUPD Z0, (BX)
-	VADDPD  64(BX), Z1, Z1
-	VMOVUPD Z1, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z2, Z2
-	VMOVUPD Z2, (BX)
-	VADDPD  64(BX), Z3, Z3
-	VMOVUPD Z3, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z4, Z4
-	VMOVUPD Z4, (BX)
-	VADDPD  64(BX), Z5, Z5
-	VMOVUPD Z5, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z6, Z6
-	VMOVUPD Z6, (BX)
-	VADDPD  64(BX), Z7, Z7
-	VMOVUPD Z7, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z8, Z8
-	VMOVUPD Z8, (BX)
-	VADDPD  64(BX), Z9, Z9
-	VMOVUPD Z9, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z10, Z10
-	VMOVUPD Z10, (BX)
-	VADDPD  64(BX), Z11, Z11
-	VMOVUPD Z11, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z12, Z12
-	VMOVUPD Z12, (BX)
-	VADDPD  64(BX), Z13, Z13
-	VMOVUPD Z13, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z14, Z14
-	VMOVUPD Z14, (BX)
-	VADDPD  64(BX), Z15, Z15
-	VMOVUPD Z15, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z16, Z16
-	VMOVUPD Z16, (BX)
-	VADDPD  64(BX), Z17, Z17
-	VMOVUPD Z17, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z18, Z18
-	VMOVUPD Z18, (BX)
-	VADDPD  64(BX), Z19, Z19
-	VMOVUPD Z19, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z20, Z20
-	VMOVUPD Z20, (BX)
-	VADDPD  64(BX), Z21, Z21
-	VMOVUPD Z21, 64(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Z22, Z22
-	VMOVUPD Z22, (BX)
-	VADDPD  64(BX), Z23, Z23
-	VMOVUPD Z23, 64(BX)
+store3:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z2, (SI)
+	VMOVUPD Z3, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z4, (SI)
+	VMOVUPD Z5, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z6, (SI)
+	VMOVUPD Z7, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z8, (SI)
+	VMOVUPD Z9, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z10, (SI)
+	VMOVUPD Z11, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z12, (SI)
+	VMOVUPD Z13, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z14, (SI)
+	VMOVUPD Z15, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z16, (SI)
+	VMOVUPD Z17, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z18, (SI)
+	VMOVUPD Z19, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z20, (SI)
+	VMOVUPD Z21, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Z22, (SI)
+	VMOVUPD Z23, 64(SI)
+	ADDQ    DI, SI
+	CMPQ    AX, CX
+	JB      panel1
 	VZEROUPPER
 	RET

@@ -202,18 +202,27 @@ const (
 	mr, nr = 4, 4
 )
 
-func tile[T float](a, b, c []T, ldc int) {
-	var acc [mr * nr]T
-	for ; len(a) >= mr && len(b) >= nr; a, b = a[mr:], b[nr:] {
-		for i := range mr {
-			for j := range nr {
-				acc[i*nr+j] = fma(a[i], b[j], acc[i*nr+j])
+func tile[T float](a, b, c []T, ldc int, add bool) {
+	size := len(b) / nr * mr // of a panel of a
+	for ; len(a) > 0; a = a[size:] {
+		var acc [mr * nr]T
+		for k := range len(b) / nr {
+			for i := range mr {
+				for j := range nr {
+					acc[i*nr+j] = fma(a[k*mr+i], b[k*nr+j], acc[i*nr+j])
+				}
 			}
 		}
-	}
-	for i := range mr {
-		for j := range nr {
-			c[i*ldc+j] += acc[i*nr+j]
+		for i := range mr {
+			for j := range nr {
+				if add {
+					acc[i*nr+j] += c[i*ldc+j]
+				}
+				c[i*ldc+j] = acc[i*nr+j]
+			}
+		}
+		if len(a) > size {
+			c = c[mr*ldc:]
 		}
 	}
 }

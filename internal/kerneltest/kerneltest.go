@@ -29,7 +29,7 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
-	Tile           func(a, b, c []T, ldc int)
+	Tile           func(a, b, c []T, ldc int, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
 	Bounds         func(x, w, limits []T, cols int, low, high []int64)
@@ -449,33 +449,43 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 	}
 }
 
-// tile holds a tile of any shape against the definition, element by element, each the dot product of one column of both
+// tile holds tiles of any shape against the definition, element by element, each the dot product of one column of both
 // panels by the twin of Axpy, whose every step is one fma.
 func (h *harness[T]) tile(t *testing.T) {
-	mr, nr := h.got.MR, h.got.NR
 	for _, f := range flavours {
-		for _, kc := range []int{0, 1, 2, 3, 4, 7, 33} {
-			a, b := h.numbers(kc*mr, f), h.numbers(kc*nr, f)
-			for _, ldc := range []int{nr, nr + 3} {
-				c := h.numbers((mr-1)*ldc+nr, f)
-				want := append([]T(nil), c...)
-				for i := range mr {
-					for j := range nr {
-						acc := []T{0}
-						for k := range kc {
-							h.want.Axpy(a[k*mr+i], b[k*nr+j:k*nr+j+1], acc)
-						}
-						want[i*ldc+j] += acc[0]
-					}
-				}
-				for _, p := range h.places() {
-					what := fmt.Sprintf("%s kc=%d ldc=%d %+v", f.name, kc, ldc, p)
-					got := guard.Put(h.buffers[2], p, c)
-					h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc)
-					h.equal(t, what, got, want)
-					h.intact(t, what)
+		for _, kc := range []int{1, 2, 3, 4, 7, 33} {
+			for _, panels := range []int{1, 3} {
+				for _, ldc := range []int{h.got.NR, h.got.NR + 3} {
+					h.tileOne(t, f, kc, panels, ldc)
 				}
 			}
+		}
+	}
+}
+
+func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc int) {
+	mr, nr := h.got.MR, h.got.NR
+	a, b, c := h.numbers(panels*kc*mr, f), h.numbers(kc*nr, f), h.numbers((panels*mr-1)*ldc+nr, f)
+	for _, add := range []bool{false, true} {
+		want := append([]T(nil), c...)
+		for i := range panels * mr {
+			for j := range nr {
+				acc := T(0)
+				for k := range kc {
+					acc = h.fma(a[(i/mr*kc+k)*mr+i%mr], b[k*nr+j], acc)
+				}
+				if add {
+					acc += c[i*ldc+j]
+				}
+				want[i*ldc+j] = acc
+			}
+		}
+		for _, p := range h.places() {
+			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d add=%v %+v", f.name, kc, panels, ldc, add, p)
+			got := guard.Put(h.buffers[2], p, c)
+			h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc, add)
+			h.equal(t, what, got, want)
+			h.intact(t, what)
 		}
 	}
 }
