@@ -10,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Other architectures that must build; arm64 also runs, under qemu.
 ARCHES := amd64 arm64 386 riscv64
 # What runs under emulation and without assembly: all that computes.
-NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./metrics
+NUMERIC := ./asm/... ./kernel ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
 
 .PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers soak fuzz clean
 
@@ -31,7 +31,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./kernel ./block ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
+	go test -race -short ./kernel ./block ./gram/... ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
@@ -68,7 +68,7 @@ demo: build ## trains on an example, evaluates, prints what was learned
 	$(BIN) inspect $$tmp/model.json
 
 bench: ## kernels and learners
-	go test -run '^$$' -bench . ./kernel/... ./pocket ./train/... ./dataset
+	go test -run '^$$' -bench . ./kernel/... ./gram/... ./pocket ./train/... ./dataset
 
 # DuckDB for the benchmarks, in a folder that git ignores.
 DUCKDB := @duckdb/node-api@1.5.6-r.1

@@ -24,7 +24,7 @@ var layers = [][]string{
 		"internal/page", "internal/ahead"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits"},
+	{"cache", "model", "kernel/limits", "gram"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},
@@ -45,7 +45,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "gram", "pocket", "model", "train", "train/"}
 
 type pkg struct {
 	ImportPath, Dir string
