@@ -93,6 +93,21 @@
 //	if add { acc[i][j] += c[(p*MR+i)*ldc+j] for each i, j }
 //	c[(p*MR+i)*ldc+j] = acc[i][j] for each i, j
 //
+// Weigh(wide, weighed, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone.
+// cols is a multiple of 4 from 4 to 32:
+//
+//	for r := range s { for c := range cols {
+//		wide[r*32+c] = float64(x[r*stride+c]); weighed[r*32+c] = s[r] * wide[r*32+c]
+//	} }
+//
+// OuterF64(a, b, c, rows, square) adds to a block c of 32 x 32 sums the outer products of len(b)/32 rows, one at least, of a
+// and of b. rows is a multiple of 4 from 4 to 32; square asks for all columns, else those to the diagonal are:
+//
+//	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
+//	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
+//
+// What it does to other elements of c isn't defined.
+//
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //
 //	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }

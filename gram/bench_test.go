@@ -72,3 +72,37 @@ func benchGram[T kernel.Float](b *testing.B, n, d int, storage gram.Storage, k g
 		rate[T](b, float64(n)*float64(n)*float64(d))
 	})
 }
+
+// BenchmarkScatter counts N*d*(d+1) flops: X' diag(s) X of weighted rows in memory.
+func BenchmarkScatter(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{1_000_000, 28}, {200_000, 128}, {20_000, 784}} {
+		benchScatter[float32](b, c.n, c.d)
+	}
+	benchScatter[float64](b, 1_000_000, 28)
+}
+
+func benchScatter[T kernel.Float](b *testing.B, n, d int) {
+	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d", 8*unsafe.Sizeof(T(0)), n, d), func(b *testing.B) {
+		var blocks []*block.Block[T]
+		for lo := 0; lo < n; lo += block.Rows[T](d) {
+			rows := block.New[T](int64(lo), min(n-lo, block.Rows[T](d)), d)
+			for r := range rows.Len() {
+				for c := range d {
+					rows.X[r*rows.Stride+c] = T((r*7+c*13)%17) / 16
+				}
+			}
+			blocks = append(blocks, rows)
+		}
+		src := block.NewData(&block.Spec{Features: make([]string, d)}, blocks)
+		m, err := gram.NewSymmetric[float64](d, gram.Packed)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if err := gram.Scatter(context.Background(), m, src, weights[T], runtime.GOMAXPROCS(0)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate[float64](b, float64(n)*float64(d)*float64(d+1))
+	})
+}

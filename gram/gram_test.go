@@ -299,9 +299,9 @@ func testCross[T kernel.Float](t *testing.T) {
 // TestBlocks: rows in several blocks, dense or sparse, give the same matrix as in one piece.
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	const n, d = 150, 300
+	const n, d = 50, 300
 	x := random[float64](rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
-	cuts := []int{0, 40, 41, 150}
+	cuts := []int{0, 20, 21, 50}
 	var dense, sparse []*block.Block[float64]
 	for i := range len(cuts) - 1 {
 		lo, hi := cuts[i], cuts[i+1]

@@ -31,6 +31,7 @@ func testPanics[T kernel.Float](t *testing.T) {
 	mr, nr := kernel.TileShape[T]()
 	long := make([]T, 4*mr*nr)
 	candidates := kernel.NewCandidates(x, stride)
+	wide := make([]float64, 32*32)
 	for _, c := range []struct {
 		want string
 		call func(dst []T)
@@ -71,6 +72,16 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
 		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
 		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
+		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 16, 6) }},
+		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 64, 36) }},
+		{"kernel: stride is less than the columns", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 7, 8) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide, wide, x[:63], wide[:4], 16, 16) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide[:4*32-1], wide, x, wide[:4], 16, 16) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide, wide[:4*32-1], x, wide[:4], 16, 16) }},
+		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:32], wide[:64], wide, 4, true) }},
+		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:33], wide[:33], wide, 4, true) }},
+		{"kernel: number of rows is not a multiple of 4 in 4..32", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide, 3, true) }},
+		{"kernel: short x", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide[:32*32-1], 4, true) }},
 	} {
 		dst := make([]T, len(x))
 		for i := range dst {

@@ -38,6 +38,7 @@ var (
 		Pack:     neon.PackF64,
 		Bounds:   neon.BoundsF64,
 		BoundsMR: neon.BoundsMRF64, BoundsNR: neon.BoundsNRF64,
+		Outer: neon.OuterF64,
 	}
 )
 

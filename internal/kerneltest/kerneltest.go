@@ -35,6 +35,9 @@ type Set[T kernel.Float] struct {
 	Bounds         func(x, w, limits []T, cols int, low, high []int64)
 
 	BoundsMR, BoundsNR int
+
+	Weigh func(wide, weighed []float64, x []T, s []float64, stride, cols int)
+	Outer func(a, b, c []float64, rows int, square bool) // of the set for float64 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -52,6 +55,7 @@ var (
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
+		Weigh: ref.WeighF32,
 	}
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
@@ -66,6 +70,8 @@ var (
 		Pack:     ref.PackF64,
 		Bounds:   ref.BoundsF64,
 		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
+		Weigh: ref.WeighF64,
+		Outer: ref.OuterF64,
 	}
 )
 
@@ -102,6 +108,8 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
+		{"Weigh", got.Weigh != nil, h.weigh},
+		{"Outer", got.Outer != nil, h.outer},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)
@@ -592,5 +600,75 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 			}
 		}
 		h.intact(t, what)
+	}
+}
+
+// equal64 is equal for float64, whatever T is.
+func equal64(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if !same(got[i], want[i]) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func (h *harness[T]) doubles(n int, f flavour) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = f.make(h.rng)
+	}
+	return x
+}
+
+// weigh: columns from cols on keep what they had.
+func (h *harness[T]) weigh(t *testing.T) {
+	for _, f := range flavours {
+		for cols := 4; cols <= ref.OuterCols; cols += 4 {
+			for _, n := range []int{0, 1, 2, 5} {
+				stride := cols + h.rng.IntN(3)
+				x, s := h.numbers(max(0, (n-1)*stride+cols), f), h.doubles(n, f)
+				wide, weighed := h.doubles(n*ref.OuterCols, f), h.doubles(n*ref.OuterCols, f)
+				wantWide, wantWeighed := append([]float64(nil), wide...), append([]float64(nil), weighed...)
+				h.want.Weigh(wantWide, wantWeighed, x, s, stride, cols)
+				for _, p := range h.places()[:4] {
+					what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
+					gotWide, gotWeighed := guard.Put(h.buffers[0], p, wide), guard.Put(h.buffers[1], p, weighed)
+					h.got.Weigh(gotWide, gotWeighed, guard.Put(h.buffers[2], p, x), guard.Put(h.buffers[3], p, s), stride, cols)
+					equal64(t, what+" wide", gotWide, wantWide)
+					equal64(t, what+" weighed", gotWeighed, wantWeighed)
+					h.intact(t, what)
+				}
+			}
+		}
+	}
+}
+
+// outer compares the elements that are defined.
+func (h *harness[T]) outer(t *testing.T) {
+	const cols = ref.OuterCols
+	for _, f := range flavours {
+		for rows := 4; rows <= cols; rows += 4 {
+			for _, n := range []int{1, 2, 7} {
+				a, b, c := h.doubles(n*cols, f), h.doubles(n*cols, f), h.doubles(cols*cols, f)
+				for _, square := range []bool{false, true} {
+					want := append([]float64(nil), c...)
+					h.want.Outer(a, b, want, rows, square)
+					for _, p := range h.places()[:4] {
+						what := fmt.Sprintf("%s rows=%d n=%d square=%v %+v", f.name, rows, n, square, p)
+						got := guard.Put(h.buffers[2], p, c)
+						h.got.Outer(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, rows, square)
+						for i := range rows {
+							defined := i + 1
+							if square {
+								defined = cols
+							}
+							equal64(t, fmt.Sprintf("%s i=%d", what, i), got[i*cols:][:defined], want[i*cols:][:defined])
+						}
+						h.intact(t, what)
+					}
+				}
+			}
+		}
 	}
 }

@@ -31,6 +31,7 @@ var Kernels = []Kernel{
 	{"pack", (*Writer).pack},
 	{"bounds", (*Writer).bounds},
 	{"tile", (*Writer).tile},
+	{"outer", (*Writer).outer},
 	{"limits", (*Writer).limits},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
