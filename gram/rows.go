@@ -14,11 +14,12 @@ type Rows[T kernel.Float] struct {
 	first  []int // row of each block
 	n      int
 	cols   int
+	zeros  []T // a row of them
 }
 
 // RowsOf returns the rows of d, the bias included. It shares their memory.
 func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
-	x := &Rows[T]{cols: d.Spec().Cols()}
+	x := &Rows[T]{cols: d.Spec().Cols(), zeros: make([]T, d.Spec().Cols())}
 	for b := range d.Blocks(context.Background()) { // of a data set in memory: no error
 		x.blocks, x.first = append(x.blocks, b), append(x.first, x.n)
 		x.n += b.Len()
@@ -35,7 +36,8 @@ func Dense[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
 	if n > 0 && cols > 0 && (len(values) < cols || (len(values)-cols)/stride < n-1) {
 		panic("gram: short values")
 	}
-	return &Rows[T]{blocks: []*block.Block[T]{{Cols: cols, Stride: stride, X: values}}, first: []int{0}, n: n, cols: cols}
+	return &Rows[T]{blocks: []*block.Block[T]{{Cols: cols, Stride: stride, X: values}}, first: []int{0}, n: n, cols: cols,
+		zeros: make([]T, cols)}
 }
 
 // Len returns the number of rows.
@@ -51,44 +53,59 @@ func (x *Rows[T]) find(r int) (b *block.Block[T], local int) {
 }
 
 // pack packs rows lo to hi as rows at, at+1, ... of packed, which has room for total rows. Both at and total are multiples
-// of width. A panel of up to KC columns of all rows comes after the other; in it, groups of width rows; in a group, the
-// elements of its rows for each column. Zeros fill the last group.
+// of width, which is even. A panel of up to KC columns of all rows comes after the other; in it, groups of width rows; in a
+// group, the elements of its rows for each column. Zeros fill the last group.
 func (x *Rows[T]) pack(packed []T, width, total, at, lo, hi int) {
-	for r := lo; r < lo+up(hi-lo, width); r++ {
+	for r := lo; r < lo+up(hi-lo, width); {
 		group, i := at+(r-lo)/width*width, (r-lo)%width
-		if r >= hi {
-			x.packRow(packed, width, total, group, i, nil)
+		a, b := x.row(r, hi), x.row(r+1, hi)
+		if width-i < 4 {
+			for k0 := 0; k0 < x.cols; k0 += kc {
+				n := min(kc, x.cols-k0)
+				interleave2(packed[k0*total+group*n+i:], width, a[k0:k0+n], b[k0:])
+			}
+			r += 2
 			continue
 		}
-		b, local := x.find(r)
-		if b.Sparse == nil {
-			x.packRow(packed, width, total, group, i, b.X[local*b.Stride:][:x.cols])
-			continue
+		c, d := x.row(r+2, hi), x.row(r+3, hi)
+		for k0 := 0; k0 < x.cols; k0 += kc {
+			n := min(kc, x.cols-k0)
+			interleave4(packed[k0*total+group*n+i:], width, a[k0:k0+n], b[k0:], c[k0:], d[k0:])
 		}
-		x.packRow(packed, width, total, group, i, nil)
-		columns, values := b.Sparse.Row(local)
-		for k, c := range columns {
-			k0 := int(c) / kc * kc
-			packed[k0*total+group*min(kc, x.cols-k0)+(int(c)-k0)*width+i] = values[k]
-		}
+		r += 4
 	}
 }
 
-// packRow packs a row, nil for zeros, as row i of a group.
-func (x *Rows[T]) packRow(packed []T, width, total, group, i int, row []T) {
-	for k0 := 0; k0 < x.cols; k0 += kc {
-		n := min(kc, x.cols-k0)
-		to := packed[k0*total+group*n:][:n*width]
-		if row == nil {
-			for j := i; j < len(to); j += width {
-				to[j] = 0
-			}
-			continue
-		}
-		part := row[k0 : k0+n]
-		for j := i; j < len(to) && len(part) > 0; j += width {
-			to[j] = part[0]
-			part = part[1:]
-		}
+// row returns row r, zeros if r is not below hi.
+func (x *Rows[T]) row(r, hi int) []T {
+	if r >= hi {
+		return x.zeros
+	}
+	b, local := x.find(r)
+	if b.Sparse == nil {
+		return b.X[local*b.Stride:][:x.cols]
+	}
+	row := make([]T, x.cols)
+	columns, values := b.Sparse.Row(local)
+	for k, c := range columns {
+		row[c] = values[k]
+	}
+	return row
+}
+
+// interleave2 and interleave4 write element k of each row to dst[k*width], dst[k*width+1], ...
+func interleave2[T kernel.Float](dst []T, width int, a, b []T) {
+	b = b[:len(a)]
+	for k, v := range a {
+		to := dst[k*width:][:2]
+		to[0], to[1] = v, b[k]
+	}
+}
+
+func interleave4[T kernel.Float](dst []T, width int, a, b, c, d []T) {
+	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+	for k, v := range a {
+		to := dst[k*width:][:4]
+		to[0], to[1], to[2], to[3] = v, b[k], c[k], d[k]
 	}
 }

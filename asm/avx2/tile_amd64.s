@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVQ a_base+0(FP), AX
 	MOVQ a_len+8(FP), CX
@@ -17,6 +17,8 @@ TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVQ ldc+72(FP), DI
 	SHLQ $0x02, DI
 	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x02, R9
 
 panel1:
 	VXORPS Y0, Y0, Y0
@@ -31,12 +33,13 @@ panel1:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
-	MOVQ   DX, R9
-	MOVQ   BX, R10
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
 k2:
-	VMOVUPS      (R9), Y12
-	VMOVUPS      32(R9), Y13
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -56,29 +59,29 @@ k2:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x18, AX
-	ADDQ         $0x40, R9
-	SUBQ         $0x10, R10
+	ADDQ         $0x40, R10
+	SUBQ         $0x10, R11
 	JNZ          k2
 	TESTB        R8, R8
 	JZ           store3
-	MOVQ         SI, R9
-	VADDPS       (R9), Y0, Y0
-	VADDPS       32(R9), Y1, Y1
-	ADDQ         DI, R9
-	VADDPS       (R9), Y2, Y2
-	VADDPS       32(R9), Y3, Y3
-	ADDQ         DI, R9
-	VADDPS       (R9), Y4, Y4
-	VADDPS       32(R9), Y5, Y5
-	ADDQ         DI, R9
-	VADDPS       (R9), Y6, Y6
-	VADDPS       32(R9), Y7, Y7
-	ADDQ         DI, R9
-	VADDPS       (R9), Y8, Y8
-	VADDPS       32(R9), Y9, Y9
-	ADDQ         DI, R9
-	VADDPS       (R9), Y10, Y10
-	VADDPS       32(R9), Y11, Y11
+	MOVQ         SI, R10
+	VADDPS       (R10), Y0, Y0
+	VADDPS       32(R10), Y1, Y1
+	ADDQ         DI, R10
+	VADDPS       (R10), Y2, Y2
+	VADDPS       32(R10), Y3, Y3
+	ADDQ         DI, R10
+	VADDPS       (R10), Y4, Y4
+	VADDPS       32(R10), Y5, Y5
+	ADDQ         DI, R10
+	VADDPS       (R10), Y6, Y6
+	VADDPS       32(R10), Y7, Y7
+	ADDQ         DI, R10
+	VADDPS       (R10), Y8, Y8
+	VADDPS       32(R10), Y9, Y9
+	ADDQ         DI, R10
+	VADDPS       (R10), Y10, Y10
+	VADDPS       32(R10), Y11, Y11
 
 store3:
 	VMOVUPS Y0, (SI)
@@ -105,7 +108,7 @@ store3:
 	RET
 
 // func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVQ a_base+0(FP), AX
 	MOVQ a_len+8(FP), CX
@@ -117,6 +120,8 @@ TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVQ ldc+72(FP), DI
 	SHLQ $0x03, DI
 	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x03, R9
 
 panel1:
 	VXORPS Y0, Y0, Y0
@@ -131,12 +136,13 @@ panel1:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
-	MOVQ   DX, R9
-	MOVQ   BX, R10
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
 k2:
-	VMOVUPD      (R9), Y12
-	VMOVUPD      32(R9), Y13
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPD      (R10), Y12
+	VMOVUPD      32(R10), Y13
 	VBROADCASTSD (AX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -156,29 +162,29 @@ k2:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         $0x30, AX
-	ADDQ         $0x40, R9
-	SUBQ         $0x08, R10
+	ADDQ         $0x40, R10
+	SUBQ         $0x08, R11
 	JNZ          k2
 	TESTB        R8, R8
 	JZ           store3
-	MOVQ         SI, R9
-	VADDPD       (R9), Y0, Y0
-	VADDPD       32(R9), Y1, Y1
-	ADDQ         DI, R9
-	VADDPD       (R9), Y2, Y2
-	VADDPD       32(R9), Y3, Y3
-	ADDQ         DI, R9
-	VADDPD       (R9), Y4, Y4
-	VADDPD       32(R9), Y5, Y5
-	ADDQ         DI, R9
-	VADDPD       (R9), Y6, Y6
-	VADDPD       32(R9), Y7, Y7
-	ADDQ         DI, R9
-	VADDPD       (R9), Y8, Y8
-	VADDPD       32(R9), Y9, Y9
-	ADDQ         DI, R9
-	VADDPD       (R9), Y10, Y10
-	VADDPD       32(R9), Y11, Y11
+	MOVQ         SI, R10
+	VADDPD       (R10), Y0, Y0
+	VADDPD       32(R10), Y1, Y1
+	ADDQ         DI, R10
+	VADDPD       (R10), Y2, Y2
+	VADDPD       32(R10), Y3, Y3
+	ADDQ         DI, R10
+	VADDPD       (R10), Y4, Y4
+	VADDPD       32(R10), Y5, Y5
+	ADDQ         DI, R10
+	VADDPD       (R10), Y6, Y6
+	VADDPD       32(R10), Y7, Y7
+	ADDQ         DI, R10
+	VADDPD       (R10), Y8, Y8
+	VADDPD       32(R10), Y9, Y9
+	ADDQ         DI, R10
+	VADDPD       (R10), Y10, Y10
+	VADDPD       32(R10), Y11, Y11
 
 store3:
 	VMOVUPD Y0, (SI)

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVQ a_base+0(FP), AX
 	MOVQ a_len+8(FP), CX
@@ -17,6 +17,8 @@ TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVQ ldc+72(FP), DI
 	SHLQ $0x02, DI
 	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x02, R9
 
 panel1:
 	VXORPS Z0, Z0, Z0
@@ -43,12 +45,14 @@ panel1:
 	VXORPS Z21, Z21, Z21
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
-	MOVQ   DX, R9
-	MOVQ   BX, R10
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
 k2:
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
+	PREFETCHT1   (R10)(R9*1)
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPS      (R10), Z24
+	VMOVUPS      64(R10), Z25
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -86,47 +90,47 @@ k2:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         $0x30, AX
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x20, R10
+	ADDQ         $0x00000080, R10
+	SUBQ         $0x20, R11
 	JNZ          k2
 	TESTB        R8, R8
 	JZ           store3
-	MOVQ         SI, R9
-	VADDPS       (R9), Z0, Z0
-	VADDPS       64(R9), Z1, Z1
-	ADDQ         DI, R9
-	VADDPS       (R9), Z2, Z2
-	VADDPS       64(R9), Z3, Z3
-	ADDQ         DI, R9
-	VADDPS       (R9), Z4, Z4
-	VADDPS       64(R9), Z5, Z5
-	ADDQ         DI, R9
-	VADDPS       (R9), Z6, Z6
-	VADDPS       64(R9), Z7, Z7
-	ADDQ         DI, R9
-	VADDPS       (R9), Z8, Z8
-	VADDPS       64(R9), Z9, Z9
-	ADDQ         DI, R9
-	VADDPS       (R9), Z10, Z10
-	VADDPS       64(R9), Z11, Z11
-	ADDQ         DI, R9
-	VADDPS       (R9), Z12, Z12
-	VADDPS       64(R9), Z13, Z13
-	ADDQ         DI, R9
-	VADDPS       (R9), Z14, Z14
-	VADDPS       64(R9), Z15, Z15
-	ADDQ         DI, R9
-	VADDPS       (R9), Z16, Z16
-	VADDPS       64(R9), Z17, Z17
-	ADDQ         DI, R9
-	VADDPS       (R9), Z18, Z18
-	VADDPS       64(R9), Z19, Z19
-	ADDQ         DI, R9
-	VADDPS       (R9), Z20, Z20
-	VADDPS       64(R9), Z21, Z21
-	ADDQ         DI, R9
-	VADDPS       (R9), Z22, Z22
-	VADDPS       64(R9), Z23, Z23
+	MOVQ         SI, R10
+	VADDPS       (R10), Z0, Z0
+	VADDPS       64(R10), Z1, Z1
+	ADDQ         DI, R10
+	VADDPS       (R10), Z2, Z2
+	VADDPS       64(R10), Z3, Z3
+	ADDQ         DI, R10
+	VADDPS       (R10), Z4, Z4
+	VADDPS       64(R10), Z5, Z5
+	ADDQ         DI, R10
+	VADDPS       (R10), Z6, Z6
+	VADDPS       64(R10), Z7, Z7
+	ADDQ         DI, R10
+	VADDPS       (R10), Z8, Z8
+	VADDPS       64(R10), Z9, Z9
+	ADDQ         DI, R10
+	VADDPS       (R10), Z10, Z10
+	VADDPS       64(R10), Z11, Z11
+	ADDQ         DI, R10
+	VADDPS       (R10), Z12, Z12
+	VADDPS       64(R10), Z13, Z13
+	ADDQ         DI, R10
+	VADDPS       (R10), Z14, Z14
+	VADDPS       64(R10), Z15, Z15
+	ADDQ         DI, R10
+	VADDPS       (R10), Z16, Z16
+	VADDPS       64(R10), Z17, Z17
+	ADDQ         DI, R10
+	VADDPS       (R10), Z18, Z18
+	VADDPS       64(R10), Z19, Z19
+	ADDQ         DI, R10
+	VADDPS       (R10), Z20, Z20
+	VADDPS       64(R10), Z21, Z21
+	ADDQ         DI, R10
+	VADDPS       (R10), Z22, Z22
+	VADDPS       64(R10), Z23, Z23
 
 store3:
 	VMOVUPS Z0, (SI)
@@ -171,7 +175,7 @@ store3:
 	RET
 
 // func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVQ a_base+0(FP), AX
 	MOVQ a_len+8(FP), CX
@@ -183,6 +187,8 @@ TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVQ ldc+72(FP), DI
 	SHLQ $0x03, DI
 	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x03, R9
 
 panel1:
 	VXORPS Z0, Z0, Z0
@@ -209,12 +215,14 @@ panel1:
 	VXORPS Z21, Z21, Z21
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
-	MOVQ   DX, R9
-	MOVQ   BX, R10
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
 k2:
-	VMOVUPD      (R9), Z24
-	VMOVUPD      64(R9), Z25
+	PREFETCHT1   (R10)(R9*1)
+	PREFETCHT1   64(R10)(R9*1)
+	VMOVUPD      (R10), Z24
+	VMOVUPD      64(R10), Z25
 	VBROADCASTSD (AX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -252,47 +260,47 @@ k2:
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
 	ADDQ         $0x60, AX
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x10, R10
+	ADDQ         $0x00000080, R10
+	SUBQ         $0x10, R11
 	JNZ          k2
 	TESTB        R8, R8
 	JZ           store3
-	MOVQ         SI, R9
-	VADDPD       (R9), Z0, Z0
-	VADDPD       64(R9), Z1, Z1
-	ADDQ         DI, R9
-	VADDPD       (R9), Z2, Z2
-	VADDPD       64(R9), Z3, Z3
-	ADDQ         DI, R9
-	VADDPD       (R9), Z4, Z4
-	VADDPD       64(R9), Z5, Z5
-	ADDQ         DI, R9
-	VADDPD       (R9), Z6, Z6
-	VADDPD       64(R9), Z7, Z7
-	ADDQ         DI, R9
-	VADDPD       (R9), Z8, Z8
-	VADDPD       64(R9), Z9, Z9
-	ADDQ         DI, R9
-	VADDPD       (R9), Z10, Z10
-	VADDPD       64(R9), Z11, Z11
-	ADDQ         DI, R9
-	VADDPD       (R9), Z12, Z12
-	VADDPD       64(R9), Z13, Z13
-	ADDQ         DI, R9
-	VADDPD       (R9), Z14, Z14
-	VADDPD       64(R9), Z15, Z15
-	ADDQ         DI, R9
-	VADDPD       (R9), Z16, Z16
-	VADDPD       64(R9), Z17, Z17
-	ADDQ         DI, R9
-	VADDPD       (R9), Z18, Z18
-	VADDPD       64(R9), Z19, Z19
-	ADDQ         DI, R9
-	VADDPD       (R9), Z20, Z20
-	VADDPD       64(R9), Z21, Z21
-	ADDQ         DI, R9
-	VADDPD       (R9), Z22, Z22
-	VADDPD       64(R9), Z23, Z23
+	MOVQ         SI, R10
+	VADDPD       (R10), Z0, Z0
+	VADDPD       64(R10), Z1, Z1
+	ADDQ         DI, R10
+	VADDPD       (R10), Z2, Z2
+	VADDPD       64(R10), Z3, Z3
+	ADDQ         DI, R10
+	VADDPD       (R10), Z4, Z4
+	VADDPD       64(R10), Z5, Z5
+	ADDQ         DI, R10
+	VADDPD       (R10), Z6, Z6
+	VADDPD       64(R10), Z7, Z7
+	ADDQ         DI, R10
+	VADDPD       (R10), Z8, Z8
+	VADDPD       64(R10), Z9, Z9
+	ADDQ         DI, R10
+	VADDPD       (R10), Z10, Z10
+	VADDPD       64(R10), Z11, Z11
+	ADDQ         DI, R10
+	VADDPD       (R10), Z12, Z12
+	VADDPD       64(R10), Z13, Z13
+	ADDQ         DI, R10
+	VADDPD       (R10), Z14, Z14
+	VADDPD       64(R10), Z15, Z15
+	ADDQ         DI, R10
+	VADDPD       (R10), Z16, Z16
+	VADDPD       64(R10), Z17, Z17
+	ADDQ         DI, R10
+	VADDPD       (R10), Z18, Z18
+	VADDPD       64(R10), Z19, Z19
+	ADDQ         DI, R10
+	VADDPD       (R10), Z20, Z20
+	VADDPD       64(R10), Z21, Z21
+	ADDQ         DI, R10
+	VADDPD       (R10), Z22, Z22
+	VADDPD       64(R10), Z23, Z23
 
 store3:
 	VMOVUPD Z0, (SI)

@@ -19,7 +19,7 @@ func (w *Writer) tileShape() (mr, nr int) {
 	return 12, tileVectors * 2 * w.Per
 }
 
-// tile: a panel of b stays in the first-level cache while panels of a pass.
+// tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
 	w.begin("Tile", "func(a, b, c []T, ldc int, add bool)",
@@ -33,6 +33,9 @@ func (w *Writer) tile() {
 	w.Load(w.Param("ldc"), ldc)
 	w.SHLQ(imm(w.log2()), ldc)
 	w.Load(w.Param("add"), add)
+	size := w.GP64() // of b: what follows it is prefetched, the next panel mostly
+	w.MOVQ(n, size)
+	w.SHLQ(imm(w.log2()), size)
 
 	panel, loop, store := w.label("panel"), w.label("k"), w.label("store")
 	w.Label(panel)
@@ -45,6 +48,9 @@ func (w *Writer) tile() {
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
 	w.Label(loop)
+	for j := 0; j < tileVectors*w.ISA.Bytes; j += cacheLine {
+		w.PREFETCHT1(at(row, size, j))
+	}
 	v := w.full(tileVectors)
 	for j, r := range v {
 		w.movp(mem(row, j*w.ISA.Bytes), r)
@@ -63,14 +69,14 @@ func (w *Writer) tile() {
 
 	w.TESTB(add, add)
 	w.JZ(ref(store))
-	at := w.GP64()
-	w.MOVQ(c, at)
+	sum := w.GP64()
+	w.MOVQ(c, sum)
 	for i := range acc {
 		for j, r := range acc[i] {
-			w.addp(mem(at, j*w.ISA.Bytes), r, r)
+			w.addp(mem(sum, j*w.ISA.Bytes), r, r)
 		}
 		if i < mr-1 {
-			w.ADDQ(ldc, at)
+			w.ADDQ(ldc, sum)
 		}
 	}
 	w.Label(store)
