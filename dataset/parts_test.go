@@ -75,14 +75,18 @@ func partsTable(classes []string, wrong map[int]float32) arrow.Record {
 
 // TestParts loads a file in parts of one worker each: blocks, classes and notes are those of one worker for all.
 func TestParts(t *testing.T) {
-	for _, classes := range [][]string{{"yes", "no"}, {"c", "b", "a"}} {
+	tables, counts := [][]string{{"yes", "no"}, {"c", "b", "a"}}, []int{1, 2, 3, 8}
+	if testing.Short() {
+		tables, counts = tables[:1], counts[:2]
+	}
+	for _, classes := range tables {
 		rec := partsTable(classes, nil)
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, 1900, parquet.WithDataPageSize(3000), parquet.WithCompression(compress.Codecs.Snappy))
 		var want []*block.Block[float32]
 		var spec *block.Spec
 		var notes []string
-		for _, workers := range []int{1, 2, 3, 8} {
+		for _, workers := range counts {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			var warnings []string
 			last := int64(0)
@@ -126,6 +130,9 @@ func TestParts(t *testing.T) {
 
 // TestPartsErrors names the first wrong row, whichever part it is in.
 func TestPartsErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestParts runs the same code")
+	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, wrong := range []map[int]float32{{5000: nan, 24_000: inf}, {24_999: nan}, {4096: inf, 4095: inf, 12_288: nan}} {
 		rec := partsTable([]string{"no", "yes"}, wrong)
