@@ -24,7 +24,7 @@ var layers = [][]string{
 		"internal/page", "internal/ahead"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits", "gram"},
+	{"cache", "model", "kernel/limits", "gram", "internal/dense"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},
