@@ -24,7 +24,7 @@ var layers = [][]string{
 		"internal/page", "internal/ahead"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits", "gram", "internal/dense"},
+	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},

@@ -2,7 +2,6 @@ package logistic
 
 import (
 	"context"
-	"iter"
 	"math"
 	"sync"
 
@@ -10,6 +9,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
 // A problem is the rows, and what is needed for sums over them.
@@ -70,49 +70,16 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 // penalised returns how many of the weights are no bias.
 func (p *problem[T]) penalised() int { return len(p.src.Spec().Features) }
 
-// scatter computes the Hessian with the other sums in one pass: what weighs the rows of a run keeps their sums, and they are
-// added up in row order when a block is done.
+// scatter computes the Hessian with the other sums.
 func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
 		return err
 	}
-	var runs []sums
-	var first int64
-	src := eachBlock[T]{p.src, func(b *block.Block[T]) {
-		first, runs = b.First, make([]sums, (b.Len()+block.RunRows-1)/block.RunRows)
-	}, func() {
-		for _, s := range runs {
-			at.add(s)
-		}
-	}}
-	weigh := func(run block.Run[T], s []float64) { runs[(run.First-first)/block.RunRows] = p.run(run, w, s) }
-	err = gram.Scatter(ctx, m, src, weigh, p.workers)
+	part := func(run block.Run[T], s []float64) sums { return p.run(run, w, s) }
+	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	at.hessian = m.Data
 	return err
-}
-
-// An eachBlock is a source that calls functions before and after each block is used.
-type eachBlock[T kernel.Float] struct {
-	block.Source[T]
-	before func(*block.Block[T])
-	after  func()
-}
-
-func (e eachBlock[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
-		for b, err := range e.Source.Blocks(ctx) {
-			if err == nil {
-				e.before(b)
-			}
-			if !yield(b, err) {
-				return
-			}
-			if err == nil {
-				e.after()
-			}
-		}
-	}
 }
 
 func (s *sums) add(t sums) {
