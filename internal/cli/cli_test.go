@@ -180,7 +180,7 @@ func TestUsage(t *testing.T) {
 		{"train DATA", "--label is missing"},
 		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
 		{"train DATA --label", "--label needs a value"},
-		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron or pocket: did you mean pocket?"},
+		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, logistic or lda: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
 		{"train DATA --label y --pocket ratchet", "--pocket ratchet: use exact"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
@@ -415,7 +415,7 @@ func TestExamples(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
-		"train --algo ":      "perceptron\npocket\n",
+		"train --algo ":      "perceptron\npocket\nlogistic\nlda\n",
 		"predict --isa ":     strings.Join(levelNames(), "\n") + "\n",
 		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
 	} {

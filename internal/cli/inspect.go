@@ -182,6 +182,10 @@ func (r modelReport) text(path string) []byte {
 	if t.Kept != nil {
 		updates += ", kept the weights after update " + count(*t.Kept)
 	}
+	how := []string{"options", options, "updates", updates, "loss", real(t.Loss)}
+	if solves(r.Algorithm) {
+		how = howSolved(r.Model)
+	}
 	accuracy := float64(t.Rows-t.Errors) / float64(t.Rows)
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)
@@ -191,16 +195,20 @@ func (r modelReport) text(path string) []byte {
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
-		"options", options,
-		"updates", updates,
+		how...)
+	pairs = append(pairs,
 		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(t.Errors), plural(t.Rows, "row"), percent(accuracy)),
-		"loss", real(t.Loss),
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))
 	if t.Margin != nil && t.MistakeBound != nil {
 		pairs = append(pairs, "margin", marginText(t))
 	}
 	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)
+	if r.StdErrors != nil {
+		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
+		s.table(zTable(r.Model, largestWeights))
+		return s.Bytes()
+	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})

@@ -26,7 +26,7 @@ type trainOptions struct {
 
 	algo, order, dtype, pocket choice
 	epochs, maxUpdates         int64
-	eta                        float64
+	eta, l2                    float64
 	seed                       uint64
 
 	out  string
@@ -60,7 +60,9 @@ or "last". In a svmlight file the label is "label" and feature 7 is f7.
 The perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
 the fewest errors, so it serves for any data. Ending without such a plane, after
---epochs, is not a failure.
+--epochs, is not a failure. --algo logistic finds the most likely weights by
+Newton's method, with standard errors (see inspect), in at most --epochs passes;
+--algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -79,7 +81,8 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, logistic and lda solve for an optimum", "perceptron", "pocket",
+		logisticName, ldaName)
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
@@ -90,6 +93,7 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
 		"the column's mean in their place", nullsNames()...)
@@ -118,6 +122,7 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, paths); err != nil {
 			return err
 		}
+		a.settle(cmd, &o)
 		a.noteUnused(cmd, &o)
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths)
@@ -158,6 +163,9 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if err := checkL2(o.l2); err != nil {
+		return err
 	}
 	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
 		return usagef("--categorical %s: %w", o.data.categorical, err)
@@ -219,7 +227,11 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
 	load := time.Since(start).Seconds()
-	learned, err := perceptron.Train(ctx, data.Source, o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }))
+	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	learned, solution, err := solve(ctx, o, data.Source, show)
+	if learned == nil && err == nil {
+		learned, err = perceptron.Train(ctx, data.Source, o.trainer(show))
+	}
 	if err != nil {
 		return err
 	}
@@ -228,6 +240,9 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return err
 	}
 	m := newModel(o, data.Source, learned, fingerprint)
+	if solution != nil {
+		solution.describe(m)
+	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
 			return err
@@ -352,13 +367,20 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	pairs := []string{
 		"converged", converged,
 		"updates", fmt.Sprintf("%s in %s (%s)", count(r.Updates), plural(r.Epochs, "epoch"), plural(r.Visits, "visit")),
-		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.TrainErrors), plural(r.Rows, "row"), percent(r.TrainAccuracy)),
 	}
+	if solves(r.Algorithm) {
+		pairs = howSolved(m)
+	}
+	pairs = append(pairs,
+		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.TrainErrors), plural(r.Rows, "row"), percent(r.TrainAccuracy)),
+	)
 	if r.Kept != nil {
 		pairs = append(pairs, "kept", "the weights after update "+count(*r.Kept))
 	}
+	if !solves(r.Algorithm) {
+		pairs = append(pairs, "loss", real(r.Loss))
+	}
 	pairs = append(pairs,
-		"loss", real(r.Loss),
 		"radius", real(r.Radius)+", the largest norm of a row",
 		"norm", real(r.Norm)+", of the weights",
 	)
@@ -384,6 +406,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 	switch {
 	case r.Converged:
 		return ""
+	case solves(r.Algorithm):
+		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
 		if o.order.value == string(train.Cyclic) {
