@@ -117,7 +117,6 @@ func namedLabel(opt Options, cols []column) Options {
 	return opt
 }
 
-func (in *csvInput) origins() []origin     { return filesOf(in.sources) }
 func (in *csvInput) labelOnly() input      { return in }
 func (in *csvInput) name() string          { return nameOf(in.sources) }
 func (in *csvInput) total() int64          { return -1 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -91,25 +92,36 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	return data, err
 }
 
-// Key identifies the blocks for a cache: it differs where another option, or a file that changed, could make them differ.
-func (in *Input[T]) Key() (cache.Key, error) {
+// Key identifies for a cache the blocks that Open gives of files: it differs where another option, or a file that changed,
+// could make them differ. It doesn't read the files.
+func Key(paths []string, opt Options) (cache.Key, error) {
+	if opt.Nulls == "" {
+		opt.Nulls = block.NullsError
+	}
 	options, err := json.Marshal(struct {
 		Reader int
 		Options
-	}{readerVersion, in.opt})
+	}{readerVersion, opt})
 	if err != nil {
 		return cache.Key{}, err
 	}
+	if paths, err = Expand(paths); err != nil {
+		return cache.Key{}, err
+	}
 	key := cache.Key{Options: options}
-	for _, f := range in.in.origins() {
-		if f.info == nil {
-			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", f.path)
+	for _, p := range paths {
+		if p == "-" {
+			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}
-		path, err := filepath.Abs(f.path)
+		info, err := os.Stat(p)
 		if err != nil {
-			return key, pathError(f.path, err)
+			return key, pathError(p, err)
 		}
-		key.Sources = append(key.Sources, cache.Source{Path: path, Size: f.info.Size(), Modified: f.info.ModTime().UnixNano()})
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return key, pathError(p, err)
+		}
+		key.Sources = append(key.Sources, cache.Source{Path: abs, Size: info.Size(), Modified: info.ModTime().UnixNano()})
 	}
 	return key, nil
 }

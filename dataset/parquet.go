@@ -501,11 +501,3 @@ func (in *parquetInput) labelOnly() input {
 	}
 	return only
 }
-
-func (in *parquetInput) origins() []origin {
-	files := make([]origin, len(in.files))
-	for i, f := range in.files {
-		files[i] = origin{f.path, f.info}
-	}
-	return files
-}

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/cache"
 )
 
 // wideFile writes a file whose rows, of 260 columns, make five blocks of float32.
@@ -160,7 +159,10 @@ func TestStreamWarns(t *testing.T) {
 	}
 	opt.Warn = func(s string) { streamed = append(streamed, s) }
 	s := mustStream(t, memory.DefaultAllocator, opt, path)
-	for range 2 {
+	for pass := range 3 {
+		if (pass > 0) != (s.Warnings() != nil) || pass > 0 && !slices.Equal(s.Warnings(), loaded) {
+			t.Errorf("after %d passes: warnings %q, from Load %q", pass, s.Warnings(), loaded)
+		}
 		if _, err := block.Collect(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -176,12 +178,8 @@ func TestKey(t *testing.T) {
 	cols := []testField{field("x", p.Float32, "[1, 2]"), field("z", p.Float32, "[1, 2]"), field("y", p.Int32, "[0, 1]")}
 	a, b := file1(t, dir, "a.parquet", cols...), file1(t, dir, "b.parquet", cols...)
 	key := func(opt Options, paths ...string) string {
-		in, err := Open[float32](context.Background(), paths, opt)
+		k, err := Key(paths, opt)
 		if err != nil {
-			t.Fatal(err)
-		}
-		var k cache.Key
-		if k, err = in.Key(); err != nil {
 			t.Fatal(err)
 		}
 		return fmt.Sprintf("%s %v", k.Options, k.Sources)
@@ -190,7 +188,8 @@ func TestKey(t *testing.T) {
 	want := key(base, a, b)
 	for what, opt := range map[string]Options{
 		"workers": {Label: "y", Workers: 3}, "keep": {Label: "y", Keep: []string{"x"}},
-		"functions": {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
+		"functions":   {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
+		"the default": {Label: "y", Nulls: block.NullsError},
 	} {
 		if got := key(opt, a, b); got != want {
 			t.Errorf("%s change the key: %s, want %s", what, got, want)
@@ -218,5 +217,12 @@ func TestKey(t *testing.T) {
 	}
 	if key(base, a, b) == want {
 		t.Error("the key doesn't show a changed file")
+	}
+	for paths, want := range map[string]string{
+		"-":    "-: a cache of standard input could serve no later run: save it and name the file",
+		"none": "none: no such file: check the path", "*.csv": "*.csv: no file matches: check the path",
+	} {
+		_, err := Key([]string{paths}, base)
+		wantError(t, err, dir, want)
 	}
 }

@@ -166,7 +166,6 @@ func looksSvmlight(text []byte) bool {
 	return false
 }
 
-func (in *svmlightInput) origins() []origin     { return filesOf(in.sources) }
 func (in *svmlightInput) labelOnly() input      { return in }
 func (in *svmlightInput) name() string          { return nameOf(in.sources) }
 func (in *svmlightInput) total() int64          { return in.rows }
