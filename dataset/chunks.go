@@ -14,8 +14,6 @@ const (
 	maxRecord = 64 << 20
 	// maxTextColumns bounds the columns of a file, since names are as long as its first line allows.
 	maxTextColumns = 1 << 18
-
-	assumedMemory = 8 << 30 // of the machine, where the system doesn't tell
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

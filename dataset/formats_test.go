@@ -320,7 +320,7 @@ func TestStandardInput(t *testing.T) {
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
 	if _, err := readStandardInput(strings.NewReader("12345"), 4); err == nil ||
-		err.Error() != "-: more than 4 bytes on standard input, half of this machine's memory: save it and name the file" {
+		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
 	}
 }
