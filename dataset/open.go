@@ -45,12 +45,14 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
 	sel := in.selection()
+	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}
+	files.within(0)
 	if sel.unlearned() {
 		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
 			return nil, err
 		}
 	}
-	return &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}, nil
+	return files, nil
 }
 
 // Rows returns how many rows there are at most, those that are left out for missing values included; -1 where only
@@ -85,6 +87,7 @@ func (in *Input[T]) Cols() int {
 
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
+	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols()))
 	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, in.Rows(), in.in.batches(ctx, in.pool, in.mem))
 	if err == nil {
 		in.opt.tell(in.in.notes())

@@ -27,6 +27,8 @@ type parquetInput struct {
 	files []*parquetFile
 	sel   *selection
 	rows  int64
+
+	memory int64 // that a pass may take; 0: no bound
 }
 
 // A parquetFile is what is needed of a file's metadata to read the selected columns. The file itself isn't kept open:
@@ -108,6 +110,7 @@ func (in *parquetInput) name() string {
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		buffers := page.NewPool(mem)
+		buffers.Limit = in.pages()
 		defer buffers.Close()
 		ctx, cancel := context.WithCancel(ctx)
 		var running errgroup.Group
@@ -115,7 +118,7 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 		defer cancel()
 		// A lane begins the next row group when the last batch of its own was taken.
 		groups, columns := in.groups(), max(1, len(in.sel.columns))
-		lanes := min(cap(p), (2*cap(p)+columns-1)/columns, len(groups))
+		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {
@@ -491,7 +494,7 @@ func oneLine(s string) string {
 // labelOnly returns the input with the label as its only column.
 func (in *parquetInput) labelOnly() input {
 	label := in.sel.label
-	only := &parquetInput{rows: in.rows, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
+	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {

@@ -47,6 +47,11 @@ type Options struct {
 	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text     TextOptions // how CSV and svmlight files are written
 
+	// Memory, unless 0, is how many bytes blocks and the pages of Parquet files may take in memory. What pages may, they take
+	// in any case up to 48 MiB; a file that needs more can't be read. The number of rows that are read at a time, which come
+	// on top, doesn't depend on it.
+	Memory int64 `json:"-"`
+
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
 	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,

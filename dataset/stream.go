@@ -38,6 +38,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	}
 	rows := int(min(s.rows, int64(block.Rows[T](s.spec.Cols()))))
 	count := min(block.InFlight, (s.rows+int64(rows)-1)/int64(rows))
+	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols()))
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -119,6 +120,71 @@ func TestStreamChanges(t *testing.T) {
 			}
 			break
 		}
+	}
+}
+
+// TestStreamFewer: a file that has fewer rows than when they were counted, though it looks the same, is an error.
+func TestStreamFewer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte("x,y\n1,0\n2,1\n3,1\n4,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustStream(t, memory.DefaultAllocator, Options{Label: "y"}, path)
+	for text, want := range map[string]int64{"x,y\n1,0\n2,1\n3,1\n4,0\n": 4, "x,y\n1,0\n2,1\n30000,1\n": 3, "x,y\n1,0\n2,1\n3,1\n4,0\r": 4} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := block.Collect(context.Background(), s)
+		if want == s.Rows() && err != nil {
+			t.Error(err)
+		} else if want < s.Rows() {
+			wantError(t, err, filepath.Dir(path), "DIR/a.csv: the data changed while it was read: try again")
+		}
+	}
+}
+
+// TestInOrderReleases: what was made ahead is released where nobody takes it.
+func TestInOrderReleases(t *testing.T) {
+	for _, stop := range []int{0, 1, 3, 100} {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		made := 0
+		jobs := func(yield func(job) bool) {
+			for i := range 50 {
+				ok := yield(func() (*batch, error) {
+					if stop == 100 && i == 5 {
+						return nil, errStop
+					}
+					b := array.NewInt64Builder(mem)
+					defer b.Release()
+					b.Append(int64(i))
+					return &batch{rows: 1, columns: []arrow.Array{b.NewArray()}}, nil
+				})
+				if made++; !ok {
+					return
+				}
+			}
+		}
+		taken := 0
+		for b, err := range inOrder(context.Background(), newPool(4), jobs) {
+			if err == nil && b.columns[0].(*array.Int64).Value(0) != int64(taken) {
+				t.Errorf("batch %d is %v", taken, b.columns[0])
+			}
+			b.release()
+			if taken++; taken == stop {
+				break
+			}
+		}
+		if stop == 1 && made < 5 {
+			t.Errorf("%d were made", made)
+		}
+		mem.AssertSize(t, 0)
 	}
 }
 

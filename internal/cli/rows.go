@@ -54,7 +54,7 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
-		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(),
+		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}
