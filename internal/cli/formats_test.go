@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,11 @@ func TestFormats(t *testing.T) {
 		if got := decode(t, "eval", "--model", m, path, "--json"); got["errors"] != 0.0 {
 			t.Errorf("%s: %v", name, got)
 		}
+		svm := filepath.Join(t.TempDir(), "predictions.svm")
+		succeed(t, "predict", "--model", m, path, "--keep", "*[12]", "--out", svm)
+		if got, err := os.ReadFile(svm); err != nil || string(got) != "1 1:3 2:3\n1 1:4 2:3\n-1 1:1 2:1\n" {
+			t.Errorf("%s: predictions %q (%v)", name, got, err)
+		}
 		out := filepath.Join(dir, "predictions.csv")
 		succeed(t, "predict", "--model", m, path, "--out", out)
 		if got, err := os.ReadFile(out); err != nil || string(got) != "prediction\n1\n1\n-1\n" {
@@ -53,6 +59,27 @@ func TestFormats(t *testing.T) {
 	if got := succeed(t, "inspect", filepath.Join(dir, "c.txt")); !strings.Contains(got, "c.txt: CSV") ||
 		!strings.Contains(got, "space") || !strings.Contains(got, "x2") {
 		t.Errorf("inspect prints\n%s", got)
+	}
+}
+
+// TestGenFormats: gen writes the same rows in each of the formats that its help names.
+func TestGenFormats(t *testing.T) {
+	dir := t.TempDir()
+	weights := ""
+	for _, ext := range []string{".parquet", ".csv", ".arrow", ".svm"} {
+		path, m := filepath.Join(dir, "x"+ext), filepath.Join(dir, "m.json")
+		succeed(t, "gen", "--rows", "50", "--features", "3", "--noise", "0.1", "--out", path)
+		if help := succeed(t, "gen", "--help"); strings.Count(help, ext) < 2 {
+			t.Errorf("the help doesn't name %s", ext)
+		}
+		succeed(t, "train", path, "--label", "label", "--epochs", "2", "--out", m)
+		got := fmt.Sprint(decode(t, "inspect", m, "--json")["weights"])
+		if weights == "" {
+			weights = got
+		}
+		if got != weights {
+			t.Errorf("%s: weights %s, want %s", ext, got, weights)
+		}
 	}
 }
 

@@ -39,6 +39,9 @@ columns as they are read.`,
 			if len(args) != 1 {
 				return usagef("%d files: name one model or data file", len(args))
 			}
+			if args[0] == "-" {
+				return usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+			}
 			return nil
 		},
 	}
