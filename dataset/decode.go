@@ -63,14 +63,23 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 	if r.rest != nil {
 		return nil
 	}
-	err := recovered(func() error {
+	return advised(ctx, recovered(func() error {
 		v, err := r.pages.Read(ctx, n)
 		if err == nil {
 			r.rest, err = r.array(v)
 			v.Release()
 		}
 		return err
-	})
+	}))
+}
+
+// skip passes over n rows, after which there are more. Its errors are those of fill.
+func (r *columnReader) skip(ctx context.Context, n int64) error {
+	return advised(ctx, recovered(func() error { return r.pages.Skip(ctx, n) }))
+}
+
+// advised says what to do about an error of a page reader.
+func advised(ctx context.Context, err error) error {
 	var unreadable page.Unsupported
 	var file *page.FileError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -12,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cache"
+	"halfspace/internal/page"
 	"halfspace/kernel"
 )
 
@@ -88,11 +90,37 @@ func (in *Input[T]) Cols() int {
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols()))
-	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, in.Rows(), in.in.batches(ctx, in.pool, in.mem))
+	buffers := page.NewPool(in.mem)
+	defer buffers.Close()
+	parts, stored := in.parts(ctx, buffers)
+	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, parts, stored)
 	if err == nil {
 		in.opt.tell(in.in.notes())
 	}
 	return data, err
+}
+
+// parts returns the rows in one part for all workers, or, where blocks and row groups are enough to keep them busy, in parts for one
+// worker each: these wait for nobody, and what they decoded is still in their cache when they transpose it. stored is
+// how many bytes the rows take in the files, 0 where that isn't known.
+func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part, stored int64) {
+	const perWorker = 4
+	files, ok := in.in.(*parquetInput)
+	if !ok {
+		return []part{{0, in.Rows(), func(p pool) iter.Seq2[*batch, error] { return in.in.batches(ctx, p, in.mem) }}}, 0
+	}
+	buffers.Limit = files.pages()
+	ranges := []rowRange{{0, files.rows}}
+	if workers := cap(in.pool); workers > 1 && in.sel.nulls != block.NullsDrop && files.lanes(workers) == workers {
+		if r := files.ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
+			ranges = r
+		}
+	}
+	for _, r := range ranges {
+		only := files.only(r, buffers)
+		parts = append(parts, part{r.first, r.last, func(p pool) iter.Seq2[*batch, error] { return only.batches(ctx, p, in.mem) }})
+	}
+	return parts, files.stored()
 }
 
 // Key identifies for a cache the blocks that Open gives of files: it differs where another option, or a file that changed,

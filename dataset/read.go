@@ -14,10 +14,12 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -128,36 +130,96 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 		}
 		batches = again
 	}
-	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, batches)
+	rest := part{0, -1, func(pool) iter.Seq2[*batch, error] { return batches }}
+	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, []part{rest}, 0)
 }
 
-// collect puts batches together as a data set in memory. name is the input's, for messages.
+// A part is consecutive rows of an input, from first to last, which is -1 where only reading tells.
+type part struct {
+	first, last int64
+	batches     func(p pool) iter.Seq2[*batch, error]
+}
+
+// collect puts the parts of an input together as a data set in memory. name is the input's, for messages. One part is
+// read by all workers together, several are by one each.
 func collect[T kernel.Float](ctx context.Context, name string, sel *selection, opt Options, p pool, mem memory.Allocator,
-	rows int64, batches iter.Seq2[*batch, error]) (*block.Data[T], error) {
-	var blocks []*block.Block[T]
-	l := newLabels(opt.Spec)
-	b := newBuilder(sel, l, p, mem, rows, func(full *block.Block[T], _ []arrow.Array) error {
-		blocks = append(blocks, full)
-		return nil
-	})
-	if err := b.run(ctx, batches, opt.Progress); err != nil {
+	parts []part, stored int64) (*block.Data[T], error) {
+	all := newBuilder[T](sel, newLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
+	all.makeRoom(stored)
+	builders, built := make([]*builder[T], len(parts)), make([][]*block.Block[T], len(parts))
+	build := func(i int, p pool, progress func(rows, total int64)) error {
+		builders[i] = all.part(newLabels(opt.Spec), p, parts[i].first, parts[i].last, func(full *block.Block[T], _ []arrow.Array) error {
+			built[i] = append(built[i], full)
+			return nil
+		})
+		return builders[i].run(ctx, parts[i].batches(p), progress)
+	}
+	var err error
+	if len(parts) == 1 {
+		err = build(0, p, opt.Progress)
+	} else {
+		err = buildParts(ctx, p, parts, build, opt.Progress)
+	}
+	if err != nil {
 		return nil, err
 	}
+	numbers := make([][]int, len(parts)) // of each part's classes among all
+	for i, b := range builders {
+		all.input, all.rows = all.input+b.input-parts[i].first, all.rows+b.rows-parts[i].first
+		what := ""
+		if numbers[i], what = all.labels.add(b.labels); what != "" {
+			return nil, errorIn(name, "column %q: %s", sel.columns[sel.label].name, what)
+		}
+	}
 	switch {
-	case len(blocks) == 0 && b.input > 0:
-		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", b.input)
-	case len(blocks) == 0:
+	case all.rows == 0 && all.input > 0:
+		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.input)
+	case all.rows == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
-	spec, signs, err := newSpec(sel, l, opt)
+	spec, signs, err := newSpec(sel, all.labels, opt)
 	if err != nil {
 		return nil, errorIn(name, "%w", err)
 	}
-	for _, full := range blocks {
-		sign(full.Y, signs)
+	err = p.each(ctx, len(parts), func(i int) error {
+		stands := make([]float64, len(numbers[i]))
+		for k, n := range numbers[i] {
+			stands[k] = signs[n]
+		}
+		for _, full := range built[i] {
+			sign(full.Y, stands)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	b.warn(opt.Warn)
-	return block.NewData(spec, blocks), nil
+	all.warn(opt.Warn)
+	return block.NewData(spec, slices.Concat(built...)), nil
+}
+
+// buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
+func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p pool, progress func(rows, total int64)) error,
+	progress func(rows, total int64)) error {
+	read := make(chan int64, len(parts))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer close(read)
+		return p.each(ctx, len(parts), func(i int) error {
+			at := parts[i].first
+			return build(i, newPool(1), func(rows, _ int64) {
+				read <- rows - at
+				at = rows
+			})
+		})
+	})
+	rows := int64(0)
+	for n := range read {
+		if rows += n; progress != nil {
+			progress(rows, parts[len(parts)-1].last)
+		}
+	}
+	return g.Wait()
 }
 
 // newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.

@@ -18,7 +18,8 @@ type Reader struct {
 	next, end int64 // of the next page's header, of the chunk
 	page      int   // number of the data page, -1 before the first
 	seen      int64 // values in the pages so far
-	rows      int64 // rows handed out
+	rows      int64 // rows handed out, or passed over
+	skipping  int64 // rows to pass over, in whole pages
 	dict      *dictionary
 	last      []byte    // the last value of the page before, in deltaByteArray
 	head      [256]byte // where a header is read to, mostly
@@ -179,6 +180,13 @@ func (r *Reader) nextPage(ctx context.Context) error {
 		case dataPage, dataPageV2:
 			if int64(h.values) > r.c.Values-r.seen {
 				return located{fmt.Errorf("more than %d values", r.c.Values)}
+			}
+			// A value may begin like the last one of the page before.
+			if n := int64(h.values); n <= r.skipping && h.encoding != deltaByteArray {
+				r.skipping -= n
+				r.rows += n
+				r.seen += n
+				continue
 			}
 			if err := r.begin(h, at); err != nil {
 				return err
