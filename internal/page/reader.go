@@ -349,7 +349,7 @@ func (b *body) takePrefixed() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.take(int64(as[uint32](n[:4])[0]))
+	return b.take(int64(As[uint32](n[:4])[0]))
 }
 
 // load brings the rest of the page into memory and returns it.

@@ -76,7 +76,7 @@ func (v *Values) text(w int) (rows []string) {
 		case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
 			return "null"
 		case v.Offsets != nil:
-			ends := as[int32](v.Offsets.Bytes)
+			ends := As[int32](v.Offsets.Bytes)
 			return fmt.Sprintf("%q", v.Data.Bytes[ends[i]:ends[i+1]])
 		}
 		return fmt.Sprintf("%x", v.Data.Bytes[i*w:(i+1)*w])
@@ -90,7 +90,7 @@ func (v *Values) text(w int) (rows []string) {
 			rows = append(rows, "null")
 			continue
 		}
-		starts := as[int32](v.Lists.Bytes)
+		starts := As[int32](v.Lists.Bytes)
 		list := []string{}
 		for i := starts[r]; i < starts[r+1]; i++ {
 			list = append(list, value(int(i)))
@@ -377,7 +377,7 @@ func TestLongText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ends := as[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
+			if ends := As[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
 				t.Fatal("wrong text")
 			}
 			rows += v.Rows
