@@ -16,8 +16,9 @@ func (in *Input[T]) within(blocks int64) {
 // pages returns how much of the memory pages may take: a quarter on top may be spare.
 func (in *parquetInput) pages() int { return int(in.memory / 5 * 4) }
 
-// lanes returns how many row groups of up to so many are read side by side: as many as the pages may be of, if each column
-// chunk is a single page, or else one.
+// lanes returns how many row groups of up to so many are read side by side: as many as there is room for if each column
+// chunk is a single page, one less for the row group whose last batch is still in use. Where that is 0 each batch must be
+// released before the next one is read.
 func (in *parquetInput) lanes(most int) int {
 	if in.memory == 0 {
 		return most
@@ -35,5 +36,5 @@ func (in *parquetInput) lanes(most int) int {
 			largest = max(largest, bytes)
 		}
 	}
-	return int(min(int64(most), max(1, int64(in.pages())/largest)))
+	return int(min(int64(most), max(0, int64(in.pages())/largest-1)))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -28,6 +29,12 @@ func (c *counter) add(n int) {
 	defer c.mu.Unlock()
 	c.now += n
 	c.most = max(c.most, c.now)
+}
+
+func (c *counter) above(n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most > n
 }
 
 func (c *counter) Allocate(n int) []byte {
@@ -77,19 +84,24 @@ func largePages(t *testing.T, cols, rows, group int, dictionary bool) string {
 // TestPagesInMemory: within a bound fewer row groups are read side by side, and where not even one fits, the error says
 // so. What is allocated stays within the bound and some batches.
 func TestPagesInMemory(t *testing.T) {
-	const rows, group, batches = 500_000, 100_000, 6 << 20
+	const rows, group, bound, batches = 1_000_000, 200_000, 12 << 20, 6 << 20
 	for _, dictionary := range []bool{false, true} {
 		path := largePages(t, 2, rows, group, dictionary)
-		read := func(bound int64) (most int, err error) {
+		read := func(memory int64) (most int, err error) {
 			in, err := openColumns(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			in.memory = bound
+			in.memory = memory
 			mem := new(counter)
-			err = readColumns(in, 8, mem, func(int, arrow.Array) {})
+			waited := 0 // for what is read beside the first row group
+			err = readColumns(in, 8, mem, func(int, arrow.Array) {
+				for ; waited < 200 && !mem.above(bound+batches); waited++ {
+					time.Sleep(time.Millisecond)
+				}
+			})
 			if mem.now != 0 {
-				t.Errorf("bound %d: %d bytes are left", bound, mem.now)
+				t.Errorf("memory %d: %d bytes are left", memory, mem.now)
 			}
 			return mem.most, err
 		}
@@ -97,7 +109,6 @@ func TestPagesInMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const bound = 8 << 20
 		if free < bound+batches { // or the next check couldn't fail
 			t.Fatalf("%d bytes are allocated without a bound", free)
 		}
@@ -144,8 +155,11 @@ func TestMemoryOption(t *testing.T) {
 				t.Errorf("%d rows", rows)
 			}
 		}
-		if c.fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "give more with --memory") {
-			t.Errorf("memory %d: error %v", c.memory, err)
+		_, loading := in.Load(context.Background())
+		for _, err := range []error{err, loading} {
+			if c.fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "give more with --memory") {
+				t.Errorf("memory %d: error %v", c.memory, err)
+			}
 		}
 		if most := int(max(leastReading, c.memory)) + 6<<20; c.memory > 0 && mem.most > most {
 			t.Errorf("memory %d: %d bytes are allocated", c.memory, mem.most)

@@ -143,7 +143,7 @@ func TestTextErrors(t *testing.T) {
 			`a.csv: line 1048577, column "c2": "1e999" is too large for float64: mend it, or leave the column out with --exclude`},
 		{"a.csv", "x,y\n1,2\n3,\n", Options{},
 			`a.csv: column "y", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{"a.csv", "x,y\n1,2\n", Options{Label: "3"}, `a.csv: no column "3": did you mean "x"? (columns: x, y)`},
+		{"a.csv", "x,y\n1,2\n", Options{Label: "3"}, `a.csv: no column "3" (columns: x, y)`},
 		{"a.csv", "x,x\n1,2\n", Options{}, `a.csv: 2 columns are named "x": rename them`},
 		{"a.csv", "x,y\n1,2\n", Options{Text: TextOptions{Delimiter: "::"}},
 			`delimiter is "::": use one ASCII character, or comma, tab, semicolon, pipe or space`},

@@ -109,7 +109,7 @@ func (in *parquetInput) name() string {
 // the caller's to release.
 //
 // The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups. One
-// worker decodes a batch when it is wanted.
+// worker decodes a batch when it is wanted, and so do all where memory is short.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		buffers := in.buffers
@@ -118,8 +118,10 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 			buffers.Limit = in.pages()
 			defer buffers.Close()
 		}
-		if cap(p) == 1 {
-			for _, g := range in.groups() {
+		groups, columns := in.groups(), max(1, len(in.sel.columns))
+		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
+		if cap(p) == 1 || lanes == 0 {
+			for _, g := range groups {
 				if !g.decode(ctx, p, buffers, yield) {
 					return
 				}
@@ -131,8 +133,6 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 		defer running.Wait()
 		defer cancel()
 		// A lane begins the next row group when the last batch of its own was taken.
-		groups, columns := in.groups(), max(1, len(in.sel.columns))
-		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {

@@ -24,7 +24,8 @@ func (a *app) gen() *cobra.Command {
 		Use:   "gen --margin G|--noise P|--conjunction K --out x.parquet [options]",
 		Short: "Make data whose truth is known",
 		Long: `Gen writes a file, .parquet, .csv, .arrow or .svm, with the features x0, x1, ...
-and the column "label" of -1 and 1. The same options give the same rows everywhere.
+and the column "label" of -1 and 1. The same options give the same rows
+everywhere.
 
   --margin G       the classes can be separated: every row is at least G away
                    from a random hyperplane through the origin
