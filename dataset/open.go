@@ -90,7 +90,11 @@ func (in *Input[T]) Cols() int {
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols()))
-	buffers := page.NewPool(in.mem)
+	var mem page.Allocator = in.mem
+	if in.mem == memory.DefaultAllocator {
+		mem = &hugeAllocator{}
+	}
+	buffers := page.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, buffers)
 	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, parts, stored)

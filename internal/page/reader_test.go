@@ -231,6 +231,44 @@ func TestReader(t *testing.T) {
 	mem.check(t)
 }
 
+// TestSkip reads some rows of chunks and skips the others, the last one never.
+func TestSkip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	mem := &heap{}
+	pool := NewPool(mem)
+	skipped := 0
+	eachWriter(rng, func(w *chunkWriter) {
+		entries := randomEntries(w, 2+rng.IntN(min(10*w.rows, 9000)))
+		c := w.write(entries)
+		want := w.wanted(entries)
+		r := NewReader(bytes.NewReader(w.out), c, pool)
+		defer r.Close()
+		for at := 0; at < len(want); {
+			n := rng.IntN(min(len(want)-at, 1+rng.IntN(6000)))
+			if err := r.Skip(context.Background(), int64(n)); err != nil {
+				t.Fatalf("%+v: rows %d to %d: %v", c, at, at+n, err)
+			}
+			at, skipped = at+n, skipped+n
+			v, err := r.Read(context.Background(), 1+rng.IntN(min(len(want)-at, 1500)))
+			if err != nil {
+				t.Fatalf("%+v: row %d: %v", c, at, err)
+			}
+			for i, got := range v.text(c.width()) {
+				if got != want[at+i] {
+					t.Fatalf("%+v, encoding %d: row %d is %s, want %s", c, w.encoding, at+i, got, want[at+i])
+				}
+			}
+			at += v.Rows
+			v.Release()
+		}
+	})
+	if skipped == 0 {
+		t.Fatal("nothing was skipped")
+	}
+	pool.Close()
+	mem.check(t)
+}
+
 // TestReaderDamage changes bytes of chunks, and cuts them: reading ends, without a panic, in bounded memory. What has a
 // checksum is never read wrong.
 func TestReaderDamage(t *testing.T) {
