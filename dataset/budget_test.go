@@ -94,9 +94,12 @@ func TestPagesInMemory(t *testing.T) {
 			}
 			in.memory = memory
 			mem := new(counter)
-			waited := 0 // for what is read beside the first row group
+			wait := 100 // ms, for what is read beside the first row group
+			if memory == 0 {
+				wait = 20_000
+			}
 			err = readColumns(in, 8, mem, func(int, arrow.Array) {
-				for ; waited < 200 && !mem.above(bound+batches); waited++ {
+				for ; wait > 0 && !mem.above(bound+batches); wait-- {
 					time.Sleep(time.Millisecond)
 				}
 			})
