@@ -58,23 +58,24 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, e
 	for i := first; i <= seen.last; i++ {
 		cols = append(cols, column{name: fmt.Sprint("f", i), typ: number, desc: describe(number), index: i})
 	}
-	var err error
-	if in.sel, err = choose(newSchema(sources[0].path, cols), namedLabel(opt, cols)); err != nil {
+	sel, err := choose(newSchema(sources[0].path, cols), namedLabel(opt, cols))
+	if err != nil {
 		return nil, err
 	}
-	in.place, in.label = slices.Repeat([]int{-1}, seen.last+1), -1
-	for k, c := range in.sel.columns {
+	in.read(sel, seen.last)
+	return in, nil
+}
+
+// read sets the columns that are read; last is the last index that a feature has.
+func (in *svmlightInput) read(sel *selection, last int) {
+	in.sel, in.place, in.label = sel, slices.Repeat([]int{-1}, last+1), -1
+	for k, c := range sel.columns {
 		if c.name == svmlightLabel {
 			in.label = k
 		} else {
 			in.place[c.index] = k
 		}
 	}
-	if need, have := in.rows*int64(len(in.sel.features))*4, physicalMemory(); opt.Spec == nil && need > have {
-		return nil, fmt.Errorf("%s: %d rows of %d features take %s, more than this machine's memory (%s): choose some with "+
-			"--features", in.name(), in.rows, len(in.sel.features), bytesText(need), bytesText(have))
-	}
-	return in, nil
 }
 
 // An extent is what lines of svmlight hold.
@@ -167,7 +168,6 @@ func looksSvmlight(text []byte) bool {
 }
 
 func (in *svmlightInput) origins() []origin     { return filesOf(in.sources) }
-func (in *svmlightInput) labelOnly() input      { return in }
 func (in *svmlightInput) name() string          { return nameOf(in.sources) }
 func (in *svmlightInput) total() int64          { return in.rows }
 func (in *svmlightInput) selection() *selection { return in.sel }
@@ -194,6 +194,14 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 			}
 		}
 	}))
+}
+
+// labelOnly returns the input with the label as its only column: no dense row is made.
+func (in *svmlightInput) labelOnly() input {
+	label := in.sel.columns[in.sel.label]
+	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer}
+	only.read(&selection{columns: []column{label}}, len(in.place)-1)
+	return only
 }
 
 // split cuts a chunk into chunks of at most that many lines.
