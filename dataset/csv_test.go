@@ -74,35 +74,39 @@ func TestDialects(t *testing.T) {
 		opt        TextOptions
 		want       string
 	}{
-		{"a.csv", "x,y\n1,a\n2,b\n", TextOptions{}, "x float64 1 2; y string a b"},
-		{"a.csv", "1,a\n2,b", TextOptions{}, "c1 float64 1 2; c2 string a b"},
-		{"a.csv", "x,1\n1,2\n", TextOptions{}, "c1 string x 1; c2 float64 1 2"},
+		{"a.csv", "x,y\n1,a\n2,b\n", TextOptions{}, "x int64 1 2; y string a b"},
+		{"a.csv", "1,a\n2,b", TextOptions{}, "c1 int64 1 2; c2 string a b"},
+		{"a.csv", "x,1\n1,2\n", TextOptions{}, "c1 string x 1; c2 int64 1 2"},
 		{"a.csv", "x,y\na,b\n", TextOptions{}, "c1 string x a; c2 string y b"},
 		{"a.csv", "x,y\na,b\n", TextOptions{Header: "yes"}, "x string a; y string b"},
 		{"a.csv", "x,y\n1,b\n", TextOptions{Header: "no"}, "c1 string x 1; c2 string y b"},
-		{"a.csv", "2001,2002\n1,2\n", TextOptions{Header: "yes"}, "2001 float64 1; 2002 float64 2"},
-		{"a.csv", ",x\n0,1\n", TextOptions{}, "c1 float64 0; x float64 1"},
-		{"a.csv", "\ufeffx,y\r\n1,2\r\n3,4\r\n", TextOptions{}, "x float64 1 3; y float64 2 4"},
-		{"a.csv.gz", "x,y\n1,2\n", TextOptions{}, "x float64 1; y float64 2"},
-		{"a.tsv", "x\ty z\n1\t2,5\n", TextOptions{}, "x float64 1; y z string 2,5"},
-		{"a.txt", "x;y\n1;2\n", TextOptions{}, "x float64 1; y float64 2"},
-		{"a.csv", "x|y\n1|2\n", TextOptions{}, "x float64 1; y float64 2"},
-		{"a.csv", "x\ty\n1\t2\n", TextOptions{}, "x float64 1; y float64 2"},
-		{"a.data", " 1  2 a \n\n3\t4 b\n", TextOptions{}, "c1 float64 1 3; c2 float64 2 4; c3 string a b"},
-		{"a.csv", "1:2:3\n4:5:6\n", TextOptions{Delimiter: ":"}, "c1 float64 1 4; c2 float64 2 5; c3 float64 3 6"},
+		{"a.csv", "2001,2002\n1,2\n", TextOptions{Header: "yes"}, "2001 int64 1; 2002 int64 2"},
+		{"a.csv", ",x\n0,1\n", TextOptions{}, "c1 int64 0; x int64 1"},
+		{"a.csv", "\ufeffx,y\r\n1,2\r\n3,4\r\n", TextOptions{}, "x int64 1 3; y int64 2 4"},
+		{"a.csv.gz", "x,y\n1,2\n", TextOptions{}, "x int64 1; y int64 2"},
+		{"a.tsv", "x\ty z\n1\t2,5\n", TextOptions{}, "x int64 1; y z string 2,5"},
+		{"a.txt", "x;y\n1;2\n", TextOptions{}, "x int64 1; y int64 2"},
+		{"a.csv", "x|y\n1|2\n", TextOptions{}, "x int64 1; y int64 2"},
+		{"a.csv", "x\ty\n1\t2\n", TextOptions{}, "x int64 1; y int64 2"},
+		{"a.data", " 1  2 a \n\n3\t4 b\n", TextOptions{}, "c1 int64 1 3; c2 int64 2 4; c3 string a b"},
+		{"a.csv", "1:2:3\n4:5:6\n", TextOptions{Delimiter: ":"}, "c1 int64 1 4; c2 int64 2 5; c3 int64 3 6"},
 		{"a.csv", "a b,c d\ne f,g h\n", TextOptions{}, "c1 string a b e f; c2 string c d g h"},
 		{"a.csv", "a b,c d\n", TextOptions{Delimiter: "space", Header: "no"}, "c1 string a; c2 string b,c; c3 string d"},
 		{"a.csv", "x,s\n1,\n,NA\n?,\"\"\nNaN,\"NA\"\nnull,nan\n", TextOptions{},
-			"x float64 1 null null null null; s string null null  NA null"},
-		{"a.csv", "x,y\n\"1\",\"\"\n \"2\" , 3 \n", TextOptions{}, "x float64 1 2; y float64 null 3"},
-		{"a.csv", "x,s\n1,\"a,\"\"b\"\"\nc\"\n2,\"\"\"\"\n", TextOptions{}, `x float64 1 2; s string a,\"b\"\nc \"`},
-		{"a.csv", "x,b\n1,true\n2,False\n3,\n", TextOptions{}, "x float64 1 2 3; b bool true false null"},
-		{"a.csv", "x,e\n1,\n2,?\n", TextOptions{}, "x float64 1 2; e float64 null null"},
+			"x int64 1 null null null null; s string null null  NA null"},
+		{"a.csv", "x,y\n\"1\",\"\"\n \"2\" , 3 \n", TextOptions{}, "x int64 1 2; y int64 null 3"},
+		{"a.csv", "x,s\n1,\"a,\"\"b\"\"\nc\"\n2,\"\"\"\"\n", TextOptions{}, `x int64 1 2; s string a,\"b\"\nc \"`},
+		{"a.csv", "x,b\n1,true\n2,False\n3,\n", TextOptions{}, "x int64 1 2 3; b bool true false null"},
+		{"a.csv", "x,e\n1,\n2,?\n", TextOptions{}, "x int64 1 2; e float64 null null"},
 		{"a.csv", "x\n1e3\n+2\n-.5\n5.\n0x1p-2\n-0\n", TextOptions{}, "x float64 1000 2 -0.5 5 0.25 -0"},
 		{"a.csv", "x\n12345678901234567890\n1e-400\n0.1\n9007199254740993\n", TextOptions{},
 			"x float64 1.2345678901234567e+19 0 0.1 9.007199254740992e+15"},
+		{"a.csv", "x,y,z,m,u\n9007199254740993,-9223372036854775808,1,-0,18446744073709551615\n-12,+9223372036854775807,1.0,1,1\n",
+			TextOptions{}, "x int64 9007199254740993 -12; y int64 -9223372036854775808 9223372036854775807; z float64 1 1; " +
+				"m float64 -0 1; u float64 1.8446744073709552e+19 1"},
+		{"a.csv", "x,y\r\n-0,1\r\n1,-0\r\n", TextOptions{}, "x float64 -0 1; y float64 1 -0"},
 		{"a.csv", "x,y\n", TextOptions{}, "x float64; y float64"},
-		{"a", "x,y\n1,2\n", TextOptions{}, "x float64 1; y float64 2"},
+		{"a", "x,y\n1,2\n", TextOptions{}, "x int64 1; y int64 2"},
 		{"a.svm", "1 2:0.5 4:1e2\n-1 1:3 # a comment\n\n# another\n+1\n", TextOptions{},
 			"label float64 1 -1 1; f1 float64 0 3 0; f2 float64 0.5 0 0; f3 float64 0 0 0; f4 float64 100 0 0"},
 		{"a.txt", "1 qid:7 1:2\n0 qid:7 2:3\n", TextOptions{}, "label float64 1 0; f1 float64 2 0; f2 float64 0 3"},
@@ -220,7 +224,7 @@ func TestFurtherFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := show(all), "x float64 1 2; id string a 7; y float64 0 1"; got != want {
+	if got, want := show(all), "x int64 1 2; id string a 7; y int64 0 1"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	third := textFile(t, "c.csv", "x,id,y\n1,a,b\n2,b,c\n")

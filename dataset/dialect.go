@@ -176,13 +176,16 @@ func fieldsOfFirst(c textChunk, comma byte) (n int, same bool, first int) {
 	return n, true, first
 }
 
-// infer returns the columns that a chunk, the file's first, has: a column is of numbers or of true and false where every
-// value of the chunk is one; otherwise it is text.
+// A guess is what the values of a column are so far.
+type guess struct {
+	values                 bool // there are some
+	whole, numbers, truths bool // all are
+}
+
+// infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
+// where every value of the chunk is one; otherwise it is text.
 func (d dialect) infer(path string, c textChunk) ([]column, error) {
-	numbers, truths, values := make([]bool, len(d.names)), make([]bool, len(d.names)), make([]bool, len(d.names))
-	for i := range d.names {
-		numbers[i], truths[i] = true, true
-	}
+	guesses := slices.Repeat([]guess{{whole: true, numbers: true, truths: true}}, len(d.names))
 	s := scanner{text: c.text, line: c.line, comma: d.comma}
 	if d.header {
 		s.skipRecord()
@@ -190,38 +193,67 @@ func (d dialect) infer(path string, c textChunk) ([]column, error) {
 	for s.record() {
 		line := s.line
 		for i := 0; s.more; i++ {
-			if i < len(numbers) && numbers[i] {
-				if _, ok := s.number(); ok {
-					truths[i], values[i] = false, true
-					continue
-				}
+			if i < len(guesses) && guesses[i].plain(&s) {
+				continue
 			}
 			text, quoted, err := s.field()
 			if err != nil {
 				return nil, errorIn(path, "line %d: %w", line, err)
 			}
-			if i >= len(numbers) || isNull(text) && (!quoted || len(text) == 0) {
-				continue
-			}
-			values[i] = true
-			if truths[i] = truths[i] && isTruth(text); numbers[i] {
-				_, err := parseNumber(text)
-				numbers[i] = err != errNoNumber
+			if i < len(guesses) && (!isNull(text) || quoted && len(text) > 0) {
+				guesses[i].add(text)
 			}
 		}
 	}
 	cols := make([]column, len(d.names))
 	for i, name := range d.names {
-		var typ arrow.DataType = arrow.BinaryTypes.String
-		switch {
-		case truths[i] && values[i]:
-			typ = arrow.FixedWidthTypes.Boolean
-		case numbers[i]:
-			typ = arrow.PrimitiveTypes.Float64
-		}
+		typ := guesses[i].typ()
 		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
 	}
 	return cols, nil
+}
+
+// plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
+func (g *guess) plain(s *scanner) bool {
+	if !g.numbers {
+		return false
+	}
+	if g.whole {
+		if _, ok := s.integer(); ok {
+			g.values, g.truths = true, false
+			return true
+		}
+	}
+	_, ok := s.number()
+	if ok {
+		g.values, g.truths, g.whole = true, false, false
+	}
+	return ok
+}
+
+// add takes a value.
+func (g *guess) add(text []byte) {
+	g.values = true
+	g.truths = g.truths && isTruth(text)
+	if g.whole {
+		_, g.whole = parseInteger(text)
+	}
+	if g.numbers && !g.whole {
+		_, err := parseNumber(text)
+		g.numbers = err != errNoNumber
+	}
+}
+
+func (g *guess) typ() arrow.DataType {
+	switch {
+	case g.values && g.truths:
+		return arrow.FixedWidthTypes.Boolean
+	case g.values && g.whole:
+		return arrow.PrimitiveTypes.Int64
+	case g.numbers:
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.BinaryTypes.String
 }
 
 // skipRecord goes past a record; a malformed one has been found before.

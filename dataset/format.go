@@ -44,7 +44,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	}
 	switch f {
 	case formatCSV:
-		return openCSV(sources, opt)
+		return openCSV(ctx, sources, opt, p)
 	case formatSvmlight:
 		return openSvmlight(ctx, sources, opt)
 	case formatArrow:

@@ -103,9 +103,9 @@ func TestPublishedData(t *testing.T) {
 // mixed is a record of columns that every format but svmlight can hold.
 func mixed(tb testing.TB) arrow.Record {
 	p := arrow.PrimitiveTypes
-	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1, null, 3, 4]"),
+	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1.5, null, 3, 4]"),
 		field("s", arrow.BinaryTypes.String, `["a", "NA", "", null]`), field("b", arrow.FixedWidthTypes.Boolean,
-			"[true, false, null, true]"), field("y", p.Float64, "[0, 1, 0, 1]"))
+			"[true, false, null, true]"), field("y", p.Int64, "[0, 1, 0, 1]"))
 }
 
 // TestConvert writes a table from every format to every other that can hold it.
