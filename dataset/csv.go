@@ -51,7 +51,13 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 		}
 		sampled = sampled && all
 		f := csvFile{path: s.path}
-		if f.dialect, err = detect(s.path, head, opt.Text); err != nil {
+		f.dialect, err = detect(s.path, head, opt.Text)
+		if err == nil && i > 0 && f.guessed {
+			like := opt.Text
+			like.Header = map[bool]string{true: "yes", false: "no"}[in.files[0].header]
+			f.dialect, err = detect(s.path, head, like)
+		}
+		if err != nil {
 			return nil, err
 		}
 		var bound []column
@@ -178,6 +184,10 @@ func (in *csvInput) total() int64          { return -1 }
 func (in *csvInput) selection() *selection { return in.sel }
 
 func (in *csvInput) notes() (notes []string) {
+	if f := in.files[0]; f.guessed && f.header {
+		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
+			"is data)")
+	}
 	for k := range in.rounded {
 		if in.rounded[k].Load() {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",

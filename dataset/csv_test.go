@@ -77,7 +77,14 @@ func TestDialects(t *testing.T) {
 		{"a.csv", "x,y\n1,a\n2,b\n", TextOptions{}, "x int64 1 2; y string a b"},
 		{"a.csv", "1,a\n2,b", TextOptions{}, "c1 int64 1 2; c2 string a b"},
 		{"a.csv", "x,1\n1,2\n", TextOptions{}, "c1 string x 1; c2 int64 1 2"},
-		{"a.csv", "x,y\na,b\n", TextOptions{}, "c1 string x a; c2 string y b"},
+		{"a.csv", "x,y\na,b\n", TextOptions{}, "x string a; y string b"},
+		{"a.csv", "x,y\na,b\n", TextOptions{Header: "no"}, "c1 string x a; c2 string y b"},
+		{"a.csv", "x,x\na,b\n", TextOptions{}, "c1 string x a; c2 string x b"},
+		{"a.csv", "x,\na,b\n", TextOptions{}, "c1 string x a; c2 string null b"},
+		{"a.csv", "x,NA\na,b\n", TextOptions{}, "c1 string x a; c2 string null b"},
+		{"a.csv", "x,\na,true\n", TextOptions{Header: "auto"}, "x string a; c2 bool true"},
+		{"a.csv", "x,y\na,true\n", TextOptions{}, "x string a; y bool true"},
+		{"a.csv", "a,true\nb,false\n", TextOptions{}, "c1 string a b; c2 bool true false"},
 		{"a.csv", "x,y\na,b\n", TextOptions{Header: "yes"}, "x string a; y string b"},
 		{"a.csv", "x,y\n1,b\n", TextOptions{Header: "no"}, "c1 string x 1; c2 string y b"},
 		{"a.csv", "2001,2002\n1,2\n", TextOptions{Header: "yes"}, "2001 int64 1; 2002 int64 2"},
@@ -90,7 +97,7 @@ func TestDialects(t *testing.T) {
 		{"a.csv", "x\ty\n1\t2\n", TextOptions{}, "x int64 1; y int64 2"},
 		{"a.data", " 1  2 a \n\n3\t4 b\n", TextOptions{}, "c1 int64 1 3; c2 int64 2 4; c3 string a b"},
 		{"a.csv", "1:2:3\n4:5:6\n", TextOptions{Delimiter: ":"}, "c1 int64 1 4; c2 int64 2 5; c3 int64 3 6"},
-		{"a.csv", "a b,c d\ne f,g h\n", TextOptions{}, "c1 string a b e f; c2 string c d g h"},
+		{"a.csv", "a b,c d\ne f,g h\n", TextOptions{}, "a b string e f; c d string g h"},
 		{"a.csv", "a b,c d\n", TextOptions{Delimiter: "space", Header: "no"}, "c1 string a; c2 string b,c; c3 string d"},
 		{"a.csv", "x,s\n1,\n,NA\n?,\"\"\nNaN,\"NA\"\nnull,nan\n", TextOptions{},
 			"x int64 1 null null null null; s string null null  NA null"},
@@ -231,6 +238,46 @@ func TestFurtherFiles(t *testing.T) {
 	_, err = table(t, Options{}, first, third)
 	wantError(t, err, filepath.Dir(third),
 		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`)
+}
+
+// TestHeaderOfText: where all is text, a file that was written is read with the names it was written with, further files
+// are read as the first, and a note says what the first line is taken for.
+func TestHeaderOfText(t *testing.T) {
+	dir := t.TempDir()
+	start, out := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "a.csv")
+	words := arrow.BinaryTypes.String
+	writeFile(t, start, record(t, field("y", words, `["y", "n", null]`), field("b c", words, `["1x", "", "d"]`)), 10)
+	convertFile(t, 3, start, out, WriterOptions{})
+	const want = "y string y n null; b c string 1x  d"
+	if got, err := table(t, Options{}, out); err != nil || show(got) != want {
+		t.Errorf("%v (%v), want %s", got, err, want)
+	}
+	for _, c := range []struct {
+		first, second, want string
+		notes               int
+	}{
+		{"x,y\na,b\n", "y,x\nc,d\n", "x string a d; y string b c", 1},
+		{"x,x\na,b\n", "y,x\nc,d\n", "c1 string x a y c; c2 string x b x d", 0},
+		{"x,y\n", "y,x\n", "x float64; y float64", 1},
+		{"x,y\na,1\n", "y,x\n", "x string a; y int64 1", 0},
+	} {
+		var notes []string
+		first, second := textFile(t, "a.csv", c.first), textFile(t, "b.csv", c.second)
+		to := filepath.Join(t.TempDir(), "c.parquet")
+		_, err := Convert(context.Background(), []string{first, second}, to, Options{Warn: func(s string) {
+			notes = append(notes, s)
+		}}, WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := table(t, Options{}, to); err != nil || strings.TrimSpace(show(got)) != c.want {
+			t.Errorf("%q and %q: %v (%v), want %s", c.first, c.second, got, err, c.want)
+		}
+		note := first + ": all is text, and the first line is taken for the names of the columns (use --header no if it is data)"
+		if len(notes) != c.notes || c.notes > 0 && notes[0] != note {
+			t.Errorf("%q: notes %q", c.first, notes)
+		}
+	}
 }
 
 // TestTruncatedGzip: every cut of a compressed file is an error.

@@ -51,6 +51,8 @@ type dialect struct {
 	comma  byte
 	header bool     // the first record has the names
 	names  []string // of all columns
+
+	guessed bool // the header, since all is text
 }
 
 // A csvField is what a scanner returns for a field.
@@ -99,7 +101,7 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 		d.comma = detectComma(c)
 	}
 	var first []csvField
-	numbers := false // in a later record
+	typed := false // a value in a later record is more than text
 	rows := 0
 	for fields, err := range records(c, d.comma) {
 		if err != nil {
@@ -109,7 +111,7 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 			first = slices.Clone(fields)
 			continue
 		}
-		if numbers = slices.ContainsFunc(fields, csvField.number); numbers || rows > 1000 {
+		if typed = slices.ContainsFunc(fields, csvField.typed); typed || rows > 1000 {
 			break
 		}
 	}
@@ -117,7 +119,9 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 	case "yes":
 		d.header = true
 	case "", "auto":
-		d.header = len(first) > 0 && !slices.ContainsFunc(first, csvField.number) && (numbers || rows == 1)
+		plain := len(first) > 0 && !slices.ContainsFunc(first, csvField.typed)
+		d.header = plain && (typed || rows == 1 || areNames(first))
+		d.guessed = plain && !typed
 	}
 	d.names = make([]string, len(first))
 	for i, f := range first {
@@ -127,6 +131,21 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 	}
 	return d, nil
 }
+
+// areNames tells whether fields of text can be the names of columns: none is missing, and none comes twice.
+func areNames(fields []csvField) bool {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if seen[f.text] || isNull([]byte(f.text)) {
+			return false
+		}
+		seen[f.text] = true
+	}
+	return true
+}
+
+// typed tells whether a field is a number, true or false.
+func (f csvField) typed() bool { return f.number() || isTruth([]byte(f.text)) }
 
 func (f csvField) number() bool {
 	_, err := parseNumber([]byte(f.text))

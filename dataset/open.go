@@ -115,7 +115,7 @@ func (in *Input[T]) Key() (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package that make other blocks of the same files and options.
-const readerVersion = 1
+const readerVersion = 2
 
 // A survey is what a stream must know before its first block.
 type survey struct {
