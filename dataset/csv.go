@@ -188,6 +188,11 @@ func (in *csvInput) notes() (notes []string) {
 		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
 			"is data)")
 	}
+	for _, c := range in.sel.columns {
+		if c.typ.ID() == arrow.STRING && c.desc != describe(c.typ) {
+			notes = append(notes, fmt.Sprintf("column %q is %s: mend it, or leave the field empty, if these are to be numbers", c.name, c.desc))
+		}
+	}
 	for k := range in.rounded {
 		if in.rounded[k].Load() {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",

@@ -425,3 +425,71 @@ func TestNumbers(t *testing.T) {
 		checkNumber(t, fmt.Sprintf("%d.%de%d", rng.IntN(1e9), rng.IntN(1e9), rng.IntN(60)-30))
 	}
 }
+
+// TestOddCells: where few values make a column text the first of them is named, wherever that counts.
+func TestOddCells(t *testing.T) {
+	file := func(rows int, odd map[int]string) string {
+		var text strings.Builder
+		text.WriteString("x,z,y\n")
+		for r := range rows {
+			x := "1.5"
+			if o, ok := odd[r]; ok {
+				x = o
+			}
+			fmt.Fprintf(&text, "%s,2,%d\n", x, r%2)
+		}
+		return textFile(t, "a.csv", text.String())
+	}
+	many := map[int]string{}
+	for r := range 20 {
+		many[r+500] = "n/a"
+	}
+	for _, c := range []struct {
+		rows int
+		odd  map[int]string
+		told bool
+	}{
+		{20, map[int]string{4: "n/a"}, true},
+		{9, map[int]string{4: "n/a"}, false},
+		{20, map[int]string{4: "n/a", 7: "-"}, false},
+		{1000, map[int]string{4: "n/a", 7: "-"}, true},
+		{1999, many, false},
+		{2999, many, true},
+	} {
+		path, line := file(c.rows, c.odd), 6
+		if c.rows > 1000 {
+			line = 502
+		}
+		desc := "string"
+		if c.told {
+			desc = fmt.Sprintf(`string, since line %d has "n/a"`, line)
+		}
+		var notes []string
+		opt := Options{Label: "y", Warn: func(s string) { notes = append(notes, s) }}
+		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or `+
+			`hash:BITS for text)`, desc)
+		if len(notes) != 1 || notes[0] != want {
+			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
+		}
+		opt.Categorical, notes = "onehot", nil
+		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+			t.Fatal(err)
+		}
+		want = fmt.Sprintf(`[column "x" is %s: mend it, or leave the field empty, if these are to be numbers]`, desc)
+		if !c.told {
+			want = "[]"
+		}
+		if fmt.Sprint(notes) != want {
+			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
+		}
+		opt = Options{Spec: &block.Spec{Features: []string{"x"}}}
+		_, err := Load[float32](context.Background(), []string{path}, opt)
+		wantError(t, err, filepath.Dir(path), fmt.Sprintf(`DIR/a.csv: column "x" is %s, and the model takes a number: convert it`, desc))
+		if info, err := InspectTable(context.Background(), path, Options{}); err != nil || info.Columns[0].Type != "string" {
+			t.Errorf("%+v (%v)", info, err)
+		}
+	}
+}

@@ -197,14 +197,18 @@ func fieldsOfFirst(c textChunk, comma byte) (n int, same bool, first int) {
 
 // A guess is what the values of a column are so far.
 type guess struct {
-	values                 bool // there are some
-	whole, numbers, truths bool // all are
+	values        int
+	whole, truths bool   // all are integers, all are true or false
+	odd           int    // values that are no numbers, counted as long as they are few
+	text          bool   // they are many
+	cell          string // the first of them, in quotes
+	line          int64  // where it is
 }
 
 // infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
 // where every value of the chunk is one; otherwise it is text.
 func (d dialect) infer(path string, c textChunk) ([]column, error) {
-	guesses := slices.Repeat([]guess{{whole: true, numbers: true, truths: true}}, len(d.names))
+	guesses := slices.Repeat([]guess{{whole: true, truths: true}}, len(d.names))
 	s := scanner{text: c.text, line: c.line, comma: d.comma}
 	if d.header {
 		s.skipRecord()
@@ -215,12 +219,13 @@ func (d dialect) infer(path string, c textChunk) ([]column, error) {
 			if i < len(guesses) && guesses[i].plain(&s) {
 				continue
 			}
+			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
 				return nil, errorIn(path, "line %d: %w", line, err)
 			}
 			if i < len(guesses) && (!isNull(text) || quoted && len(text) > 0) {
-				guesses[i].add(text)
+				guesses[i].add(text, at)
 			}
 		}
 	}
@@ -228,48 +233,63 @@ func (d dialect) infer(path string, c textChunk) ([]column, error) {
 	for i, name := range d.names {
 		typ := guesses[i].typ()
 		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
+		if g := guesses[i]; g.few() && typ.ID() == arrow.STRING {
+			cols[i].desc += fmt.Sprintf(", since line %d has %s", g.line, g.cell)
+		}
 	}
 	return cols, nil
 }
 
 // plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
 func (g *guess) plain(s *scanner) bool {
-	if !g.numbers {
+	if g.text {
 		return false
 	}
 	if g.whole {
 		if _, ok := s.integer(); ok {
-			g.values, g.truths = true, false
+			g.truths = false
+			g.values++
 			return true
 		}
 	}
 	_, ok := s.number()
 	if ok {
-		g.values, g.truths, g.whole = true, false, false
+		g.truths, g.whole = false, false
+		g.values++
 	}
 	return ok
 }
 
-// add takes a value.
-func (g *guess) add(text []byte) {
-	g.values = true
+// add takes a value of a line.
+func (g *guess) add(text []byte, line int64) {
+	g.values++
 	g.truths = g.truths && isTruth(text)
 	if g.whole {
 		_, g.whole = parseInteger(text)
 	}
-	if g.numbers && !g.whole {
-		_, err := parseNumber(text)
-		g.numbers = err != errNoNumber
+	if g.whole || g.text {
+		return
 	}
+	if _, err := parseNumber(text); err == errNoNumber {
+		if g.odd++; g.odd == 1 {
+			g.cell, g.line = quote(text), line
+		}
+		g.text = g.odd > 100 && !g.few()
+	}
+}
+
+// few tells whether there are values that are no numbers, and they are one of ten or more, or at most 1 % of all.
+func (g *guess) few() bool {
+	return g.odd > 0 && !g.text && g.values >= 10 && g.odd <= max(1, g.values/100)
 }
 
 func (g *guess) typ() arrow.DataType {
 	switch {
-	case g.values && g.truths:
+	case g.values > 0 && g.truths:
 		return arrow.FixedWidthTypes.Boolean
-	case g.values && g.whole:
+	case g.values > 0 && g.whole:
 		return arrow.PrimitiveTypes.Int64
-	case g.numbers:
+	case g.odd == 0:
 		return arrow.PrimitiveTypes.Float64
 	}
 	return arrow.BinaryTypes.String

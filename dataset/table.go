@@ -58,7 +58,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		info.Comma = commaName(in.files[0].comma)
 	}
 	for _, c := range in.selection().columns {
-		info.Columns = append(info.Columns, TableField{Name: c.name, Type: c.desc, Feature: number(c.typ)})
+		info.Columns = append(info.Columns, TableField{Name: c.name, Type: describe(c.typ), Feature: number(c.typ)})
 	}
 	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
