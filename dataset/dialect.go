@@ -32,6 +32,19 @@ func (o TextOptions) Check() error {
 	return err
 }
 
+// unused returns notes about options that say nothing of files of a format.
+func (o TextOptions) unused(f format) (notes []string) {
+	for _, of := range []struct {
+		name, value string
+		format      format
+	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
+		if of.value != "" && of.value != "auto" && f != of.format {
+			notes = append(notes, fmt.Sprintf("--%s is ignored: it is for %s, and the data is %s", of.name, of.format, f))
+		}
+	}
+	return notes
+}
+
 // comma returns the delimiter asked for, 0 for none.
 func (o TextOptions) comma() (byte, error) {
 	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {

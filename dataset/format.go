@@ -42,6 +42,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	if err != nil {
 		return nil, err
 	}
+	opt.tell(opt.Text.unused(f))
 	switch f {
 	case formatCSV:
 		return openCSV(ctx, sources, opt, p)

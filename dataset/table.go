@@ -34,8 +34,8 @@ func IsParquet(path string) (bool, error) {
 	return f == formatParquet, err
 }
 
-// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text and
-// Workers.
+// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text, Workers and
+// Warn.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
 	p, err := opt.pool()
 	if err != nil {
@@ -45,7 +45,8 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text}, p)
+	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
+		Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +71,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		}
 		b.release()
 	}
+	opt.tell(in.notes())
 	return info, nil
 }
 

@@ -278,7 +278,7 @@ type tableReport struct {
 }
 
 func (a *app) inspectTable(ctx context.Context, path string, text dataset.TextOptions, asJSON bool) error {
-	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text})
+	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text, Warn: func(s string) { a.note("%s", s) }})
 	if err != nil {
 		return err
 	}
