@@ -188,7 +188,8 @@ func TestConvertErrors(t *testing.T) {
 		label    string
 		want     string
 	}{
-		{nested, "b.csv", nil, "", `DIR/nested.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
+		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
+		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
 		{start, "b.svm", []string{"n", "y"}, "y",

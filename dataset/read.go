@@ -57,6 +57,8 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
+	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
 	// and Workers.
 	Spec *block.Spec
@@ -221,6 +223,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.warn(opt.Warn)
+	sel.tellPassed(opt)
 	opt.tell(in.notes())
 	return nil
 }

@@ -72,6 +72,10 @@ func TestConvert(t *testing.T) {
 	if got, err := os.ReadFile(c); err != nil || string(got) != "s\na\n\"\"\n" {
 		t.Errorf("kept: %q (%v)", got, err)
 	}
+	succeed(t, "convert", b, "--out", c, "--exclude", "s")
+	if got, err := os.ReadFile(c); err != nil || string(got) != "x\n1\n2\n" {
+		t.Errorf("without s: %q (%v)", got, err)
+	}
 	onlyFiles(t, dir, "a.csv", "b.parquet", "c.csv")
 }
 
