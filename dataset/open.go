@@ -45,7 +45,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	sel := in.selection()
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return nil, err
 		}
 	}

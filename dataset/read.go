@@ -64,7 +64,7 @@ type Options struct {
 	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
-	// there will be, -1 where that isn't known.
+	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
@@ -120,7 +120,7 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 				bt.release()
 			}
 		}()
-		if err := sel.learn(ctx, "", p, again); err != nil {
+		if err := sel.learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again
@@ -195,7 +195,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return err
 		}
 	}
