@@ -251,6 +251,28 @@ func TestFurtherFiles(t *testing.T) {
 		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`)
 }
 
+// TestFurtherColumns: in every format the columns are those of the first file; more of another are left out.
+func TestFurtherColumns(t *testing.T) {
+	dir := t.TempDir()
+	p := arrow.PrimitiveTypes
+	first := file1(t, dir, "a.parquet", field("x", p.Int64, "[1]"), field("y", p.Int64, "[0]"))
+	second := file1(t, dir, "b.parquet", field("z", p.Int64, "[7]"), field("y", p.Int64, "[1]"), field("x", p.Int64, "[2]"))
+	for _, ext := range []string{".parquet", ".csv", ".arrow"} {
+		paths := []string{filepath.Join(dir, "c"+ext), filepath.Join(dir, "d"+ext)}
+		convertFile(t, 1, first, paths[0], WriterOptions{})
+		convertFile(t, 1, second, paths[1], WriterOptions{})
+		all, err := table(t, Options{}, paths...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := show(all), "x int64 1 2; y int64 0 1"; got != want {
+			t.Errorf("%s: %s, want %s", ext, got, want)
+		}
+		_, err = table(t, Options{}, paths[1], paths[0])
+		wantError(t, err, dir, fmt.Sprintf(`DIR/c%s: no column "z": did you mean "x"? (columns: x, y)`, ext))
+	}
+}
+
 // TestHeaderOfText: where all is text, a file that was written is read with the names it was written with, further files
 // are read as the first, and a note says what the first line is taken for.
 func TestHeaderOfText(t *testing.T) {
@@ -426,7 +448,8 @@ func FuzzScanner(f *testing.F) {
 // FuzzNumber holds numbers against strconv.
 func FuzzNumber(f *testing.F) {
 	for _, text := range []string{"0", "-0", "1.5", "+.5e-3", "5.", ".", "", "-", "e1", "1e", "1e400", "9007199254740993",
-		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001"} {
+		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001", "9223372036854775807",
+		"-9223372036854775808", "9223372036854775808", "-00", "+7"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkNumber(t, text) })
@@ -439,6 +462,11 @@ func checkNumber(t *testing.T, text string) {
 	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
 		t.Fatalf("%q: %v, %v, want %v, %v", text, got, err, want, wantErr)
 	}
+	whole, ok := parseInteger([]byte(text))
+	wantWhole, err2 := strconv.ParseInt(text, 10, 64)
+	if ok && (err2 != nil || whole != wantWhole) || !ok && err2 == nil && wantWhole != 0 || ok && math.Signbit(got) != (whole < 0) {
+		t.Fatalf("%q: the integer %v, %v, want %v, %v", text, whole, ok, wantWhole, err2)
+	}
 	if errors.Is(wantErr, strconv.ErrRange) == (err == errNoNumber) && wantErr != nil {
 		t.Fatalf("%q: %v, want %v", text, err, wantErr)
 	}
@@ -449,6 +477,7 @@ func TestNumbers(t *testing.T) {
 	for range 200_000 {
 		v := math.Float64frombits(rng.Uint64())
 		checkNumber(t, strconv.FormatFloat(v, "efg"[rng.IntN(3)], -1, 64))
+		checkNumber(t, strconv.FormatInt(int64(rng.Uint64())>>rng.IntN(64), 10))
 		checkNumber(t, strconv.FormatFloat(rng.NormFloat64(), 'f', rng.IntN(20), 64))
 		checkNumber(t, fmt.Sprintf("%d.%de%d", rng.IntN(1e9), rng.IntN(1e9), rng.IntN(60)-30))
 	}
