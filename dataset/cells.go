@@ -55,23 +55,6 @@ func (c *cells) len() int {
 	return len(c.ends) - 1
 }
 
-// plain reads the next field of a scanner where it is a number in its plainest form; otherwise it reads nothing.
-func (c *cells) plain(s *scanner) bool {
-	switch c.typ {
-	case arrow.INT64:
-		if v, ok := s.integer(); ok {
-			c.whole = append(c.whole, v)
-			return true
-		}
-	case arrow.FLOAT64:
-		if v, ok := s.number(); ok {
-			c.numbers = append(c.numbers, v)
-			return true
-		}
-	}
-	return false
-}
-
 // add reads a field. Text in quotes is null only where it is empty and the column isn't one of strings.
 func (c *cells) add(text []byte, quoted bool) error {
 	if isNull(text) && (!quoted || c.typ != arrow.STRING) {

@@ -246,8 +246,17 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 		if n < len(f.place) {
 			k = f.place[n]
 		}
-		if k >= 0 && to[k].plain(s) {
-			continue
+		if k >= 0 && to[k].typ == arrow.FLOAT64 {
+			if v, ok := s.number(); ok {
+				to[k].numbers = append(to[k].numbers, v)
+				continue
+			}
+		}
+		if k >= 0 && to[k].typ == arrow.INT64 {
+			if v, ok := s.integer(); ok {
+				to[k].whole = append(to[k].whole, v)
+				continue
+			}
 		}
 		line := s.line
 		text, quoted, err := s.field()

@@ -94,12 +94,9 @@ func parseWhole(text []byte) (v int64, n int) {
 	}
 	start := n
 	for ; n < len(text) && text[n]-'0' < 10; n++ {
-		if n-start == 18 {
-			return 0, 0
-		}
 		v = v*10 + int64(text[n]-'0')
 	}
-	if n == start || negative && v == 0 {
+	if n == start || n-start > 18 || negative && v == 0 {
 		return 0, 0
 	}
 	if negative {

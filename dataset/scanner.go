@@ -104,24 +104,25 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 // number returns the next field where it is a number in its plainest form, which most are; otherwise it reads nothing.
 func (s *scanner) number() (v float64, ok bool) {
 	v, n := parseDecimal(s.text[s.pos:])
-	return v, s.take(n)
-}
-
-// integer returns the next field where it is an integer in its plainest form; otherwise it reads nothing.
-func (s *scanner) integer() (v int64, ok bool) {
-	v, n := parseWhole(s.text[s.pos:])
-	return v, s.take(n)
-}
-
-// take goes past a field of n bytes, if it has so many, at least one.
-func (s *scanner) take(n int) bool {
 	end := s.pos + n
 	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
-		return false
+		return 0, false
 	}
 	s.pos = end
 	s.fieldEnd()
-	return true
+	return v, true
+}
+
+// integer does what number does, for integers.
+func (s *scanner) integer() (v int64, ok bool) {
+	v, n := parseWhole(s.text[s.pos:])
+	end := s.pos + n
+	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+		return 0, false
+	}
+	s.pos = end
+	s.fieldEnd()
+	return v, true
 }
 
 // fieldEnd goes past what ends a field.
