@@ -52,6 +52,30 @@ func TestConvertLists(t *testing.T) {
 	}
 }
 
+// TestInspectLists: columns of lists are shown, and others that can't be handed on are told of.
+func TestInspectLists(t *testing.T) {
+	rec := record(t, field("l", arrow.ListOf(arrow.PrimitiveTypes.Int8), "[[1], null]"), field("w", arrow.ListOf(arrow.BinaryTypes.String), "[[], []]"))
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	w, err := Create(path, rec.Schema(), WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	info, err := InspectTable(context.Background(), path, Options{Warn: func(s string) { notes = append(notes, s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(info.Columns, notes); got != `[{l list 1 true}] [column "w" (list): left out, values of such a type can't be handed on]` {
+		t.Error(got)
+	}
+}
+
 // TestConvertSelects: what can't be written is an error, or told of where a pattern passes over it; Exclude leaves out.
 func TestConvertSelects(t *testing.T) {
 	words := arrow.ListOf(arrow.BinaryTypes.String)
@@ -77,7 +101,7 @@ func TestConvertSelects(t *testing.T) {
 		{"", "*", "ERROR: no columns are left to write: name a file that has some, or exclude fewer"},
 		{"", "y", `ERROR: no column "y": did you mean "w"? (columns: x1, x2, w)`},
 		{"", "y*", `ERROR: no column matches "y*": change it in --exclude (columns: x1, x2, w)`},
-		{"*", "", `x1 int8 1 2; x2 int8 3 4, notes [column "w" (list): can't be written, and left out]`},
+		{"*", "", `x1 int8 1 2; x2 int8 3 4, notes [column "w" (list): left out, values of such a type can't be handed on]`},
 		{"x2,x1", "x1", "x2 int8 3 4"},
 		{"*", "w", "x1 int8 1 2; x2 int8 3 4"},
 		{"w", "", `ERROR: column "w" is list, which can't be kept: leave it out of --keep`},

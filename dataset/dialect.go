@@ -32,6 +32,9 @@ func (o TextOptions) Check() error {
 	return err
 }
 
+// UnusedByParquet returns notes about options that are set and say nothing of Parquet files.
+func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet) }
+
 // unused returns notes about options that say nothing of files of a format.
 func (o TextOptions) unused(f format) (notes []string) {
 	for _, of := range []struct {

@@ -571,7 +571,7 @@ func keepable(t arrow.DataType) bool {
 // tellPassed passes a note on about columns that a pattern of Keep passed over.
 func (s *selection) tellPassed(opt Options) {
 	if len(s.passed) > 0 {
-		opt.tell([]string{some(s.passed) + ": can't be written, and left out"})
+		opt.tell([]string{some(s.passed) + ": left out, values of such a type can't be handed on"})
 	}
 }
 

@@ -59,7 +59,8 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		info.Comma = commaName(in.files[0].comma)
 	}
 	for _, c := range in.selection().columns {
-		info.Columns = append(info.Columns, TableField{Name: c.name, Type: describe(c.typ), Feature: number(c.typ)})
+		_, feature := toInput(c, coding{})
+		info.Columns = append(info.Columns, TableField{Name: c.name, Type: describe(c.typ), Feature: feature})
 	}
 	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
@@ -71,6 +72,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		}
 		b.release()
 	}
+	in.selection().tellPassed(opt)
 	opt.tell(in.notes())
 	return info, nil
 }

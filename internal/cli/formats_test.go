@@ -79,6 +79,20 @@ func TestConvert(t *testing.T) {
 	onlyFiles(t, dir, "a.csv", "b.parquet", "c.csv")
 }
 
+// TestUnusedOptions: an option for another format than that of the data gets a note in every verb.
+func TestUnusedOptions(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n"})
+	a, b, m := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.parquet"), filepath.Join(dir, "m.json")
+	succeed(t, "convert", a, "--out", b)
+	for _, args := range [][]string{{"train", b, "--label", "y", "--out", m}, {"predict", "--model", m, b, "--out", filepath.Join(dir, "c.csv")},
+		{"eval", "--model", m, b}, {"convert", b, "--out", filepath.Join(dir, "d.csv")}, {"inspect", b}} {
+		status, _, stderr := command(append(args, "--delimiter", "tab")...)
+		if want := "note: --delimiter is ignored: it is for CSV, and the data is Parquet\n"; status != exitDone || stderr != want {
+			t.Errorf("%v: status %d, standard error %q, want %q", args, status, stderr, want)
+		}
+	}
+}
+
 func TestFormatFailures(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n", "bad.csv": "x,y\n1,0\n2\n", "bad.svm": "1 1:1\nx 1:1\n",
 		"cut.csv.gz": "\x1f\x8b\x08\x00", "m.svm": "1 qid:1 1:1\n-1 qid:1 1:-1\n"})

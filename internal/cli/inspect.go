@@ -60,6 +60,9 @@ columns as they are read.`,
 			return err
 		}
 		if isParquet {
+			for _, s := range text.options().UnusedByParquet() {
+				a.note("%s", s)
+			}
 			return a.inspectParquet(args[0], asJSON)
 		}
 		return a.inspectTable(cmd.Context(), args[0], text.options(), asJSON)
