@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -27,10 +26,11 @@ func (in *parquetInput) notes() []string       { return nil }
 
 // nameOf names an input of those files.
 func nameOf(sources []*source) string {
-	if len(sources) == 1 {
-		return sources[0].path
+	paths := make([]string, len(sources))
+	for i, s := range sources {
+		paths[i] = s.path
 	}
-	return fmt.Sprintf("%s and %d more", sources[0].path, len(sources)-1)
+	return Name(paths)
 }
 
 // A future is a batch that is being made.

@@ -50,7 +50,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}
 	files.within(0)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +162,7 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package that make other blocks of the same files and options.
-const readerVersion = 1
+const readerVersion = 2
 
 // A survey is what a stream must know before its first block.
 type survey struct {

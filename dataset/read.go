@@ -64,12 +64,14 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
+	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
 	// and Workers.
 	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
-	// there will be, -1 where that isn't known.
+	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
@@ -125,7 +127,7 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 				bt.release()
 			}
 		}()
-		if err := sel.learn(ctx, "", p, again); err != nil {
+		if err := sel.learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again
@@ -260,7 +262,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return err
 		}
 	}
@@ -288,6 +290,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.warn(opt.Warn)
+	sel.tellPassed(opt)
 	opt.tell(in.notes())
 	return nil
 }

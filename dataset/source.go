@@ -41,14 +41,11 @@ func newSource(path string) (*source, error) {
 
 // maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
 // of them takes room too.
-func maxStandardInput() int64 { return known(memory.Available()) / 2 }
+func maxStandardInput() int64 { return availableMemory() / 2 }
 
-// physicalMemory returns the bytes of memory that there are.
-func physicalMemory() int64 { return known(memory.Total()) }
-
-// known returns a number of bytes, or a guess where the system doesn't tell.
-func known(bytes int64) int64 {
-	if bytes > 0 {
+// availableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
+func availableMemory() int64 {
+	if bytes := memory.Available(); bytes > 0 {
 		return bytes
 	}
 	return 8 << 30

@@ -194,6 +194,7 @@ func TestStreamErrors(t *testing.T) {
 	for _, c := range []struct{ x, y, want string }{
 		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
 		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
+		{longColumn(2500, -1), longColumn(2500, 2222), `DIR/a.parquet: column "y", row 2222: null (fill the label in, or use --nulls drop)`},
 		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 	} {
 		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
@@ -211,6 +212,102 @@ func TestStreamErrors(t *testing.T) {
 	empty := file1(t, dir, "a.parquet", field("x", p.Float32, "[]"), field("y", p.Int32, "[]"))
 	_, err := Open[float32](context.Background(), []string{empty}, Options{Label: "y"})
 	wantError(t, err, dir, "DIR/a.parquet: no rows: name a file that has some")
+}
+
+// longColumn returns n ones as JSON, a null in the place of one.
+func longColumn(n, null int) string {
+	values := slices.Repeat([]string{"1"}, n)
+	if null >= 0 {
+		values[null] = "null"
+	}
+	return "[" + strings.Join(values, ", ") + "]"
+}
+
+// TestTextChanges: a file of any format that changes between Open and the rows, or between two passes, is an error.
+func TestTextChanges(t *testing.T) {
+	dir := t.TempDir()
+	start := file1(t, dir, "a.parquet", field("label", arrow.PrimitiveTypes.Int8, "[0, 1]"), field("f1", arrow.PrimitiveTypes.Int8, "[3, 4]"))
+	for _, name := range []string{"a.csv", "a.csv.gz", "a.svm", "a.arrow"} {
+		path := filepath.Join(dir, name)
+		if name == "a.csv.gz" {
+			if err := os.WriteFile(path, compressed(t, "label,f1\n0,3\n1,4\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			convertFile(t, 2, start, path, WriterOptions{})
+		}
+		for what, change := range map[string]func() error{
+			"time": func() error { return os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)) },
+			"size": func() error {
+				info, err := os.Stat(path)
+				return errors.Join(err, os.Truncate(path, info.Size()-1), os.Chtimes(path, time.Time{}, info.ModTime()))
+			},
+		} {
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := Open[float32](context.Background(), []string{path}, Options{Label: svmlightLabel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream := mustStream(t, memory.DefaultAllocator, Options{Label: svmlightLabel}, path)
+			if _, err := block.Collect(context.Background(), stream); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			_, errLoad := in.Load(context.Background())
+			_, errStream := block.Collect(context.Background(), stream)
+			for _, err := range []error{errLoad, errStream} {
+				if err == nil || err.Error() != path+": the file changed while it was read: try again" {
+					t.Errorf("%s, another %s: error %v", name, what, err)
+				}
+			}
+			if err := os.WriteFile(path, before, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestStreamDrops: rows that aren't kept are left out of a stream as they are in memory, whatever the format, and its
+// blocks are cut by the rows that are.
+func TestStreamDrops(t *testing.T) {
+	g := newGappyTable(t, 20_000, 0.001, 200, true)
+	flat := newGappyTable(t, 5*block.RunRows, 0.05, 0, true)
+	dir := t.TempDir()
+	lists, plain := filepath.Join(dir, "lists.parquet"), filepath.Join(dir, "plain.parquet")
+	writeFile(t, lists, g.rec, 3001)
+	writeFile(t, plain, flat.rec, 7000)
+	csv := filepath.Join(dir, "plain.csv")
+	convertFile(t, flat.rec.NumRows(), plain, csv, WriterOptions{})
+	for path, want := range map[string][]*block.Block[float32]{lists: gappyBlocks[float32](g, true, nil),
+		plain: gappyBlocks[float32](flat, true, nil), csv: gappyBlocks[float32](flat, true, nil)} {
+		for _, workers := range []int{1, 3} {
+			var notes []string
+			s := mustStream(t, memory.DefaultAllocator, Options{Label: "label", Nulls: block.NullsDrop, Workers: workers,
+				Warn: func(s string) { notes = append(notes, s) }}, path)
+			d, err := block.Collect(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := 0
+			for _, b := range want {
+				kept += b.Len()
+			}
+			if s.Rows() != int64(kept) || kept == 0 {
+				t.Errorf("%s: %d rows, want %d", filepath.Base(path), s.Rows(), kept)
+			}
+			if err := sameBlocks(blocksOf(t, d), want); err != nil {
+				t.Errorf("%s, %d workers: %v", filepath.Base(path), workers, err)
+			}
+			if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "rows left out") }) {
+				t.Errorf("%s: notes %q", filepath.Base(path), notes)
+			}
+		}
+	}
 }
 
 // TestStreamWarns gives the warnings of Load, once.

@@ -99,7 +99,25 @@ func TestConvert(t *testing.T) {
 	if got, err := os.ReadFile(c); err != nil || string(got) != "s\na\n\"\"\n" {
 		t.Errorf("kept: %q (%v)", got, err)
 	}
+	succeed(t, "convert", b, "--out", c, "--exclude", "s")
+	if got, err := os.ReadFile(c); err != nil || string(got) != "x\n1\n2\n" {
+		t.Errorf("without s: %q (%v)", got, err)
+	}
 	onlyFiles(t, dir, "a.csv", "b.parquet", "c.csv")
+}
+
+// TestUnusedOptions: an option for another format than that of the data gets a note in every verb.
+func TestUnusedOptions(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n"})
+	a, b, m := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.parquet"), filepath.Join(dir, "m.json")
+	succeed(t, "convert", a, "--out", b)
+	for _, args := range [][]string{{"train", b, "--label", "y", "--out", m}, {"predict", "--model", m, b, "--out", filepath.Join(dir, "c.csv")},
+		{"eval", "--model", m, b}, {"convert", b, "--out", filepath.Join(dir, "d.csv")}, {"inspect", b}} {
+		status, _, stderr := command(append(args, "--delimiter", "tab")...)
+		if want := "note: --delimiter is ignored: it is for CSV, and the data is Parquet\n"; status != exitDone || stderr != want {
+			t.Errorf("%v: status %d, standard error %q, want %q", args, status, stderr, want)
+		}
+	}
 }
 
 func TestFormatFailures(t *testing.T) {

@@ -124,7 +124,7 @@ func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []str
 			return nil, err
 		}
 		if now, err := dataset.Key(paths, opt); err != nil || !reflect.DeepEqual(now, key) {
-			return nil, fmt.Errorf("%s: the data changed while it was read: try again", nameAll(paths))
+			return nil, fmt.Errorf("%s: the data changed while it was read: try again", dataset.Name(paths))
 		}
 		return stream, nil
 	}

@@ -11,16 +11,12 @@ import (
 	"strings"
 )
 
-// Total returns the bytes of memory that the machine has, or to which the control groups that the process is in, or those
-// around them, limit it. It is 0 where that isn't known: the system must be Linux.
-func Total() int64 { return within("/", "MemTotal") }
+// Available returns how many bytes of memory the process may use without others having to give some up, within the limits of
+// the control groups that it is in, and of those around them. It is 0 where that isn't known: the system must be Linux.
+func Available() int64 { return available("/") }
 
-// Available returns how much of Total the process may use without others having to give some up, 0 where that isn't known.
-func Available() int64 { return within("/", "MemAvailable") }
-
-// within returns what a field of /proc/meminfo says, within the limits of control groups. root is where the files of the
-// system are.
-func within(root, field string) int64 {
+// available is Available where the files of the system are in root.
+func available(root string) int64 {
 	info, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
 	if err != nil {
 		return 0
@@ -28,7 +24,7 @@ func within(root, field string) int64 {
 	for line := range strings.Lines(string(info)) {
 		name, value, _ := strings.Cut(line, ":")
 		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if name == field && err == nil && kib > 0 && kib <= math.MaxInt64>>10 {
+		if name == "MemAvailable" && err == nil && kib > 0 && kib <= math.MaxInt64>>10 {
 			return limited(root, kib<<10)
 		}
 	}

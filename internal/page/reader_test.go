@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -267,6 +268,47 @@ func TestSkip(t *testing.T) {
 	}
 	pool.Close()
 	mem.check(t)
+}
+
+// TestIndices looks up values in dictionaries of every size about those of short indices, and one that isn't there.
+func TestIndices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	pool := NewPool(&heap{})
+	for size := 1; size < 300; size++ {
+		for _, width := range []int{4, 8} {
+			d := &dictionary{data: pool.Get(size * width), n: size}
+			for i := range d.data.Bytes {
+				d.data.Bytes[i] = byte(rng.Uint32())
+			}
+			values := make([]uint64, 500)
+			for i := range values {
+				values[i] = rng.Uint64N(uint64(size))
+			}
+			w := bits.Len(uint(size)) // of one more than there are
+			read := func() ([]byte, error) {
+				f := &fixedIndices{runs: runs{data: append(binary.AppendUvarint(nil, 63<<1|1), packed(values, w)...), width: w}, dict: d, width: width}
+				dst, at := make([]byte, len(values)*width), 0
+				for at < len(values) {
+					n := min(len(values)-at, 1+rng.IntN(300))
+					if err := f.fixed(dst[at*width:], n); err != nil {
+						return nil, err
+					}
+					at += n
+				}
+				return dst, nil
+			}
+			got, err := read()
+			for i, x := range values {
+				if err != nil || !bytes.Equal(got[i*width:(i+1)*width], d.data.Bytes[int(x)*width:int(x+1)*width]) {
+					t.Fatalf("%d values of %d bytes: value %d is wrong (%v)", size, width, i, err)
+				}
+			}
+			values[rng.IntN(len(values))] = uint64(size)
+			if _, err := read(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("index %d into a dictionary of %d", size, size)) {
+				t.Fatalf("%d values of %d bytes: %v for a wrong index", size, width, err)
+			}
+		}
+	}
 }
 
 // TestReaderDamage changes bytes of chunks, and cuts them: reading ends, without a panic, in bounded memory. What has a
