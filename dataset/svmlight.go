@@ -19,7 +19,7 @@ import (
 const svmlightLabel = "label"
 
 // denseBytes is about how much of dense columns is made of lines at a time.
-const denseBytes = 16 << 20
+const denseBytes = 4 << 20
 
 // svmlightInput is the selected columns of svmlight files, dense: what a line doesn't name is 0.
 type svmlightInput struct {
