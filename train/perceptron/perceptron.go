@@ -235,6 +235,9 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	}
 	r := &train.Result[T]{Weights: l.w[:l.src.Spec().Cols()], Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
+	if l.pocket != nil {
+		r.Candidates, r.RowsScored = l.pocket.Judged()
+	}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
 	}
