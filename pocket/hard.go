@@ -35,6 +35,9 @@ const (
 	sampleBytes = 1 << 20 // of the sample, about
 	sampleRows  = 256     // in it at least
 	probes      = 16      // candidates that are judged on the sample
+
+	// fewCandidates are judged on all rows in one pass, since two take as long.
+	fewCandidates = 32
 	// remark is how often the other rows are scored as a whole before the hard ones are looked for again, which costs about
 	// as much: it takes one pass over memory.
 	remark = 16
@@ -70,14 +73,14 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 // that pays, after marking them where it is time. limit is the count at which a candidate is dropped.
 func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selection, error) {
 	n := len(w) / h.stride
-	if n < probes || len(h.y) == 0 {
-		return []selection{{}}, nil
-	}
 	h.judged += int64(n)
 	for i := range n {
 		kernel.Axpy(1, w[i*h.stride:(i+1)*h.stride], h.sum)
 	}
-	if h.judged >= 2*h.marked || h.easy >= remark*h.src.Rows() {
+	if n < fewCandidates || len(h.y) == 0 {
+		return []selection{{}}, nil
+	}
+	if h.judged >= 4*h.marked || h.easy >= remark*h.src.Rows() {
 		h.marked, h.easy, h.marks = h.judged, 0, nil
 		if cut, ok := h.cut(w, limit); ok {
 			if err := h.mark(ctx, cut); err != nil {

@@ -122,11 +122,13 @@ func (j *judge[T]) count(r block.Run[T], rows selection, s *scratch[T]) (scored 
 		if left := r.Len() - lo; left < 64 {
 			word &= 1<<left - 1
 		}
-		for ; word != 0; word &= word - 1 {
-			i := lo + bits.TrailingZeros64(word)
-			copy(s.x[n*j.stride:], r.X[i*j.stride:(i+1)*j.stride])
-			s.y[n] = r.Y[i]
-			if n++; n == len(s.y) {
+		for word != 0 {
+			skip := bits.TrailingZeros64(word)
+			k := min(bits.TrailingZeros64(^(word >> skip)), len(s.y)-n)
+			copy(s.x[n*j.stride:], r.X[(lo+skip)*j.stride:][:k*j.stride])
+			copy(s.y[n:], r.Y[lo+skip:][:k])
+			word &^= (1<<k - 1) << skip
+			if n += k; n == len(s.y) {
 				j.candidates.Errors(s.x, s.y, s.counts)
 				scored += n
 				n = 0

@@ -49,8 +49,8 @@ type Candidate[T kernel.Float] struct {
 }
 
 const (
-	leastBatch = 8   // candidates of the first batch
-	mostBatch  = 512 // candidates that are judged together at most
+	leastBatch = 8    // candidates of the first batch
+	mostBatch  = 1024 // candidates that are judged together at most
 	batchBytes = 1 << 20
 )
 
