@@ -70,16 +70,16 @@ func TestErrors(t *testing.T) {
 func TestFirstOnTies(t *testing.T) {
 	ctx := context.Background()
 	d := random[float32](5000, 3)
-	p, err := New(ctx, d, 2)
+	p, err := New(ctx, d, Exact, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zeros := p.Best().Errors
 	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as the zeros, that make every row -1
-	if err := p.Offer(ctx, equal, 1, 1); err != nil {
+	if err := p.Updated(ctx, equal, 1, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Judge(ctx); err != nil {
+	if err := p.judgeAll(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != 0 || p.Best().Visits != 0 {
@@ -89,22 +89,22 @@ func TestFirstOnTies(t *testing.T) {
 	for i := int64(1); p.Best().Errors == zeros; i++ {
 		better[0], better[1] = float32(i%7)-3, float32(i%5)-2
 		for range 3 { // thrice the same
-			if err := p.Offer(ctx, better, i, 10*i); err != nil {
+			if err := p.Updated(ctx, better, i, 10*i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := p.Offer(ctx, make([]float32, 8), i, 10*i); err != nil {
+		if err := p.Updated(ctx, make([]float32, 8), i, 10*i); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Judge(ctx); err != nil {
+		if err := p.judgeAll(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
 	best := p.Best()
-	if err := p.Offer(ctx, best.Weights, 1000, 10000); err != nil {
+	if err := p.Updated(ctx, best.Weights, 1000, 10000); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Judge(ctx); err != nil {
+	if err := p.judgeAll(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != best.Update || p.Best().Visits != 10*best.Update {
@@ -228,7 +228,7 @@ func TestLiteral(t *testing.T) {
 		for i := range len(w) / stride {
 			c := want[i]
 			if n := wrong(d, w[i*stride:(i+1)*stride]); n < c.Errors {
-				c = Candidate[float32]{w[i*stride : (i+1)*stride], int64(i + 1), int64(10 * i), n}
+				c = Candidate[float32]{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n}
 			}
 			want = append(want, c)
 		}
@@ -240,14 +240,14 @@ func TestLiteral(t *testing.T) {
 				sources[1] = sparse(d)
 			}
 			for i, src := range sources {
-				p, err := New(context.Background(), src, []int{1, 2, 3, 8}[rng.IntN(4)])
+				p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)])
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range len(w) / stride {
-					err := p.Offer(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
+					err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
 					if err == nil && (i == early || i == len(w)/stride-1) {
-						err = p.Judge(context.Background())
+						err = p.judgeAll(context.Background())
 					}
 					if n := p.judged; err != nil || !reflect.DeepEqual(p.Best(), want[n]) {
 						t.Fatalf("seed %d, %s, %T: after %d candidates %+v is kept, want %+v (error %v)", seed, level, src, n, p.Best(), want[n], err)
@@ -284,16 +284,16 @@ func TestRowsScored(t *testing.T) {
 			if i%2 == 1 {
 				src = stream[float32]{d}
 			}
-			p, err := New(context.Background(), src, workers)
+			p, err := New(context.Background(), src, Exact, workers)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range candidates {
-				if err := p.Offer(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0); err != nil {
+				if err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := p.Judge(context.Background()); err != nil {
+			if err := p.judgeAll(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			n, scored := p.Judged()
@@ -345,9 +345,9 @@ func TestCancel(t *testing.T) {
 	for after := range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		src := &cancelling{d, after, cancel}
-		p, err := New(ctx, src, 2)
+		p, err := New(ctx, src, Exact, 2)
 		for i := 0; err == nil && i < len(w); i += 8 {
-			err = p.Offer(ctx, w[i:i+8], 1, 1)
+			err = p.Updated(ctx, w[i:i+8], 1, 1)
 		}
 		if src.after >= 0 {
 			t.Errorf("the test is over before block %d", after)

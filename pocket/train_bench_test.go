@@ -25,7 +25,7 @@ func BenchmarkTrain(b *testing.B) {
 	d := synth.Blocks[float32](synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/updates=%d/workers=%d", rows, features, updates, workers), func(b *testing.B) {
-			opt := perceptron.Options{Pocket: true}
+			opt := perceptron.Options{Pocket: pocket.Exact}
 			opt.Order, opt.MaxUpdates, opt.Workers = train.Shuffle, updates, workers
 			var scored float64
 			for b.Loop() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/pocket"
 )
 
 // Order is the order in which a perceptron visits the rows of an epoch.
@@ -120,4 +121,5 @@ type Result[W any] struct {
 	// With a pocket, how many weights it judged, and how many rows were scored for that, a row counting once for each of
 	// them. The literal algorithm scores all rows for each.
 	Candidates, RowsScored int64
+	Curve                  []pocket.Point // where it found better weights, from the initial zeros to those that it kept
 }

@@ -14,6 +14,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -97,7 +98,8 @@ Without --out the model is reported and thrown away.`,
 		"those made from text excepted")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
-	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
+	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
+		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
@@ -138,6 +140,14 @@ func orderNames() []string {
 	var names []string
 	for _, o := range train.Orders {
 		names = append(names, string(o))
+	}
+	return names
+}
+
+func pocketNames() []string {
+	var names []string
+	for _, m := range pocket.Modes {
+		names = append(names, string(m))
 	}
 	return names
 }
@@ -195,11 +205,14 @@ func (o *trainOptions) random() bool { return train.Order(o.order.value) != trai
 
 // trainer returns the options of the learner.
 func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
-	return perceptron.Options{
+	opt := perceptron.Options{
 		Options: train.Options{Order: train.Order(o.order.value), Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta,
 			Seed: o.seed, Workers: o.workers, Progress: show},
-		Pocket: o.algo.value == "pocket",
 	}
+	if o.algo.value == "pocket" {
+		opt.Pocket = pocket.Mode(o.pocket.value)
+	}
+	return opt
 }
 
 func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string) error {
