@@ -73,10 +73,10 @@ type Candidate[T kernel.Float] struct {
 
 // A Point of the learning curve is where better weights were found.
 type Point struct {
-	Update  int64 // number of the update that made them; 0 for the initial zeros
-	Visits  int64 // rows visited when they were to be judged
-	Errors  int64
-	Seconds float64 // until they were judged, since the pocket was made
+	Update  int64   `json:"update"` // number of the update that made them; 0 for the initial zeros
+	Visits  int64   `json:"visits"` // rows visited when they were to be judged
+	Errors  int64   `json:"errors"`
+	Seconds float64 `json:"seconds"` // until they were judged, since the pocket was made
 }
 
 const (
