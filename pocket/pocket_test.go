@@ -408,7 +408,7 @@ func TestAllocations(t *testing.T) {
 func BenchmarkErrors(b *testing.B) {
 	const rows, features = 1_000_000, 28
 	d := random[float32](rows, features+1)
-	for _, k := range []int{1, 32, 64} {
+	for _, k := range []int{1, 64, 512} {
 		for _, workers := range []int{1, 2} {
 			w := candidates(k, features+1)
 			b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/candidates=%d/workers=%d", rows, features, k, workers), func(b *testing.B) {
