@@ -22,13 +22,13 @@ type hardRows[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
 	stride  int
-	x, y    []T      // the sample; none of sparse rows, for which nothing is marked
-	sum     []T      // of the candidates
-	judged  int64    // number of those
-	marked  int64    // the number when rows were marked
-	easy    int64    // rows scored since then, other than hard ones, times candidates
-	marks   []uint64 // a bit for each row; nil where it doesn't pay to judge some first
-	bits    []uint64 // memory for it
+	sample  *block.Block[T] // rows from all over; none of sparse ones, for which nothing is marked
+	sum     []T             // of the candidates
+	judged  int64           // number of those
+	marked  int64           // the number when rows were marked
+	easy    int64           // rows scored since then, other than hard ones, times candidates
+	marks   []uint64        // a bit for each row; nil where it doesn't pay to judge some first
+	bits    []uint64        // memory for it
 }
 
 const (
@@ -45,7 +45,8 @@ const (
 
 // newHardRows samples the rows of src, and counts those with the label +1.
 func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, err error) {
-	h = &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
+	cols := src.Spec().Cols()
+	h = &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
 	h.sum = make([]T, h.stride)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/int64(unsafe.Sizeof(T(0))))
 	step := (src.Rows() + size - 1) / size
@@ -61,8 +62,8 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 				positive++
 			}
 			if b.Sparse == nil && (b.First+int64(r))%step == 0 {
-				h.x = append(h.x, b.X[r*b.Stride:(r+1)*b.Stride]...)
-				h.y = append(h.y, y)
+				h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
+				h.sample.Y = append(h.sample.Y, y)
 			}
 		}
 	}
@@ -77,7 +78,7 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 	for i := range n {
 		kernel.Axpy(1, w[i*h.stride:(i+1)*h.stride], h.sum)
 	}
-	if n < fewCandidates || len(h.y) == 0 {
+	if n < fewCandidates || h.sample.Len() == 0 {
 		return []selection{{}}, nil
 	}
 	if h.judged >= 4*h.marked || h.easy >= remark*h.src.Rows() {
@@ -98,20 +99,21 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 // dropped at the end of the hard rows if it has reached the limit's share of errors there, and otherwise takes all rows. ok
 // is false if it pays for none.
 func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
-	ranks, scores, order := make([]T, len(h.y)), make([]T, len(h.y)), make([]int, len(h.y))
-	kernel.Scores(h.x, h.sum, scores)
+	n, y := h.sample.Len(), h.sample.Y
+	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)
+	h.sample.Scores(h.sum, scores)
 	for i, s := range scores {
-		ranks[i], order[i] = ranked(s, h.y[i]), i
+		ranks[i], order[i] = ranked(s, y[i]), i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
-	share := float64(limit) / float64(h.src.Rows()) * float64(len(h.y))
+	share := float64(limit) / float64(h.src.Rows()) * float64(n)
 	var reached []int // how many of the sample's rows a probe takes to reach the limit, for those that do
 	for p := range probes {
 		i := p * (len(w) / h.stride) / probes
-		kernel.Scores(h.x, w[i*h.stride:(i+1)*h.stride], scores)
+		h.sample.Scores(w[i*h.stride:(i+1)*h.stride], scores)
 		errors := 0
 		for at, r := range order {
-			if (scores[r] > 0) != (h.y[r] > 0) {
+			if (scores[r] > 0) != (y[r] > 0) {
 				errors++
 			}
 			if float64(errors) >= share {
@@ -121,9 +123,9 @@ func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
 		}
 	}
 	slices.Sort(reached)
-	fewest := probes * len(order)
+	fewest := probes * n
 	for k, at := range reached {
-		if cost := (k+1)*at + (probes-k-1)*len(order); cost < fewest {
+		if cost := (k+1)*at + (probes-k-1)*n; cost < fewest {
 			fewest, rank, ok = cost, ranks[order[at]], true
 		}
 	}

@@ -157,6 +157,9 @@ func TestValidation(t *testing.T) {
 	if v["rows"] != e["rows"] || v["errors"] != e["errors"] || v["rows"] != 3000.0 {
 		t.Errorf("the validation has %v, eval %v errors of %v rows", v, e["errors"], e["rows"])
 	}
+	if text := succeed(t, "inspect", path); !strings.Contains(text, "errors "+count(int64(v["errors"].(float64)))+" of 3,000 rows") {
+		t.Errorf("no errors of the validation in\n%s", text)
+	}
 	curve := r["curve"].([]any)
 	if last := curve[len(curve)-1].(map[string]any); last["errors"] != v["errors"] || last["update"] != r["kept"] || len(curve) < 5 {
 		t.Errorf("the curve is %v, but %v errors are those of update %v", curve, v["errors"], r["kept"])
