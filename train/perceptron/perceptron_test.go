@@ -364,7 +364,7 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
 		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
 	} {
-		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100) {
+		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
@@ -678,6 +678,14 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"too large": try(huge, train.Options{}),
+		`unknown pocket "trousers": use one of [exact ratchet epoch]`: func() error {
+			_, err := Train(context.Background(), d, Options{Pocket: "trousers"})
+			return err
+		},
+		"there are 2 rows of 3 columns to validate 5 columns on": func() error {
+			_, err := TrainValidated(context.Background(), d, huge, Options{Pocket: pocket.Exact})
+			return err
+		},
 		"in memory or": func() error {
 			_, err := Train(context.Background(), stream[float32]{d}, Options{Options: train.Options{Order: train.Shuffle}})
 			return err
