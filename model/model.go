@@ -83,10 +83,19 @@ type Training struct {
 	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
 	Kept      *int64  `json:"kept,omitempty"`
 
+	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
+
 	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+}
+
+// Validation tells how the model does on rows that it was chosen, but not trained on.
+type Validation struct {
+	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
+	Rows        int64  `json:"rows"`
+	Errors      int64  `json:"errors"`
 }
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if

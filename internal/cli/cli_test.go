@@ -183,7 +183,7 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label", "--label needs a value"},
 		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron or pocket: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
-		{"train DATA --label y --pocket ratchet", "--pocket ratchet: use exact"},
+		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
 		{"train DATA --label y --progress sometimes", "use auto, always or never"},
 		{"train DATA --label y --nulls median", "--nulls median: use error, drop, zero or mean"},

@@ -188,7 +188,6 @@ func (r modelReport) text(path string) []byte {
 	if t.Kept != nil {
 		updates += ", kept the weights after update " + count(*t.Kept)
 	}
-	accuracy := float64(t.Rows-t.Errors) / float64(t.Rows)
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)
 	pairs := []string{
@@ -199,7 +198,11 @@ func (r modelReport) text(path string) []byte {
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		"options", options,
 		"updates", updates,
-		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(t.Errors), plural(t.Rows, "row"), percent(accuracy)),
+		"errors", errorsText(t.Errors, t.Rows))
+	if v := t.Validation; v != nil {
+		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
+	}
+	pairs = append(pairs,
 		"loss", real(t.Loss),
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))

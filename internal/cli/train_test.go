@@ -67,7 +67,7 @@ func TestTrainJSON(t *testing.T) {
 		t.Errorf("peak_rss_bytes is %v", rss)
 	}
 	r = decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--algo", "pocket")
-	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, slices.Sorted(slices.Values(append(keys, "kept")))) {
+	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, slices.Sorted(slices.Values(append(keys, "kept", "candidates", "rows_scored", "curve")))) {
 		t.Errorf("keys of a pocket are %q", got)
 	}
 }
@@ -77,7 +77,8 @@ func TestIdentity(t *testing.T) {
 	data := noisy(t, "10000")
 	path := filepath.Join(t.TempDir(), "m.json")
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
-	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--order shuffle", "--order fixed-shuffle --no-bias",
+	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
+		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
 		"--order random --dtype float64 --seed 9 --eta 0.25"} {
 		var want []byte
 		for _, isa := range []string{"generic", best} {
@@ -105,7 +106,7 @@ func TestTrainDefaults(t *testing.T) {
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "workers": "0", "isa": "",
-		"memory": "", "cache": "", "out": "", "json": "false", "progress": "auto"} {
+		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
 		if f == nil {
 			t.Errorf("there is no --%s", name)
@@ -124,6 +125,7 @@ func TestModelOptions(t *testing.T) {
 		"--seed 5 --pocket exact":             {Order: "cyclic", Epochs: 100, Eta: 1},
 		"--order shuffle --seed 5 --eta 0.5":  {Order: "shuffle", Epochs: 100, Eta: 0.5, Seed: &seed},
 		"--algo pocket --epochs 7 --seed 6":   {Order: "cyclic", Epochs: 7, Eta: 1, Pocket: "exact"},
+		"--algo pocket --pocket ratchet":      {Order: "cyclic", Epochs: 100, Eta: 1, Pocket: "ratchet"},
 		"--max-updates 3 --workers 2":         {Order: "cyclic", Epochs: 100, Eta: 1, MaxUpdates: 3},
 		"--isa generic --progress never":      {Order: "cyclic", Epochs: 100, Eta: 1},
 		"--json --features x1 --features x2 ": {Order: "cyclic", Epochs: 100, Eta: 1},
@@ -135,6 +137,48 @@ func TestModelOptions(t *testing.T) {
 		}
 		if !reflect.DeepEqual(m.Options, want) {
 			t.Errorf("%s: options are %+v, want %+v", options, m.Options, want)
+		}
+	}
+}
+
+// TestValidation: the pocket keeps the weights that eval finds best on other rows, whatever the memory and the workers. What is
+// counted there and what eval counts is the same, with the training's preprocessing.
+func TestValidation(t *testing.T) {
+	data, other := ample(t, "80000"), filepath.Join(t.TempDir(), "other.parquet")
+	succeed(t, "gen", "--rows", "3000", "--features", "28", "--noise", "0.2", "--seed", "2", "--out", other)
+	options := []string{data, "--algo", "pocket", "--order", "shuffle", "--max-updates", "200", "--standardize", "--validation", other}
+	r, want := trainedModel(t, options...)
+	v := r["validation"].(map[string]any)
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := decode(t, "eval", "--model", path, other, "--json")
+	if v["rows"] != e["rows"] || v["errors"] != e["errors"] || v["rows"] != 3000.0 {
+		t.Errorf("the validation has %v, eval %v errors of %v rows", v, e["errors"], e["rows"])
+	}
+	if text := succeed(t, "inspect", path); !strings.Contains(text, "errors "+count(int64(v["errors"].(float64)))+" of 3,000 rows") {
+		t.Errorf("no errors of the validation in\n%s", text)
+	}
+	curve := r["curve"].([]any)
+	if last := curve[len(curve)-1].(map[string]any); last["errors"] != v["errors"] || last["update"] != r["kept"] || len(curve) < 5 {
+		t.Errorf("the curve is %v, but %v errors are those of update %v", curve, v["errors"], r["kept"])
+	}
+	if _, plain := trainedModel(t, options[:len(options)-2]...); plain == want {
+		t.Error("the validation has no say")
+	}
+	for more, streamed := range map[string]bool{"--memory 13300000": false, "--memory 12800000 --workers 1": true, "--workers 3": false} {
+		if r, m := trainedModel(t, append(strings.Fields(more), options...)...); m != want || r["streamed"] != streamed {
+			t.Errorf("%s: streamed %v, the same model %v", more, r["streamed"], m == want)
+		}
+	}
+	empty := write(t, "empty.parquet", col{"x0", []float64{}}, col{"label", []int64{}})
+	three := write(t, "three.parquet", col{"x0", []float64{1}}, col{"label", []int64{3}})
+	for file, message := range map[string]string{"nowhere.parquet": "nowhere.parquet", empty: "no rows", three: "label"} {
+		status, _, stderr := command("train", write(t, "x.parquet", col{"x0", []float64{1, 2}}, col{"label", []int64{-1, 1}}), "--label", "label",
+			"--algo", "pocket", "--validation", file)
+		if status != exitFailed || !strings.Contains(stderr, "--validation: ") || !strings.Contains(stderr, message) {
+			t.Errorf("%s: status %d, %q", file, status, stderr)
 		}
 	}
 }
@@ -202,6 +246,7 @@ func TestNotes(t *testing.T) {
 		"":                          "note: no --out: the model won't be kept\n",
 		"--pocket exact --out " + m: "note: --pocket has no effect with --algo perceptron\n",
 		"--pocket exact --algo pocket --out " + m:   "",
+		"--validation none --out " + m:              "note: --validation has no effect with --algo perceptron\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {
