@@ -21,7 +21,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 		return v, nil
 	}
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
-		Spec: learned.Spec(), Label: learned.Spec().Label, Workers: o.workers, Text: o.text.options(),
+		Spec: learned.Spec(), Label: learned.Spec().Label, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading the validation", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("--validation: %s", s) },
 	})
@@ -44,7 +44,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 		err = v.openTemporary(ctx, o, in, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
-		err = fmt.Errorf("%s: no rows: name data that has some", nameAll(paths))
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
 		v.close()
 	}
 	return v, err
