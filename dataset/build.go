@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -29,16 +28,15 @@ type builder[T kernel.Float] struct {
 	mem    memory.Allocator // of what keep is put together in
 	emit   func(b *block.Block[T], keep []arrow.Array) error
 
-	cols      int
-	total     int64           // rows that there will be; -1 where that isn't known
-	input     int64           // rows of the input before the batch
-	rows      int64           // rows so far
-	block     *block.Block[T] // the one being filled; nil before its first row
-	fill      int             // rows in it
-	spare     *block.Block[T] // one to use again
-	next      *block.Block[T] // the one after, once preparing is done; nil if there is none yet
-	preparing errgroup.Group
-	keep      [][]arrow.Array // of the rows in it, for each kept column
+	cols  int
+	total int64           // rows that there will be; -1 where that isn't known
+	input int64           // rows of the input before the batch
+	rows  int64           // rows so far
+	block *block.Block[T] // the one being filled; nil before its first row
+	fill  int             // rows in it
+	spare *block.Block[T] // one to use again
+	all   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun
+	keep  [][]arrow.Array // of the rows in it, for each kept column
 
 	texts   []*categories
 	ones    []T
@@ -79,13 +77,31 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 	return b
 }
 
+// makeRoom makes the memory of all blocks at once, if their rows are known: made one by one, they would have the garbage
+// collector run each time the heap has doubled. A file that takes so many bytes may claim any number of rows, so that there
+// is a bound to what is made before they were seen.
+func (b *builder[T]) makeRoom(stored int64) {
+	const most, ratio = 1 << 30, 64
+	bytes := float64(b.total) * float64(kernel.Stride[T](b.cols)) * float64(unsafe.Sizeof(T(0)))
+	if b.total > 0 && b.sel.nulls != block.NullsDrop && bytes <= float64(max(most, ratio*stored)) {
+		b.all = b.newBlock(0, int(b.total))
+	}
+}
+
+// part returns a builder of rows first to last of those of b, which shares with it what is noted for warnings.
+func (b *builder[T]) part(l *labels, p pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
+	part := newBuilder(b.sel, l, p, b.mem, last, emit)
+	part.texts, part.inexact, part.all = b.texts, b.inexact, b.all
+	part.input, part.rows = first, first
+	return part
+}
+
 // panel is how many rows are transposed at a time.
 func (b *builder[T]) panel() int { return kernel.PanelRows[T](kernel.Stride[T](b.cols)) }
 
 // run adds all batches, releases them, and emits the last block.
 func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], progress func(rows, total int64)) error {
 	defer b.releaseKept()
-	defer b.preparing.Wait()
 	for batch, err := range batches {
 		if err != nil {
 			return err
@@ -141,24 +157,18 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 	return nil
 }
 
-// start begins a block, and has the one after it prepared beside what goes on: its memory must be found and cleared.
+// start begins a block.
 func (b *builder[T]) start() {
 	b.fill = 0
-	if rows := b.blockRows(b.rows); b.spare != nil && b.spare.Len() >= rows {
+	rows := b.blockRows(b.rows)
+	switch {
+	case b.all != nil:
+		b.block = b.all.Slice(int(b.rows), int(b.rows)+rows)
+	case b.spare != nil && b.spare.Len() >= rows:
 		b.block = b.spare.Slice(0, rows)
 		b.block.First = b.rows
-		return
-	}
-	b.preparing.Wait()
-	b.block, b.next = b.next, nil
-	if b.block == nil {
-		b.block = b.newBlock(b.rows)
-	}
-	if first := b.rows + int64(b.block.Len()); b.spare == nil && first < b.total {
-		b.preparing.Go(func() error {
-			b.next = b.newBlock(first)
-			return nil
-		})
+	default:
+		b.block = b.newBlock(b.rows, rows)
 	}
 }
 
@@ -171,8 +181,8 @@ func (b *builder[T]) blockRows(first int64) int {
 	return rows
 }
 
-func (b *builder[T]) newBlock(first int64) *block.Block[T] {
-	blk := block.New[T](first, b.blockRows(first), b.cols)
+func (b *builder[T]) newBlock(first int64, rows int) *block.Block[T] {
+	blk := block.New[T](first, rows, b.cols)
 	if b.sel.label < 0 {
 		blk.Y = nil
 	}

@@ -42,9 +42,10 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	if err != nil {
 		return nil, err
 	}
+	opt.tell(opt.Text.unused(f))
 	switch f {
 	case formatCSV:
-		return openCSV(sources, opt)
+		return openCSV(ctx, sources, opt, p)
 	case formatSvmlight:
 		return openSvmlight(ctx, sources, opt)
 	case formatArrow:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -103,9 +104,9 @@ func TestPublishedData(t *testing.T) {
 // mixed is a record of columns that every format but svmlight can hold.
 func mixed(tb testing.TB) arrow.Record {
 	p := arrow.PrimitiveTypes
-	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1, null, 3, 4]"),
+	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1.5, null, 3, 4]"),
 		field("s", arrow.BinaryTypes.String, `["a", "NA", "", null]`), field("b", arrow.FixedWidthTypes.Boolean,
-			"[true, false, null, true]"), field("y", p.Float64, "[0, 1, 0, 1]"))
+			"[true, false, null, true]"), field("y", p.Int64, "[0, 1, 0, 1]"))
 }
 
 // TestConvert writes a table from every format to every other that can hold it.
@@ -187,7 +188,8 @@ func TestConvertErrors(t *testing.T) {
 		label    string
 		want     string
 	}{
-		{nested, "b.csv", nil, "", `DIR/nested.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
+		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
+		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
 		{start, "b.svm", []string{"n", "y"}, "y",
@@ -263,6 +265,7 @@ func TestModelOnSvmlight(t *testing.T) {
 	}{
 		{"1 1:2\n0 2:5\n", "[[0 2] [0 0]]", 0},
 		{"1 qid:3 1:2 3:4 9:1\n0 3:1 4:2\n", "[[4 2] [1 0]]", 2},
+		{"1 0:7 1:2 2:1\n", "[[0 2]]", 1},
 	} {
 		var notes []string
 		var got [][]float32
@@ -276,6 +279,48 @@ func TestModelOnSvmlight(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != c.want || len(notes) != c.notes {
 			t.Errorf("%q: %v, want %s; notes %q (%v)", c.text, got, c.want, notes, err)
 		}
+	}
+}
+
+// TestUnusedTextOptions: options of other formats are told of, once.
+func TestUnusedTextOptions(t *testing.T) {
+	parquet := filepath.Join(t.TempDir(), "a.parquet")
+	writeFile(t, parquet, mixed(t), 10)
+	csv, svm := textFile(t, "a.csv", "x,y\n1,2\n"), textFile(t, "a.svm", "1 1:1\n")
+	for _, c := range []struct {
+		path string
+		opt  TextOptions
+		want string
+	}{
+		{parquet, TextOptions{Header: "auto", IndexBase: "auto"}, "[]"},
+		{parquet, TextOptions{Header: "no", IndexBase: "1", Delimiter: "tab"}, "[--header is ignored: it is for CSV, and the data is Parquet " +
+			"--delimiter is ignored: it is for CSV, and the data is Parquet --index-base is ignored: it is for svmlight, and the data is Parquet]"},
+		{csv, TextOptions{Header: "yes", Delimiter: "comma"}, "[]"},
+		{csv, TextOptions{IndexBase: "0"}, "[--index-base is ignored: it is for svmlight, and the data is CSV]"},
+		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[--header is ignored: it is for CSV, and the data is svmlight]"},
+	} {
+		var notes []string
+		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &block.Spec{Bias: true},
+			Warn: func(s string) { notes = append(notes, s) }}, func(*block.Spec, *block.Block[float32], arrow.Record) error { return nil })
+		if err != nil || fmt.Sprint(notes) != c.want {
+			t.Errorf("%s, %+v: notes %s, want %s (%v)", c.path, c.opt, notes, c.want, err)
+		}
+	}
+}
+
+// TestPanickingJob: what panics while text is parsed is an error that says where.
+func TestPanickingJob(t *testing.T) {
+	s, err := newSource(textFile(t, "a.csv", "x\n1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := chunks([]*source{s}, true, func(int, textChunk) iter.Seq[job] {
+		return func(yield func(job) bool) {
+			yield(func() (*batch, error) { panic("no more") })
+		}
+	})
+	for _, err := range inOrder(context.Background(), newPool(2), jobs) {
+		wantError(t, err, filepath.Dir(s.path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
 	}
 }
 
@@ -320,7 +365,7 @@ func TestStandardInput(t *testing.T) {
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
 	if _, err := readStandardInput(strings.NewReader("12345"), 4); err == nil ||
-		err.Error() != "-: more than 4 bytes on standard input, half of this machine's memory: save it and name the file" {
+		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
 	}
 }

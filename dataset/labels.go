@@ -51,12 +51,31 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 			block.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
-		return 0, fmt.Sprintf("more than %d classes (%s)%s", maxClasses, block.ListClasses(l.classes), block.AdviseClasses(l.classes))
+		return 0, l.tooMany()
 	}
 	n := len(l.classes)
 	l.classes = append(l.classes, c)
 	l.numbers[c] = n
 	return n, ""
+}
+
+// add adds the classes of another part of the rows, and returns what their numbers are here, or what is wrong.
+func (l *labels) add(other *labels) (numbers []int, what string) {
+	for _, c := range other.classes {
+		n, ok := l.numbers[c]
+		if !ok {
+			if n = len(l.classes); n == maxClasses {
+				return nil, l.tooMany()
+			}
+			l.classes, l.numbers[c] = append(l.classes, c), n
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, ""
+}
+
+func (l *labels) tooMany() string {
+	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, block.ListClasses(l.classes), block.AdviseClasses(l.classes))
 }
 
 // spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
@@ -119,64 +138,68 @@ const (
 func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
 	switch v := a.(type) {
 	case *array.Float32:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Float32Values()[lo:])
 	case *array.Float64:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Float64Values()[lo:])
 	case *array.Int8:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Int8Values()[lo:])
 	case *array.Int16:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Int16Values()[lo:])
 	case *array.Int32:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Int32Values()[lo:])
 	case *array.Int64:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Int64Values()[lo:])
 	case *array.Uint8:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Uint8Values()[lo:])
 	case *array.Uint16:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Uint16Values()[lo:])
 	case *array.Uint32:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Uint32Values()[lo:])
 	case *array.Uint64:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Uint64Values()[lo:])
 	case *array.Boolean:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
 	case *array.Float16:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.Decimal128:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.Decimal256:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.String:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
 	case *array.LargeString:
-		return encodeKeys(l, a, lo, dst, v.Value)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
 	case *array.Binary:
-		return encodeKeys(l, a, lo, dst, v.ValueString)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
 	case *array.LargeBinary:
-		return encodeKeys(l, a, lo, dst, v.ValueString)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
 	case *array.Dictionary:
-		return encodeKeys(l, a, lo, dst, v.GetValueIndex)
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.GetValueIndex))
 	}
 	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean or a string", describe(a.DataType()))
 }
 
-// encodeKeys is encodeValid with a key for each row: the class is looked up where the key isn't one of the last two,
-// which it mostly is.
-func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, key func(i int) K) (int, string) {
+// each returns the keys of rows lo to lo+n.
+func each[K any](lo, n int, key func(i int) K) []K {
+	keys := make([]K, n)
+	for i := range keys {
+		keys[i] = key(lo + i)
+	}
+	return keys
+}
+
+// encodeKeys is encodeValid with a key for each row. Classes are looked up, but for the first two while there are no more.
+func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
 	known := map[K]T{}
-	var keys [2]K
-	const none = -2
-	numbers := [2]T{none, none}
-	for i := range dst {
-		k := key(lo + i)
-		switch {
-		case k == keys[0] && numbers[0] != none:
-			dst[i] = numbers[0]
-			continue
-		case k == keys[1] && numbers[1] != none:
-			dst[i] = numbers[1]
-			continue
+	var two [2]K
+	var numbers [2]T
+	for i := 0; i < len(dst); i++ {
+		if n := len(known); n == 1 || n == 2 {
+			if i += encodeTwo(two, numbers, keys[i:len(dst)], dst[i:]); i == len(dst) {
+				break
+			}
 		}
+		k := keys[i]
 		n, ok := known[k]
 		if !ok {
 			number, what := l.number(a, lo+i)
@@ -185,12 +208,43 @@ func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int
 			}
 			n = T(number)
 			known[k] = n
+			if two[1], numbers[1] = k, n; len(known) == 1 {
+				two[0], numbers[0] = k, n
+			}
 		}
-		keys[1], numbers[1] = keys[0], numbers[0]
-		keys[0], numbers[0] = k, n
 		dst[i] = n
 	}
 	return 0, ""
+}
+
+// encodeTwo writes the numbers of two keys, and returns where another key is. It doesn't branch on which of the two it
+// is, which can't be predicted.
+func encodeTwo[T kernel.Float, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
+	const step = 64
+	for done := 0; ; done += step {
+		part := keys[done:min(len(keys), done+step)]
+		to, all := dst[done:][:len(part)], 1
+		for i, k := range part {
+			first, second := 0, 0
+			if k == two[0] {
+				first = 1
+			}
+			if k == two[1] {
+				second = 1
+			}
+			all &= first | second
+			to[i] = numbers[second]
+		}
+		if all == 0 {
+			for k := part[0]; k == two[0] || k == two[1]; k = part[0] {
+				part, done = part[1:], done+1
+			}
+			return done
+		}
+		if len(part) < step {
+			return len(keys)
+		}
+	}
 }
 
 // classOf returns the class of row i, or what is wrong with it.

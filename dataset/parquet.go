@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -27,6 +28,9 @@ type parquetInput struct {
 	files []*parquetFile
 	sel   *selection
 	rows  int64
+
+	memory  int64      // that a pass may take; 0: no bound
+	buffers *page.Pool // shared with other inputs; nil: each pass has its own
 }
 
 // A parquetFile is what is needed of a file's metadata to read the selected columns. The file itself isn't kept open:
@@ -44,10 +48,10 @@ type leaf struct {
 	descr *pschema.Column
 }
 
-// A rowGroup is the selected column chunks of a row group.
+// A rowGroup is the selected column chunks of a row group, and which of its rows are read: some after those to pass over.
 type rowGroup struct {
-	rows   int64
-	chunks []chunk
+	skip, rows int64
+	chunks     []chunk
 }
 
 // A chunk is where the values of a column in a row group are, all of it checked against the file.
@@ -104,23 +108,40 @@ func (in *parquetInput) name() string {
 // batches yields the rows in order, after an error nothing more. While a batch is used the next one is decoded. A batch is
 // the caller's to release.
 //
-// The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups.
+// The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups. One
+// worker decodes a batch when it is wanted, and so do all where memory is short.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
-		buffers := page.NewPool(mem)
-		defer buffers.Close()
+		buffers := in.buffers
+		if buffers == nil {
+			buffers = page.NewPool(mem)
+			buffers.Limit = in.pages()
+			defer buffers.Close()
+		}
+		groups, columns := in.groups(), max(1, len(in.sel.columns))
+		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
+		if cap(p) == 1 || lanes == 0 {
+			for _, g := range groups {
+				if !g.decode(ctx, p, buffers, yield) {
+					return
+				}
+			}
+			return
+		}
 		ctx, cancel := context.WithCancel(ctx)
 		var running errgroup.Group
 		defer running.Wait()
 		defer cancel()
 		// A lane begins the next row group when the last batch of its own was taken.
-		groups, columns := in.groups(), max(1, len(in.sel.columns))
-		lanes := min(cap(p), (2*cap(p)+columns-1)/columns, len(groups))
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {
 				for k := begun.Add(1); int(k) <= len(groups) && ctx.Err() == nil; k = begun.Add(1) {
-					groups[k-1].decode(ctx, p, buffers)
+					out := groups[k-1].out
+					groups[k-1].decode(ctx, p, buffers, func(b *batch, err error) bool {
+						return send(ctx, out, decoded{b, err})
+					})
+					close(out)
 				}
 				return nil
 			})
@@ -166,41 +187,46 @@ func (in *parquetInput) groups() (all []groupDecoder) {
 	return all
 }
 
-// decode sends the batches to d.out, and the error that ends them if there is one.
-func (d groupDecoder) decode(ctx context.Context, p pool, mem *page.Pool) {
-	defer close(d.out)
-	err := recovered(func() error {
-		r, err := d.file.open(d.group, mem)
-		if err != nil {
-			return err
-		}
+// decode yields the batches, and the error that ends them if there is one. It tells whether all were taken. What was
+// yielded is the taker's to release.
+func (d groupDecoder) decode(ctx context.Context, p pool, mem *page.Pool, yield func(*batch, error) bool) bool {
+	var r *groupReader
+	err := recovered(func() (err error) {
+		r, err = d.file.open(ctx, d.group, mem)
+		return err
+	})
+	if err == nil {
 		defer r.close()
 		for r.left > 0 {
-			b, err := r.next(ctx, p)
-			if err != nil {
+			var b *batch
+			err = recovered(func() (err error) {
+				b, err = r.next(ctx, p)
 				return err
-			}
-			if !send(ctx, d.out, decoded{batch: b}) {
-				b.release()
+			})
+			if err != nil {
 				break
 			}
+			if !yield(b, nil) {
+				return false
+			}
 		}
-		return nil
-	})
+	}
 	if errors.As(err, new(damaged)) {
 		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group, err)
 	}
 	if err != nil {
-		send(ctx, d.out, decoded{err: err})
+		yield(nil, err)
 	}
+	return err == nil
 }
 
-// send tells whether d was taken before the context was cancelled.
+// send tells whether d was taken before the context was cancelled. A batch that wasn't is released.
 func send(ctx context.Context, out chan<- decoded, d decoded) bool {
 	select {
 	case out <- d:
 		return true
 	case <-ctx.Done():
+		d.batch.release()
 		return false
 	}
 }
@@ -224,7 +250,7 @@ const (
 )
 
 // open begins to read row group g.
-func (f *parquetFile) open(g int, mem *page.Pool) (*groupReader, error) {
+func (f *parquetFile) open(ctx context.Context, g int, mem *page.Pool) (*groupReader, error) {
 	src, err := os.Open(f.path)
 	if err != nil {
 		return nil, pathError(f.path, err)
@@ -238,7 +264,11 @@ func (f *parquetFile) open(g int, mem *page.Pool) (*groupReader, error) {
 	bytes := int64(1)
 	for i, c := range group.chunks {
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c, mem))
-		bytes += min(max(4, c.Uncompressed/group.rows, int64(f.columns[i].descr.TypeLength())), batchBytes)
+		bytes += min(max(4, c.Uncompressed/c.Rows, int64(f.columns[i].descr.TypeLength())), batchBytes)
+		if err := r.columns[i].skip(ctx, group.skip); err != nil {
+			defer r.close()
+			return nil, r.columnError(ctx, i, err)
+		}
 	}
 	r.step = int(min(max(batchBytes/bytes, minBatchRows), maxBatchRows)) &^ 63
 	return r, nil
@@ -255,11 +285,7 @@ func (r *groupReader) close() {
 func (r *groupReader) next(ctx context.Context, p pool) (*batch, error) {
 	n := int(min(int64(r.step), r.left))
 	err := p.each(ctx, len(r.columns), func(i int) error {
-		err := r.columns[i].fill(ctx, n)
-		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.name, r.group, err)
-		}
-		return err
+		return r.columnError(ctx, i, r.columns[i].fill(ctx, n))
 	})
 	if err != nil {
 		return nil, err
@@ -273,6 +299,70 @@ func (r *groupReader) next(ctx context.Context, p pool) (*batch, error) {
 	}
 	r.left -= int64(n)
 	return b, nil
+}
+
+// columnError says in which column an error is, if there is one.
+func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.name, r.group, err)
+}
+
+// A rowRange is rows first to last of an input.
+type rowRange struct{ first, last int64 }
+
+// ranges cuts the rows into up to n ranges of whole blocks of so many rows. A range begins where a row group does or soon
+// after: the page in which it begins is decoded for two of them.
+func (in *parquetInput) ranges(n int, blockRows int64) (all []rowRange) {
+	var ends []int64 // of row groups
+	end := int64(0)
+	for _, f := range in.files {
+		for _, g := range f.groups {
+			if end += g.rows; g.rows > 0 {
+				ends = append(ends, end)
+			}
+		}
+	}
+	n = min(n, len(ends))
+	first := int64(0)
+	for i := range n {
+		last := min(in.rows, (ends[len(ends)*(i+1)/n-1]+blockRows-1)/blockRows*blockRows)
+		if last > first {
+			all = append(all, rowRange{first, last})
+			first = last
+		}
+	}
+	return all
+}
+
+// only returns the input with those rows alone, decoded in memory of that pool.
+func (in *parquetInput) only(r rowRange, buffers *page.Pool) *parquetInput {
+	part := &parquetInput{sel: in.sel, rows: r.last - r.first, memory: in.memory, buffers: buffers}
+	for _, f := range in.files {
+		g := &parquetFile{path: f.path, info: f.info, columns: f.columns, groups: slices.Clone(f.groups)}
+		for i := range g.groups {
+			group := &g.groups[i]
+			rows := group.rows
+			group.skip = max(0, min(r.first, rows))
+			group.rows = max(0, min(r.last, rows)) - group.skip
+			r.first, r.last = r.first-rows, r.last-rows
+		}
+		part.files = append(part.files, g)
+	}
+	return part
+}
+
+// stored returns how many bytes the selected columns take in the files.
+func (in *parquetInput) stored() (bytes int64) {
+	for _, f := range in.files {
+		for _, g := range f.groups {
+			for _, c := range g.chunks {
+				bytes += c.Size
+			}
+		}
+	}
+	return bytes
 }
 
 // fileMetadata is the metadata of a Parquet file while it is open.
@@ -491,21 +581,13 @@ func oneLine(s string) string {
 // labelOnly returns the input with the label as its only column.
 func (in *parquetInput) labelOnly() input {
 	label := in.sel.label
-	only := &parquetInput{rows: in.rows, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
+	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {
-			g.groups = append(g.groups, rowGroup{group.rows, group.chunks[label : label+1]})
+			g.groups = append(g.groups, rowGroup{rows: group.rows, chunks: group.chunks[label : label+1]})
 		}
 		only.files = append(only.files, g)
 	}
 	return only
-}
-
-func (in *parquetInput) origins() []origin {
-	files := make([]origin, len(in.files))
-	for i, f := range in.files {
-		files[i] = origin{f.path, f.info}
-	}
-	return files
 }

@@ -15,6 +15,14 @@ func newPool(workers int) pool { return make(pool, workers) }
 // each calls f with 0 to n-1, up to cap(p) calls at a time, and returns the error of the least number that failed:
 // numbers are taken in order, so that all below a failing one are done too. Nothing new is begun after an error.
 func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
+	if cap(p) == 1 {
+		for i := range n {
+			if err := p.run(ctx, func() error { return f(i) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	errs := make([]error, n)
 	var next, failed atomic.Int64
 	var g errgroup.Group

@@ -14,10 +14,12 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -47,6 +49,11 @@ type Options struct {
 	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text     TextOptions // how CSV and svmlight files are written
 
+	// Memory, unless 0, is how many bytes blocks and the pages of Parquet files may take in memory. What pages may, they take
+	// in any case up to 48 MiB; a file that needs more can't be read. The number of rows that are read at a time, which come
+	// on top, doesn't depend on it.
+	Memory int64 `json:"-"`
+
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
 	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
@@ -57,12 +64,14 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
+	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
 	// and Workers.
 	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
-	// there will be, -1 where that isn't known.
+	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
@@ -118,41 +127,101 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 				bt.release()
 			}
 		}()
-		if err := sel.learn(ctx, "", p, again); err != nil {
+		if err := sel.learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again
 	}
-	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, -1, batches)
+	rest := part{0, -1, func(pool) iter.Seq2[*batch, error] { return batches }}
+	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, []part{rest}, 0)
 }
 
-// collect puts batches together as a data set in memory. name is the input's, for messages.
+// A part is consecutive rows of an input, from first to last, which is -1 where only reading tells.
+type part struct {
+	first, last int64
+	batches     func(p pool) iter.Seq2[*batch, error]
+}
+
+// collect puts the parts of an input together as a data set in memory. name is the input's, for messages. One part is
+// read by all workers together, several are by one each.
 func collect[T kernel.Float](ctx context.Context, name string, sel *selection, opt Options, p pool, mem memory.Allocator,
-	rows int64, batches iter.Seq2[*batch, error]) (*block.Data[T], error) {
-	var blocks []*block.Block[T]
-	l := newLabels(opt.Spec)
-	b := newBuilder(sel, l, p, mem, rows, func(full *block.Block[T], _ []arrow.Array) error {
-		blocks = append(blocks, full)
-		return nil
-	})
-	if err := b.run(ctx, batches, opt.Progress); err != nil {
+	parts []part, stored int64) (*block.Data[T], error) {
+	all := newBuilder[T](sel, newLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
+	all.makeRoom(stored)
+	builders, built := make([]*builder[T], len(parts)), make([][]*block.Block[T], len(parts))
+	build := func(i int, p pool, progress func(rows, total int64)) error {
+		builders[i] = all.part(newLabels(opt.Spec), p, parts[i].first, parts[i].last, func(full *block.Block[T], _ []arrow.Array) error {
+			built[i] = append(built[i], full)
+			return nil
+		})
+		return builders[i].run(ctx, parts[i].batches(p), progress)
+	}
+	var err error
+	if len(parts) == 1 {
+		err = build(0, p, opt.Progress)
+	} else {
+		err = buildParts(ctx, p, parts, build, opt.Progress)
+	}
+	if err != nil {
 		return nil, err
 	}
+	numbers := make([][]int, len(parts)) // of each part's classes among all
+	for i, b := range builders {
+		all.input, all.rows = all.input+b.input-parts[i].first, all.rows+b.rows-parts[i].first
+		what := ""
+		if numbers[i], what = all.labels.add(b.labels); what != "" {
+			return nil, errorIn(name, "column %q: %s", sel.columns[sel.label].name, what)
+		}
+	}
 	switch {
-	case len(blocks) == 0 && b.input > 0:
-		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", b.input)
-	case len(blocks) == 0:
+	case all.rows == 0 && all.input > 0:
+		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.input)
+	case all.rows == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
-	spec, signs, err := newSpec(sel, l, opt)
+	spec, signs, err := newSpec(sel, all.labels, opt)
 	if err != nil {
 		return nil, errorIn(name, "%w", err)
 	}
-	for _, full := range blocks {
-		sign(full.Y, signs)
+	err = p.each(ctx, len(parts), func(i int) error {
+		stands := make([]float64, len(numbers[i]))
+		for k, n := range numbers[i] {
+			stands[k] = signs[n]
+		}
+		for _, full := range built[i] {
+			sign(full.Y, stands)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	b.warn(opt.Warn)
-	return block.NewData(spec, blocks), nil
+	all.warn(opt.Warn)
+	return block.NewData(spec, slices.Concat(built...)), nil
+}
+
+// buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
+func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p pool, progress func(rows, total int64)) error,
+	progress func(rows, total int64)) error {
+	read := make(chan int64, len(parts))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer close(read)
+		return p.each(ctx, len(parts), func(i int) error {
+			at := parts[i].first
+			return build(i, newPool(1), func(rows, _ int64) {
+				read <- rows - at
+				at = rows
+			})
+		})
+	})
+	rows := int64(0)
+	for n := range read {
+		if rows += n; progress != nil {
+			progress(rows, parts[len(parts)-1].last)
+		}
+	}
+	return g.Wait()
 }
 
 // newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
@@ -193,7 +262,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return err
 		}
 	}
@@ -221,6 +290,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.warn(opt.Warn)
+	sel.tellPassed(opt)
 	opt.tell(in.notes())
 	return nil
 }

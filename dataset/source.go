@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"halfspace/internal/memory"
 )
 
 // A source is a file that is read from its beginning, or standard input, which is held in memory so that it can be read
@@ -37,9 +39,17 @@ func newSource(path string) (*source, error) {
 	return &source{path: path, info: info}, nil
 }
 
-// maxStandardInput is how many bytes of standard input are held: half of the machine's memory, since what is made of
-// them takes room too.
-func maxStandardInput() int64 { return physicalMemory() / 2 }
+// maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
+// of them takes room too.
+func maxStandardInput() int64 { return availableMemory() / 2 }
+
+// availableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
+func availableMemory() int64 {
+	if bytes := memory.Available(); bytes > 0 {
+		return bytes
+	}
+	return 8 << 30
+}
 
 func readStandardInput(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
@@ -47,7 +57,7 @@ func readStandardInput(r io.Reader, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("-: standard input can't be read (%w)", err)
 	case int64(len(data)) > most:
-		return nil, fmt.Errorf("-: more than %s on standard input, half of this machine's memory: save it and name the file",
+		return nil, fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
 			bytesText(most))
 	}
 	return data, nil

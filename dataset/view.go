@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -209,42 +210,18 @@ func (v view[T]) sound(lo int, values []T) bool {
 	return finite(values)
 }
 
-// finite tells whether no value is NaN or infinite: it is one where all bits of the exponent are set. Added to the
-// lowest of them, a one then carries into the sign. Two float32 are tested at a time: nothing carries from one to the
-// other, since the sign was taken out.
+// finite tells whether no value is NaN or infinite: then all products with zero are zeros, and so is their sum.
 func finite[T kernel.Float](values []T) bool {
-	const (
-		numbers, ones = 0x7fffffff_7fffffff, 0x00800000_00800000
-		signs         = 1<<63 | 1<<31
-	)
-	var carry, carry2, carry3, carry4 uint64
-	switch v := any(values).(type) {
-	case []float32:
-		if len(v) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(v)))%8 != 0 {
-			carry = uint64(math.Float32bits(v[0])&^(1<<31) + 1<<23)
-			v = v[1:]
-		}
-		var pairs []uint64
-		if len(v) > 1 {
-			pairs = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
-		}
-		for ; len(pairs) >= 4; pairs = pairs[4:] {
-			q := pairs[:4:4]
-			carry |= q[0]&numbers + ones
-			carry2 |= q[1]&numbers + ones
-			carry3 |= q[2]&numbers + ones
-			carry4 |= q[3]&numbers + ones
-		}
-		for _, x := range v[len(v)/2*2-2*len(pairs):] {
-			carry |= uint64(math.Float32bits(x)&^(1<<31) + 1<<23)
-		}
-	case []float64:
-		for _, x := range v {
-			carry2 |= math.Float64bits(x)&^(1<<63) + 1<<52
-		}
-		carry2 &= 1 << 63
+	if kernel.Active() == kernel.Generic {
+		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // whose Dot is slow
 	}
-	return (carry|carry2|carry3|carry4)&signs == 0
+	var zeros [256]T
+	for part := range slices.Chunk(values, len(zeros)) {
+		if kernel.Dot(part, zeros[:len(part)]) != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // problem returns the first row that isn't sound, and what is wrong there.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -213,6 +214,8 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --cache x/m.json --out x/./m.json", "--cache and --out are both x/./m.json: name two files"},
 		{"train DATA --label y -q", "-q"},
 		{"predict DATA --out p.csv", "--model is missing"},
+		{"predict --model MODEL --model MODEL DATA --out p.csv", "2 models: predict applies one, give --model once"},
+		{"predict --model= DATA --out p.csv", "--model is missing"},
 		{"predict --model MODEL --out p.csv", "no data"},
 		{"predict --model MODEL DATA", "--out is missing"},
 		{"predict --model MODEL DATA --out - --json", "choose one"},
@@ -223,6 +226,9 @@ func TestUsage(t *testing.T) {
 		{"eval DATA", "--model is missing"},
 		{"eval --model MODEL", "no data"},
 		{"eval --model MODEL DATA --workers -2", "--workers is -2"},
+		{"inspect -", "standard input can't be inspected, since it is read more than once: save it and name the file (see"},
+		{"inspect DATA --index-base 2", "use auto, 0 or 1 (see"},
+		{"inspect DATA --header ?", "use auto, yes or no (see"},
 		{"inspect", "0 files"},
 		{"inspect MODEL DATA", "2 files"},
 		{"gen --noise 0.1", "--out is missing"},
@@ -307,7 +313,7 @@ func TestFailures(t *testing.T) {
 		{"train DIR/cut.parquet --label y", "cut.parquet"},
 		{"train ONE --label y", "one.parquet"},
 		{"train DATA --label why", `no column "why"`},
-		{"train DATA --label y --features x3", `no column "x3": did you mean "x1"?`},
+		{"train DATA --label y --features x3", `no column "x3" (columns`},
 		{"train DATA --label y --features name", `"name"`},
 		{"train DATA --label y --exclude x*", "no feature"},
 		{"train DATA --label y --positive 2", "2"},
@@ -409,6 +415,12 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%q: %v", line, err)
 			}
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if text := succeed(t, "--version"); !strings.HasPrefix(text, "halfspace version ") || !strings.HasSuffix(text, ", "+runtime.Version()+"\n") {
+		t.Errorf("it is %q", text)
 	}
 }
 

@@ -39,6 +39,9 @@ columns as they are read.`,
 			if len(args) != 1 {
 				return usagef("%d files: name one model or data file", len(args))
 			}
+			if args[0] == "-" {
+				return usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+			}
 			return nil
 		},
 	}
@@ -60,6 +63,9 @@ columns as they are read.`,
 			return err
 		}
 		if isParquet {
+			for _, s := range text.options().UnusedByParquet() {
+				a.note("%s", s)
+			}
 			return a.inspectParquet(args[0], asJSON)
 		}
 		return a.inspectTable(cmd.Context(), args[0], text.options(), asJSON)
@@ -281,7 +287,7 @@ type tableReport struct {
 }
 
 func (a *app) inspectTable(ctx context.Context, path string, text dataset.TextOptions, asJSON bool) error {
-	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text})
+	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text, Warn: func(s string) { a.note("%s", s) }})
 	if err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	defer data.close()
 	if err := train.TwoClasses(data.Spec()); err != nil {
-		return fmt.Errorf("%s: %w", nameAll(paths), err)
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
@@ -283,14 +283,6 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return a.printJSON(r)
 	}
 	return a.print(r.text(o, m))
-}
-
-// nameAll names files in a message about all of them.
-func nameAll(paths []string) string {
-	if len(paths) == 1 {
-		return paths[0]
-	}
-	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
 
 // detail is what the bar of a training says beside the epochs.

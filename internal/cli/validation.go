@@ -44,7 +44,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 		err = v.openTemporary(ctx, o, in, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
-		err = fmt.Errorf("%s: no rows: name data that has some", nameAll(paths))
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
 		v.close()
 	}
 	return v, err

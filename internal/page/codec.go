@@ -44,7 +44,7 @@ const (
 // is there already, whatever size claims.
 func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 	if size == 0 {
-		return pool.Get(0), nil
+		return pool.page(0)
 	}
 	if size > freeSize && size/maxRatio > len(src) {
 		return nil, Unsupported(fmt.Sprintf("%d bytes that stand for %d can't be read: write smaller pages", len(src), size))
@@ -95,7 +95,10 @@ func decodeBlock(pool *Pool, src []byte, size, ratio int, decode func(dst []byte
 	if size/ratio > len(src) {
 		return nil, fmt.Errorf("%d bytes can't stand for %d", len(src), size)
 	}
-	out := pool.Get(size)
+	out, err := pool.page(size)
+	if err != nil {
+		return nil, err
+	}
 	n, err := decode(out.Bytes)
 	if err == nil && n != size {
 		err = errSize(n, size)
@@ -118,7 +121,10 @@ func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 		return nil, err
 	}
 	for room := min(size, 1<<20+64*len(src)); ; room = min(size, 8*room) {
-		out := pool.Get(room)
+		out, err := pool.page(room)
+		if err != nil {
+			return nil, err
+		}
 		got, err := d.DecodeAll(src, out.Bytes[:0:room+slack])
 		switch {
 		case errors.Is(err, zstd.ErrDecoderSizeExceeded) && room < size:
@@ -144,7 +150,10 @@ var zstds = sync.OnceValues(func() (*zstd.Decoder, error) {
 
 // readExactly reads size bytes, after which r must end.
 func readExactly(pool *Pool, r io.Reader, have, size int) (*Buffer, error) {
-	out := pool.Get(min(size, 1<<16+4*have))
+	out, err := pool.page(min(size, 1<<16+4*have))
+	if err != nil {
+		return nil, err
+	}
 	n := 0
 	for {
 		k, err := io.ReadFull(r, out.Bytes[n:])
@@ -155,11 +164,17 @@ func readExactly(pool *Pool, r io.Reader, have, size int) (*Buffer, error) {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			err = errSize(n, size)
 		}
+		var bigger *Buffer
+		if err == nil {
+			bigger, err = pool.page(min(size, 4*n))
+		}
 		if err != nil {
 			out.Release()
 			return nil, err
 		}
-		out = pool.grow(out, n, min(size, 4*n))
+		copy(bigger.Bytes, out.Bytes)
+		out.Release()
+		out = bigger
 	}
 	if k, err := r.Read(make([]byte, 1)); k > 0 || err != io.EOF {
 		out.Release()

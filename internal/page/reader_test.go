@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func (v *Values) text(w int) (rows []string) {
 		case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
 			return "null"
 		case v.Offsets != nil:
-			ends := as[int32](v.Offsets.Bytes)
+			ends := As[int32](v.Offsets.Bytes)
 			return fmt.Sprintf("%q", v.Data.Bytes[ends[i]:ends[i+1]])
 		}
 		return fmt.Sprintf("%x", v.Data.Bytes[i*w:(i+1)*w])
@@ -90,7 +91,7 @@ func (v *Values) text(w int) (rows []string) {
 			rows = append(rows, "null")
 			continue
 		}
-		starts := as[int32](v.Lists.Bytes)
+		starts := As[int32](v.Lists.Bytes)
 		list := []string{}
 		for i := starts[r]; i < starts[r+1]; i++ {
 			list = append(list, value(int(i)))
@@ -229,6 +230,85 @@ func TestReader(t *testing.T) {
 	})
 	pool.Close()
 	mem.check(t)
+}
+
+// TestSkip reads some rows of chunks and skips the others, the last one never.
+func TestSkip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	mem := &heap{}
+	pool := NewPool(mem)
+	skipped := 0
+	eachWriter(rng, func(w *chunkWriter) {
+		entries := randomEntries(w, 2+rng.IntN(min(10*w.rows, 9000)))
+		c := w.write(entries)
+		want := w.wanted(entries)
+		r := NewReader(bytes.NewReader(w.out), c, pool)
+		defer r.Close()
+		for at := 0; at < len(want); {
+			n := rng.IntN(min(len(want)-at, 1+rng.IntN(6000)))
+			if err := r.Skip(context.Background(), int64(n)); err != nil {
+				t.Fatalf("%+v: rows %d to %d: %v", c, at, at+n, err)
+			}
+			at, skipped = at+n, skipped+n
+			v, err := r.Read(context.Background(), 1+rng.IntN(min(len(want)-at, 1500)))
+			if err != nil {
+				t.Fatalf("%+v: row %d: %v", c, at, err)
+			}
+			for i, got := range v.text(c.width()) {
+				if got != want[at+i] {
+					t.Fatalf("%+v, encoding %d: row %d is %s, want %s", c, w.encoding, at+i, got, want[at+i])
+				}
+			}
+			at += v.Rows
+			v.Release()
+		}
+	})
+	if skipped == 0 {
+		t.Fatal("nothing was skipped")
+	}
+	pool.Close()
+	mem.check(t)
+}
+
+// TestIndices looks up values in dictionaries of every size about those of short indices, and one that isn't there.
+func TestIndices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	pool := NewPool(&heap{})
+	for size := 1; size < 300; size++ {
+		for _, width := range []int{4, 8} {
+			d := &dictionary{data: pool.Get(size * width), n: size}
+			for i := range d.data.Bytes {
+				d.data.Bytes[i] = byte(rng.Uint32())
+			}
+			values := make([]uint64, 500)
+			for i := range values {
+				values[i] = rng.Uint64N(uint64(size))
+			}
+			w := bits.Len(uint(size)) // of one more than there are
+			read := func() ([]byte, error) {
+				f := &fixedIndices{runs: runs{data: append(binary.AppendUvarint(nil, 63<<1|1), packed(values, w)...), width: w}, dict: d, width: width}
+				dst, at := make([]byte, len(values)*width), 0
+				for at < len(values) {
+					n := min(len(values)-at, 1+rng.IntN(300))
+					if err := f.fixed(dst[at*width:], n); err != nil {
+						return nil, err
+					}
+					at += n
+				}
+				return dst, nil
+			}
+			got, err := read()
+			for i, x := range values {
+				if err != nil || !bytes.Equal(got[i*width:(i+1)*width], d.data.Bytes[int(x)*width:int(x+1)*width]) {
+					t.Fatalf("%d values of %d bytes: value %d is wrong (%v)", size, width, i, err)
+				}
+			}
+			values[rng.IntN(len(values))] = uint64(size)
+			if _, err := read(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("index %d into a dictionary of %d", size, size)) {
+				t.Fatalf("%d values of %d bytes: %v for a wrong index", size, width, err)
+			}
+		}
+	}
 }
 
 // TestReaderDamage changes bytes of chunks, and cuts them: reading ends, without a panic, in bounded memory. What has a
@@ -377,7 +457,7 @@ func TestLongText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ends := as[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
+			if ends := As[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
 				t.Fatal("wrong text")
 			}
 			rows += v.Rows

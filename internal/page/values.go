@@ -43,8 +43,8 @@ func (t *text) add(v []byte) (int32, error) {
 	return int32(end), nil
 }
 
-// as takes bytes for values of another type.
-func as[V any](b []byte) []V {
+// As takes bytes for values of another type. They share memory, which must be aligned for it.
+func As[V any](b []byte) []V {
 	return unsafe.Slice((*V)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(V))))
 }
 
@@ -125,7 +125,8 @@ func (b *booleans) fixed(dst []byte, n int) error {
 type dictionary struct {
 	data    *Buffer
 	n       int
-	starts  []int32 // of values of any length; each ends 4 bytes, for a length, before the next one begins
+	table   *[256]uint64 // the first values of 4 bytes, once they are looked up there
+	starts  []int32      // of values of any length; each ends 4 bytes, for a length, before the next one begins
 	longest int
 }
 
@@ -143,6 +144,12 @@ type fixedIndices struct {
 
 func (f *fixedIndices) fixed(dst []byte, n int) error {
 	for n > 0 {
+		if k, err := f.short(dst, n); err != nil {
+			return err
+		} else if k > 0 {
+			dst, n = dst[k*f.width:], n-k
+			continue
+		}
 		k, repeated, err := f.take(f.scratch[:min(n, len(f.scratch))])
 		if err != nil {
 			return err
@@ -151,9 +158,9 @@ func (f *fixedIndices) fixed(dst []byte, n int) error {
 		case repeated:
 			err = f.fill(dst[:k*f.width])
 		case f.width == 4:
-			err = gather(as[uint32](dst), as[uint32](f.dict.data.Bytes), f.scratch[:k])
+			err = gather(As[uint32](dst), As[uint32](f.dict.data.Bytes), f.scratch[:k])
 		case f.width == 8:
-			err = gather(as[uint64](dst), as[uint64](f.dict.data.Bytes), f.scratch[:k])
+			err = gather(As[uint64](dst), As[uint64](f.dict.data.Bytes), f.scratch[:k])
 		default:
 			err = f.copyEach(dst, f.scratch[:k])
 		}
@@ -163,6 +170,68 @@ func (f *fixedIndices) fixed(dst []byte, n int) error {
 		dst, n = dst[k*f.width:], n-k
 	}
 	return nil
+}
+
+// short looks up some of the next n values of 4 bytes where their indices are packed and short, and returns how many.
+func (f *fixedIndices) short(dst []byte, n int) (int, error) {
+	if f.runs.width > 8 || f.width != 4 {
+		return 0, nil
+	}
+	if err := f.next(); err != nil {
+		return 0, err
+	}
+	if f.packed == nil || f.at%8 != 0 {
+		return 0, nil
+	}
+	if f.dict.table == nil {
+		f.dict.table = newTable(As[uint32](f.dict.data.Bytes))
+	}
+	k, found := lookUp(As[uint32](dst)[:min(n, f.count)], f.dict.table, f.packed[f.at/8*f.runs.width:], f.runs.width)
+	if !found {
+		return 0, nil // gather says which one
+	}
+	f.at += k
+	f.count -= k
+	return k, nil
+}
+
+// missing is the bit of a table where the dictionary has no value.
+const missing = 1 << 32
+
+func newTable(dict []uint32) *[256]uint64 {
+	t := new([256]uint64)
+	for i := range t {
+		if t[i] = missing; i < len(dict) {
+			t[i] = uint64(dict[i])
+		}
+	}
+	return t
+}
+
+// lookUp looks up packed indices, eight at a time as long as eight bytes are there. It returns how many, and whether the
+// dictionary has all of them.
+func lookUp(dst []uint32, table *[256]uint64, src []byte, width int) (n int, found bool) {
+	w := uint(width) & 15
+	mask, all := uint64(1)<<w-1, uint64(0)
+	for ; len(dst)-n >= 8 && len(src) >= 8; src, n = src[width:], n+8 {
+		v, d := binary.LittleEndian.Uint64(src), (*[8]uint32)(dst[n:])
+		x0, x1 := table[uint8(v&mask)], table[uint8(v>>w&mask)]
+		v >>= 2 * w
+		d[0], d[1] = uint32(x0), uint32(x1)
+		all |= x0 | x1
+		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
+		v >>= 2 * w
+		d[2], d[3] = uint32(x0), uint32(x1)
+		all |= x0 | x1
+		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
+		v >>= 2 * w
+		d[4], d[5] = uint32(x0), uint32(x1)
+		all |= x0 | x1
+		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
+		d[6], d[7] = uint32(x0), uint32(x1)
+		all |= x0 | x1
+	}
+	return n, all&missing == 0
 }
 
 func gather[V uint32 | uint64](dst, dict []V, indices []uint32) error {
@@ -385,7 +454,7 @@ func (s *splitBytes) fixed(dst []byte, n int) error {
 	}
 	stream := func(k int) []byte { return s.data[k*s.all+s.at:][:n] }
 	if s.size == 4 {
-		b1, b2, b3, to := stream(1), stream(2), stream(3), as[uint32](dst)[:n]
+		b1, b2, b3, to := stream(1), stream(2), stream(3), As[uint32](dst)[:n]
 		for i, b := range stream(0) {
 			to[i] = uint32(b) | uint32(b1[i])<<8 | uint32(b2[i])<<16 | uint32(b3[i])<<24
 		}

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package bench
+
+func hugePages([]byte) {}

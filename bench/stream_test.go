@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/dataset"
+	"halfspace/internal/synth"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+const streamRounds, streamEpochs = 5, 3
+
+// BenchmarkStream times epochs over rows that aren't in memory. from=parquet decodes the file in each epoch; x-limit is
+// the time of an epoch in that of decoding alone. from=cache reads blocks that were decoded before; x-limit is against
+// reading that file with pread into one small buffer. Files are in the page cache, times are medians of runs by turns.
+func BenchmarkStream(b *testing.B) {
+	ctx, path := context.Background(), filepath.Join(b.TempDir(), "x.parquet")
+	opt := synth.Options{Rows: 2 * peerRows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	if err := synth.Write(ctx, path, opt, nil); err != nil {
+		b.Fatal(err)
+	}
+	in, err := dataset.Open[float32](ctx, []string{path}, dataset.Options{Label: "label"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	decode := func() error {
+		for _, err := range stream.Blocks(ctx) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	b.Run("from=parquet", func(b *testing.B) { compareStreams(b, stream, decode) })
+
+	blocks := filepath.Join(b.TempDir(), "x.cache")
+	f, err := cache.Write(ctx, blocks, cache.Key{Options: []byte("{}")}, stream, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.Run("from=cache", func(b *testing.B) { compareStreams(b, f, func() error { return readFile(blocks) }) })
+}
+
+func compareStreams(b *testing.B, src block.Source[float32], limit func() error) {
+	for b.Loop() {
+		var epochs, limits []float64
+		for range streamRounds {
+			start := time.Now()
+			if err := limit(); err != nil {
+				b.Fatal(err)
+			}
+			limits = append(limits, 1000*time.Since(start).Seconds())
+			r, err := perceptron.Train(context.Background(), src, perceptron.Options{Options: train.Options{Epochs: streamEpochs}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			epochs = append(epochs, 1000*r.Seconds/streamEpochs)
+		}
+		b.ReportMetric(median(epochs), "ms/epoch")
+		b.ReportMetric(median(limits), "limit-ms")
+		b.ReportMetric(median(epochs)/median(limits), "x-limit")
+	}
+	b.ReportMetric(0, "ns/op") // of all together: says nothing
+}
+
+// readFile reads a file from its beginning to its end.
+func readFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	buf := make([]byte, 1<<20)
+	for at := int64(0); ; {
+		n, err := f.ReadAt(buf, at)
+		if at += int64(n); err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+)
+
+// A hugeAllocator is Go's allocator, but cuts buffers out of memory with huge pages: the system takes many times as long to
+// find and clear the small pages of a buffer as it takes to fill it. The garbage collector gets the memory back when no
+// buffer is left in it, so that this suits buffers that are used again and again.
+type hugeAllocator struct {
+	mu   sync.Mutex
+	rest []byte
+}
+
+const (
+	hugeChunk        = 8 << 20 // what buffers are cut from
+	minHuge, maxHuge = 32 << 10, hugeChunk / 4
+	bufferAlign      = 64
+)
+
+func (a *hugeAllocator) Allocate(n int) []byte {
+	if n < minHuge || n > maxHuge {
+		return memory.DefaultAllocator.Allocate(n)
+	}
+	size := (n + bufferAlign - 1) / bufferAlign * bufferAlign
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if size > len(a.rest) {
+		words := block.Alloc[float64](hugeChunk / 8)
+		a.rest = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), hugeChunk)
+	}
+	b := a.rest[:n:n]
+	a.rest = a.rest[size:]
+	return b
+}
+
+func (a *hugeAllocator) Free([]byte) {}
