@@ -93,18 +93,31 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	if err != nil {
 		return err
 	}
+	put := putFor(m.Data)
 	mirror := make([]mirror[T], max(1, workers))
 	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
 		for i := i0; i-i0 < len(block)/stride; i++ {
 			row := block[(i-i0)*stride:][:max(0, min(cols, i+1-j0))]
 			apply.row(row, i, j0)
-			copy(m.lower(i)[min(j0, i+1):], row)
+			put(m.lower(i)[min(j0, i+1):][:len(row)], row)
 		}
 		if m.Storage == Full {
-			mirror[worker].write(m, i0, j0, cols, block, stride)
+			mirror[worker].write(m, i0, j0, cols, block, stride, put)
 		}
+		kernel.Fence()
 	}
 	return p.run(ctx, workers)
+}
+
+// pastBytes is the size of a result that goes past the caches: it wouldn't stay in them.
+const pastBytes = 32 << 20
+
+// putFor returns how parts of dst are to be copied to it.
+func putFor[T kernel.Float](dst []T) func(dst, src []T) {
+	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
+		return kernel.CopyPast[T]
+	}
+	return func(dst, src []T) { copy(dst, src) }
 }
 
 // A mirror writes blocks of the lower triangle to the upper one.
@@ -113,7 +126,7 @@ type mirror[T kernel.Float] struct {
 	columns []T
 }
 
-func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int) {
+func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int, put func(dst, src []T)) {
 	n := len(block) / stride
 	v.rows = v.rows[:0]
 	for r := range n {
@@ -127,7 +140,7 @@ func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride i
 	for j := j0; j < j0+cols; j++ {
 		below := max(i0, j+1) // the first row of the block below the diagonal
 		if below < i0+n {
-			copy(m.Data[j*m.Stride+below:], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
+			put(m.Data[j*m.Stride+below:j*m.Stride+i0+n], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
 		}
 	}
 }
@@ -152,12 +165,14 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	if err != nil {
 		return err
 	}
+	put := putFor(dst)
 	p.finish = func(_, i0, j0, cols int, block []T, from int) {
 		for i := i0; i-i0 < len(block)/from; i++ {
 			row := block[(i-i0)*from:][:cols]
 			apply.row(row, i, j0)
-			copy(dst[i*stride+j0:], row)
+			put(dst[i*stride+j0:][:cols], row)
 		}
+		kernel.Fence()
 	}
 	return p.run(ctx, workers)
 }

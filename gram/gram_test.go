@@ -251,6 +251,31 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestLarge: matrices that go past the caches, by one column of integers.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	rng := rand.New(rand.NewPCG(15, 16))
+	x := random[float32](rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
+	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+		m, err := gram.NewSymmetric[float32](x.n, storage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 3); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.values {
+			for j, u := range x.values {
+				if got := m.At(i, j); got != v*u {
+					t.Fatalf("storage=%d: (%d, %d) is %v, want %v", storage, i, j, got, v*u)
+				}
+			}
+		}
+	}
+}
+
 // TestSpecials: rounding, overflow, signed zeros and NaN are those of the definition.
 func TestSpecials(t *testing.T) {
 	levels(t, func(t *testing.T) {
