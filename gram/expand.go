@@ -30,22 +30,16 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 	if err != nil {
 		return err
 	}
-	p := newProduct(x, support)
-	p.triangle = false
-	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
-		for i := i0; i-i0 < len(block)/stride; i++ {
-			row := block[(i-i0)*stride:][:cols]
-			apply.row(row, i, j0)
-			for c, a := range alpha {
-				s := kernel.Dot(row, a[j0:j0+cols])
-				if j0 > 0 {
-					s += out[c][i]
-				}
-				out[c][i] = s
+	return visitRows(ctx, x, support, workers, func(i, j int, row []T) {
+		apply.row(row, i, j)
+		for c, a := range alpha {
+			s := kernel.Dot(row, a[j:j+len(row)])
+			if j > 0 {
+				s += out[c][i]
 			}
+			out[c][i] = s
 		}
-	}
-	return p.run(ctx, workers)
+	})
 }
 
 // MulVec sets y to the product of m with v, both of N elements and apart from each other, on so many workers where m has

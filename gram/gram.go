@@ -88,7 +88,7 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	if m.N != x.n {
 		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
 	}
-	p := newProduct(x, x)
+	p := newProduct(x, x, true)
 	apply, err := newMap(k, x, x)
 	if err != nil {
 		return err
@@ -96,10 +96,10 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	put := putFor(m.Data)
 	mirror := make([]mirror[T], max(1, workers))
 	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
-		for i := i0; i-i0 < len(block)/stride; i++ {
-			row := block[(i-i0)*stride:][:max(0, min(cols, i+1-j0))]
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			row := block[(i-i0)*stride:][:min(cols, i+1-j0)]
 			apply.row(row, i, j0)
-			put(m.lower(i)[min(j0, i+1):][:len(row)], row)
+			put(m.lower(i)[j0:][:len(row)], row)
 		}
 		if m.Storage == Full {
 			mirror[worker].write(m, i0, j0, cols, block, stride, put)
@@ -159,18 +159,42 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	if stride < y.n || len(dst) < y.n || (len(dst)-y.n)/stride < x.n-1 {
 		return fmt.Errorf("%d elements with a stride of %d don't hold %d x %d", len(dst), stride, x.n, y.n)
 	}
-	p := newProduct(x, y)
-	p.triangle = false
 	apply, err := newMap(k, x, y)
 	if err != nil {
 		return err
 	}
 	put := putFor(dst)
-	p.finish = func(_, i0, j0, cols int, block []T, from int) {
-		for i := i0; i-i0 < len(block)/from; i++ {
-			row := block[(i-i0)*from:][:cols]
-			apply.row(row, i, j0)
-			put(dst[i*stride+j0:][:cols], row)
+	return visitRows(ctx, x, y, workers, func(i, j int, row []T) {
+		apply.row(row, i, j)
+		put(dst[i*stride+j:][:len(row)], row)
+	})
+}
+
+// Products hands the inner products of the rows of x with those of y to visit: row[k] is x_i . y_(j+k). Each product comes
+// once, those of a row with j ascending, from one goroutine; row is visit's until it returns.
+func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	if x.cols != y.cols {
+		return errColumns
+	}
+	return visitRows(ctx, x, y, workers, visit)
+}
+
+// LowerProducts is Products of x with itself, the lower triangle alone: j+k <= i.
+func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, x, true)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:min(cols, i+1-j0)])
+		}
+	}
+	return p.run(ctx, workers)
+}
+
+func visitRows[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, y, false)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := i0; i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:cols])
 		}
 		kernel.Fence()
 	}

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram"},
-	{"pocket", "dataset", "predict", "metrics"},
+	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth"},
 	{"train/"},
 	{"internal/cli"},
@@ -42,10 +42,11 @@ var only = map[string][]string{
 	"github.com/klauspost/compress":  {"internal/page", "dataset"},
 	"github.com/andybalholm/brotli":  {"internal/page"},
 	"github.com/pierrec/lz4":         {"internal/page"},
+	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "gram", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/"}
 
 type pkg struct {
 	ImportPath, Dir string
