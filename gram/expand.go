@@ -10,7 +10,7 @@ import (
 // Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j): the scores of an expansion on
 // support vectors, several at a time, each with coefficients alpha[c] and len(x) scores. The matrix of kernels isn't kept.
 //
-// A score is the sum, in order, of those over blocks of rows of support (480 float32, 240 float64), each a kernel.Dot; it is
+// A score is the sum, in order, of those over blocks of rows of support (384 float32, 192 float64), each a kernel.Dot; it is
 // the first of them, not added to zero.
 func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T], alpha [][]T, k Mercer, workers int) error {
 	if x.cols != support.cols {

@@ -23,8 +23,8 @@ func dot[T kernel.Float](x, y []T) T {
 
 func TestExpand(t *testing.T) {
 	levels(t, func(t *testing.T) {
-		testExpand[float32](t, 480)
-		testExpand[float64](t, 240)
+		testExpand[float32](t, 384)
+		testExpand[float64](t, 192)
 	})
 }
 
