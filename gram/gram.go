@@ -40,8 +40,8 @@ type Symmetric[T kernel.Float] struct {
 // Elements returns how many elements an n x n symmetric matrix takes, or an error where no int counts their bytes.
 func Elements[T kernel.Float](n int, storage Storage) (int, error) {
 	size := int(unsafe.Sizeof(T(0)))
-	if n < 0 || n > math.MaxInt32 && math.MaxInt == math.MaxInt32 {
-		return 0, fmt.Errorf("a matrix of %d rows is too large", n)
+	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
+		return 0, fmt.Errorf("a matrix of %d rows is none, or too large", n)
 	}
 	length := kernel.Stride[T](n)
 	if storage == Packed {

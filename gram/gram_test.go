@@ -375,8 +375,15 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)
 		}
 	}
-	if _, err := gram.NewSymmetric[float64](math.MaxInt/4, gram.Packed); err == nil {
-		t.Error("a matrix whose size no int counts is no error")
+	for _, n := range []int{-1, math.MaxInt, math.MaxInt32 - 64} {
+		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+			if e, err := gram.Elements[float64](n, storage); err == nil {
+				t.Errorf("a matrix of %d rows has %d elements", n, e)
+			}
+		}
+	}
+	if e, err := gram.Elements[float32](100000, gram.Packed); err == nil && int64(e) != 5000050000 {
+		t.Errorf("a packed matrix of 100,000 rows has %d elements", e)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
