@@ -10,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Other architectures that must build; arm64 also runs, under qemu.
 ARCHES := amd64 arm64 386 riscv64
 # What runs under emulation and without assembly: all that computes.
-NUMERIC := ./asm/... ./kernel ./block ./pocket ./train/... ./model ./predict ./metrics
+NUMERIC := ./asm/... ./kernel ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
 
 .PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers soak fuzz clean
 
@@ -31,7 +31,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./kernel ./block ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
+	go test -race -short ./kernel ./block ./gram/... ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
@@ -68,15 +68,16 @@ demo: build ## trains on an example, evaluates, prints what was learned
 	$(BIN) inspect $$tmp/model.json
 
 bench: ## kernels and learners
-	go test -run '^$$' -bench . ./kernel/... ./pocket ./train/... ./dataset
-	go test -run '^$$' -bench Stream -benchtime 1x ./bench
+	go test -run '^$$' -bench . ./kernel/... ./gram/... ./pocket ./train/... ./dataset
+	go test -run '^$$$$' -bench Stream -benchtime 1x ./bench
 
 # DuckDB for the benchmarks, in a folder that git ignores.
 DUCKDB := @duckdb/node-api@1.5.6-r.1
 PEERS := tmp/peers
 
-bench-peers: ## against other Go libraries, scikit-learn and DuckDB, in the same run
+bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB, in the same run
 	go -C bench/peers test -bench . -benchtime 50ms -timeout 30m
+	./scripts/need.sh "ls /usr/include/*/cblas.h" libopenblas-dev "benchmarks against OpenBLAS" || test $$? = 3
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3; \
 	if ./scripts/need.sh npm npm "benchmarks against DuckDB"; then \
 		mkdir -p $(PEERS) && npm install --silent --no-save --prefix $(PEERS) $(DUCKDB) || \

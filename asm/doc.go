@@ -85,11 +85,32 @@
 // zero. With s the sum of products of a row and a candidate, s = fma(x, w, s) from +0 with columns ascending, it adds to
 // low[i] the rows with s < -limits[i], and to high[i] those for which s > limits[i] doesn't hold, which a NaN never does.
 //
-// Tile(a, b, c, ldc) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR rows
-// and NR columns (MRF32, NRF32, MRF64, NRF64). a holds MR elements for each k, b NR:
+// Tile(a, b, c, ldc, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR
+// rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel that holds NR elements for each k, one k at least; a is one
+// panel or more, each holding MR elements for each k. For panel p of a:
 //
-//	acc = zeros; for k := range len(a)/MR { acc[i][j] = fma(a[k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
-//	c[i*ldc+j] += acc[i][j] for each i, j
+//	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
+//	if add { acc[i][j] += c[(p*MR+i)*ldc+j] for each i, j }
+//	c[(p*MR+i)*ldc+j] = acc[i][j] for each i, j
+//
+// Weigh(wide, weighed, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone.
+// cols is a multiple of 4 from 4 to 32:
+//
+//	for r := range s { for c := range cols {
+//		wide[r*32+c] = float64(x[r*stride+c]); weighed[r*32+c] = s[r] * wide[r*32+c]
+//	} }
+//
+// OuterF64(a, b, c, rows, square) adds to a block c of 32 x 32 sums the outer products of len(b)/32 rows, one at least, of a
+// and of b. rows is a multiple of 4 from 4 to 32; square asks for all columns, else those to the diagonal are:
+//
+//	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
+//	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
+//
+// What it does to other elements of c isn't defined.
+//
+// CopyPastF32(dst, src) is copy(dst, src) for whole cache lines: dst begins at a multiple of 64 bytes, and both have the same
+// number of elements, a multiple of 16. The lines don't stay in the caches. Another core sees them for sure after FenceF32.
+// Only AVX2 has them.
 //
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //

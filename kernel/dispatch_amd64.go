@@ -179,28 +179,28 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
+func tileF32(a, b, c []float32, ldc int, add bool) {
 	if level == AVX512 {
-		avx512.TileF32(a, b, c, ldc)
+		avx512.TileF32(a, b, c, ldc, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF32(a, b, c, ldc)
+		avx2.TileF32(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF32(a, b, c, ldc)
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
+func tileF64(a, b, c []float64, ldc int, add bool) {
 	if level == AVX512 {
-		avx512.TileF64(a, b, c, ldc)
+		avx512.TileF64(a, b, c, ldc, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF64(a, b, c, ldc)
+		avx2.TileF64(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF64(a, b, c, ldc)
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {
@@ -221,4 +221,46 @@ func tileShapeF64() (mr, nr int) {
 		return avx2.MRF64, avx2.NRF64
 	}
 	return ref.MRF64, ref.NRF64
+}
+
+func weighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
+	if level >= AVX2 {
+		avx2.WeighF32(wide, weighed, x, s, stride, cols)
+		return
+	}
+	ref.WeighF32(wide, weighed, x, s, stride, cols)
+}
+
+func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
+	if level >= AVX2 {
+		avx2.WeighF64(wide, weighed, x, s, stride, cols)
+		return
+	}
+	ref.WeighF64(wide, weighed, x, s, stride, cols)
+}
+
+func outer(a, b, c []float64, rows int, square bool) {
+	if level == AVX512 {
+		avx512.OuterF64(a, b, c, rows, square)
+		return
+	}
+	if level >= AVX2 {
+		avx2.OuterF64(a, b, c, rows, square)
+		return
+	}
+	ref.OuterF64(a, b, c, rows, square)
+}
+
+func copyPast(dst, src []float32) {
+	if level >= AVX2 {
+		avx2.CopyPastF32(dst, src)
+		return
+	}
+	copy(dst, src)
+}
+
+func fence() {
+	if level >= AVX2 {
+		avx2.FenceF32()
+	}
 }

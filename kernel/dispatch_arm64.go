@@ -148,20 +148,20 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
+func tileF32(a, b, c []float32, ldc int, add bool) {
 	if level == NEON {
-		neon.TileF32(a, b, c, ldc)
+		neon.TileF32(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF32(a, b, c, ldc)
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
+func tileF64(a, b, c []float64, ldc int, add bool) {
 	if level == NEON {
-		neon.TileF64(a, b, c, ldc)
+		neon.TileF64(a, b, c, ldc, add)
 		return
 	}
-	ref.TileF64(a, b, c, ldc)
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {
@@ -177,3 +177,31 @@ func tileShapeF64() (mr, nr int) {
 	}
 	return ref.MRF64, ref.NRF64
 }
+
+func weighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
+	if level == NEON {
+		neon.WeighF32(wide, weighed, x, s, stride, cols)
+		return
+	}
+	ref.WeighF32(wide, weighed, x, s, stride, cols)
+}
+
+func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
+	if level == NEON {
+		neon.WeighF64(wide, weighed, x, s, stride, cols)
+		return
+	}
+	ref.WeighF64(wide, weighed, x, s, stride, cols)
+}
+
+func outer(a, b, c []float64, rows int, square bool) {
+	if level == NEON {
+		neon.OuterF64(a, b, c, rows, square)
+		return
+	}
+	ref.OuterF64(a, b, c, rows, square)
+}
+
+func copyPast(dst, src []float32) { copy(dst, src) }
+
+func fence() {}

@@ -87,12 +87,12 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int) {
-	ref.TileF32(a, b, c, ldc)
+func tileF32(a, b, c []float32, ldc int, add bool) {
+	ref.TileF32(a, b, c, ldc, add)
 }
 
-func tileF64(a, b, c []float64, ldc int) {
-	ref.TileF64(a, b, c, ldc)
+func tileF64(a, b, c []float64, ldc int, add bool) {
+	ref.TileF64(a, b, c, ldc, add)
 }
 
 func tileShapeF32() (mr, nr int) {
@@ -102,3 +102,17 @@ func tileShapeF32() (mr, nr int) {
 func tileShapeF64() (mr, nr int) {
 	return ref.MRF64, ref.NRF64
 }
+
+func weighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
+	ref.WeighF32(wide, weighed, x, s, stride, cols)
+}
+
+func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
+	ref.WeighF64(wide, weighed, x, s, stride, cols)
+}
+
+func outer(a, b, c []float64, rows int, square bool) { ref.OuterF64(a, b, c, rows, square) }
+
+func copyPast(dst, src []float32) { copy(dst, src) }
+
+func fence() {}

@@ -240,24 +240,29 @@ func TileShape[T Float]() (mr, nr int) {
 	return tileShapeF64()
 }
 
-// Tile adds to c, of mr rows that begin ldc elements apart and nr columns, the product of two packed panels: a holds mr
-// elements for each k, b holds nr. The sum over k starts at zero and is added to c as a whole.
-func Tile[T Float](a, b, c []T, ldc int) {
+// Tile multiplies packed panels of mr rows, one after the other in a, by one of nr columns: panels of a hold mr elements
+// for each k, b holds nr. Row i of the products becomes row i of c, or is added to it: nr columns, ldc elements after the
+// row before. The sum over k starts at zero and is added to c as a whole. c doesn't overlap a and b.
+func Tile[T Float](a, b, c []T, ldc int, add bool) {
 	mr, nr := TileShape[T]()
-	if len(a)%mr != 0 || len(b) != len(a)/mr*nr {
+	if len(b) == 0 || len(b)%nr != 0 || len(a)%(len(b)/nr*mr) != 0 {
 		panic("kernel: panels don't have mr and nr elements for each k")
 	}
-	if ldc < nr || (len(c)-nr)/ldc < mr-1 || len(c) < nr {
+	if len(a) == 0 {
+		return
+	}
+	rows := len(a) / (len(b) / nr)
+	if ldc < nr || len(c) < nr || (len(c)-nr)/ldc < rows-1 {
 		panic("kernel: short c")
 	}
 	race.Read(a)
 	race.Read(b)
 	race.Write(c)
 	if is32[T]() {
-		tileF32(f32(a), f32(b), f32(c), ldc)
+		tileF32(f32(a), f32(b), f32(c), ldc, add)
 		return
 	}
-	tileF64(f64(a), f64(b), f64(c), ldc)
+	tileF64(f64(a), f64(b), f64(c), ldc, add)
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows of x, summed in float64; 0 without rows.

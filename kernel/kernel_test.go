@@ -31,6 +31,7 @@ func testPanics[T kernel.Float](t *testing.T) {
 	mr, nr := kernel.TileShape[T]()
 	long := make([]T, 4*mr*nr)
 	candidates := kernel.NewCandidates(x, stride)
+	wide := make([]float64, 32*32)
 	for _, c := range []struct {
 		want string
 		call func(dst []T)
@@ -59,16 +60,28 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: length of w is not a multiple of the stride", func(dst []T) { kernel.NewCandidates(x[1:], stride) }},
 		{"kernel: short x", func(dst []T) { candidates.Errors(x[1:], y, make([]int64, 4)) }},
 		{"kernel: short counts", func(dst []T) { candidates.Errors(x, y, make([]int64, 3)) }},
-		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(x[:mr*2-1], x[:nr], dst, nr) }},
-		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr*2], long[:nr], dst, nr) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr-1), nr) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr+1) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr-1) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], nil, nr) }},
+		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(x[:mr*2-1], x[:nr], dst, nr, true) }},
+		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr*2], long[:nr*2-1], dst, nr, true) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr-1), nr, true) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr+1, true) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr-1, true) }},
+		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr], nil, dst, nr, true) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:2*mr], long[:nr], make([]T, 2*mr*nr-1), nr, true) }},
+		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], nil, nr, true) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
 		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
 		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
 		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
+		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 16, 6) }},
+		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 64, 36) }},
+		{"kernel: stride is less than the columns", func(dst []T) { kernel.Weigh(wide, wide, x, wide[:1], 7, 8) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide, wide, x[:63], wide[:4], 16, 16) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide[:4*32-1], wide, x, wide[:4], 16, 16) }},
+		{"kernel: short x", func(dst []T) { kernel.Weigh(wide, wide[:4*32-1], x, wide[:4], 16, 16) }},
+		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:32], wide[:64], wide, 4, true) }},
+		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:33], wide[:33], wide, 4, true) }},
+		{"kernel: number of rows is not a multiple of 4 in 4..32", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide, 3, true) }},
+		{"kernel: short x", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide[:32*32-1], 4, true) }},
 	} {
 		dst := make([]T, len(x))
 		for i := range dst {

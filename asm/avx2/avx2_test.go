@@ -23,6 +23,7 @@ var (
 		Pack:     avx2.PackF32,
 		Bounds:   avx2.BoundsF32,
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
+		Weigh: avx2.WeighF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            avx2.DotF64,
@@ -37,6 +38,8 @@ var (
 		Pack:     avx2.PackF64,
 		Bounds:   avx2.BoundsF64,
 		BoundsMR: avx2.BoundsMRF64, BoundsNR: avx2.BoundsNRF64,
+		Weigh: avx2.WeighF64,
+		Outer: avx2.OuterF64,
 	}
 )
 

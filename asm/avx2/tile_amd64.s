@@ -4,15 +4,23 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int)
-// Requires: AVX, FMA3
-TEXT ·TileF32(SB), NOSPLIT, $0-80
-	MOVQ   a_base+0(FP), AX
-	MOVQ   b_base+24(FP), CX
-	MOVQ   b_len+32(FP), DX
-	MOVQ   c_base+48(FP), BX
-	MOVQ   ldc+72(FP), SI
-	SHLQ   $0x02, SI
+// func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·TileF32(SB), NOSPLIT, $0-81
+	MOVQ a_base+0(FP), AX
+	MOVQ a_len+8(FP), CX
+	SHLQ $0x02, CX
+	ADDQ AX, CX
+	MOVQ b_base+24(FP), DX
+	MOVQ b_len+32(FP), BX
+	MOVQ c_base+48(FP), SI
+	MOVQ ldc+72(FP), DI
+	SHLQ $0x02, DI
+	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x02, R9
+
+panel1:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -25,12 +33,13 @@ TEXT ·TileF32(SB), NOSPLIT, $0-80
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
-	CMPQ   DX, $0x10
-	JB     done2
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
-k1:
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
+k2:
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -50,53 +59,71 @@ k1:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x18, AX
-	ADDQ         $0x40, CX
-	SUBQ         $0x10, DX
-	CMPQ         DX, $0x10
-	JAE          k1
+	ADDQ         $0x40, R10
+	SUBQ         $0x10, R11
+	JNZ          k2
+	TESTB        R8, R8
+	JZ           store3
+	MOVQ         SI, R10
+	VADDPS       (R10), Y0, Y0
+	VADDPS       32(R10), Y1, Y1
+	ADDQ         DI, R10
+	VADDPS       (R10), Y2, Y2
+	VADDPS       32(R10), Y3, Y3
+	ADDQ         DI, R10
+	VADDPS       (R10), Y4, Y4
+	VADDPS       32(R10), Y5, Y5
+	ADDQ         DI, R10
+	VADDPS       (R10), Y6, Y6
+	VADDPS       32(R10), Y7, Y7
+	ADDQ         DI, R10
+	VADDPS       (R10), Y8, Y8
+	VADDPS       32(R10), Y9, Y9
+	ADDQ         DI, R10
+	VADDPS       (R10), Y10, Y10
+	VADDPS       32(R10), Y11, Y11
 
-done2:
-	VADDPS  (BX), Y0, Y0
-	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Y2, Y2
-	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Y4, Y4
-	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
-	VMOVUPS Y5, 32(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Y6, Y6
-	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
-	VMOVUPS Y7, 32(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Y8, Y8
-	VMOVUPS Y8, (BX)
-	VADDPS  32(BX), Y9, Y9
-	VMOVUPS Y9, 32(BX)
-	ADDQ    SI, BX
-	VADDPS  (BX), Y10, Y10
-	VMOVUPS Y10, (BX)
-	VADDPS  32(BX), Y11, Y11
-	VMOVUPS Y11, 32(BX)
+store3:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y2, (SI)
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y4, (SI)
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y6, (SI)
+	VMOVUPS Y7, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y8, (SI)
+	VMOVUPS Y9, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y10, (SI)
+	VMOVUPS Y11, 32(SI)
+	ADDQ    DI, SI
+	CMPQ    AX, CX
+	JB      panel1
 	VZEROUPPER
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int)
-// Requires: AVX, FMA3
-TEXT ·TileF64(SB), NOSPLIT, $0-80
-	MOVQ   a_base+0(FP), AX
-	MOVQ   b_base+24(FP), CX
-	MOVQ   b_len+32(FP), DX
-	MOVQ   c_base+48(FP), BX
-	MOVQ   ldc+72(FP), SI
-	SHLQ   $0x03, SI
+// func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
+// Requires: AVX, FMA3, MMX+
+TEXT ·TileF64(SB), NOSPLIT, $0-81
+	MOVQ a_base+0(FP), AX
+	MOVQ a_len+8(FP), CX
+	SHLQ $0x03, CX
+	ADDQ AX, CX
+	MOVQ b_base+24(FP), DX
+	MOVQ b_len+32(FP), BX
+	MOVQ c_base+48(FP), SI
+	MOVQ ldc+72(FP), DI
+	SHLQ $0x03, DI
+	MOVB add+80(FP), R8
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+
+panel1:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -109,12 +136,13 @@ TEXT ·TileF64(SB), NOSPLIT, $0-80
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
-	CMPQ   DX, $0x08
-	JB     done2
+	MOVQ   DX, R10
+	MOVQ   BX, R11
 
-k1:
-	VMOVUPD      (CX), Y12
-	VMOVUPD      32(CX), Y13
+k2:
+	PREFETCHT1   (R10)(R9*1)
+	VMOVUPD      (R10), Y12
+	VMOVUPD      32(R10), Y13
 	VBROADCASTSD (AX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -134,40 +162,50 @@ k1:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         $0x30, AX
-	ADDQ         $0x40, CX
-	SUBQ         $0x08, DX
-	CMPQ         DX, $0x08
-	JAE          k1
+	ADDQ         $0x40, R10
+	SUBQ         $0x08, R11
+	JNZ          k2
+	TESTB        R8, R8
+	JZ           store3
+	MOVQ         SI, R10
+	VADDPD       (R10), Y0, Y0
+	VADDPD       32(R10), Y1, Y1
+	ADDQ         DI, R10
+	VADDPD       (R10), Y2, Y2
+	VADDPD       32(R10), Y3, Y3
+	ADDQ         DI, R10
+	VADDPD       (R10), Y4, Y4
+	VADDPD       32(R10), Y5, Y5
+	ADDQ         DI, R10
+	VADDPD       (R10), Y6, Y6
+	VADDPD       32(R10), Y7, Y7
+	ADDQ         DI, R10
+	VADDPD       (R10), Y8, Y8
+	VADDPD       32(R10), Y9, Y9
+	ADDQ         DI, R10
+	VADDPD       (R10), Y10, Y10
+	VADDPD       32(R10), Y11, Y11
 
-done2:
-	VADDPD  (BX), Y0, Y0
-	VMOVUPD Y0, (BX)
-	VADDPD  32(BX), Y1, Y1
-	VMOVUPD Y1, 32(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Y2, Y2
-	VMOVUPD Y2, (BX)
-	VADDPD  32(BX), Y3, Y3
-	VMOVUPD Y3, 32(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Y4, Y4
-	VMOVUPD Y4, (BX)
-	VADDPD  32(BX), Y5, Y5
-	VMOVUPD Y5, 32(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Y6, Y6
-	VMOVUPD Y6, (BX)
-	VADDPD  32(BX), Y7, Y7
-	VMOVUPD Y7, 32(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Y8, Y8
-	VMOVUPD Y8, (BX)
-	VADDPD  32(BX), Y9, Y9
-	VMOVUPD Y9, 32(BX)
-	ADDQ    SI, BX
-	VADDPD  (BX), Y10, Y10
-	VMOVUPD Y10, (BX)
-	VADDPD  32(BX), Y11, Y11
-	VMOVUPD Y11, 32(BX)
+store3:
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y2, (SI)
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y4, (SI)
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y6, (SI)
+	VMOVUPD Y7, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y8, (SI)
+	VMOVUPD Y9, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y10, (SI)
+	VMOVUPD Y11, 32(SI)
+	ADDQ    DI, SI
+	CMPQ    AX, CX
+	JB      panel1
 	VZEROUPPER
 	RET

@@ -4,12 +4,12 @@
 
 package avx512
 
-// TileF32 adds the product of two packed panels to a tile of 12 by 32. See package asm.
+// TileF32 multiplies packed panels of 12 rows by one of 32 columns. See package asm.
 //
 //go:noescape
-func TileF32(a []float32, b []float32, c []float32, ldc int)
+func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
 
-// TileF64 adds the product of two packed panels to a tile of 12 by 16. See package asm.
+// TileF64 multiplies packed panels of 12 rows by one of 16 columns. See package asm.
 //
 //go:noescape
-func TileF64(a []float64, b []float64, c []float64, ldc int)
+func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)

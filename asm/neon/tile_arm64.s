@@ -4,14 +4,19 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int)
-TEXT ·TileF32(SB), NOSPLIT, $0-80
+// func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
+TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVD    a_base+0(FP), R0
-	MOVD    b_base+24(FP), R1
-	MOVD    b_len+32(FP), R2
-	MOVD    c_base+48(FP), R3
-	MOVD    ldc+72(FP), R4
-	LSL     $2, R4
+	MOVD    a_len+8(FP), R1
+	ADD     R1<<2, R0, R1
+	MOVD    b_base+24(FP), R2
+	MOVD    b_len+32(FP), R3
+	MOVD    c_base+48(FP), R4
+	MOVD    ldc+72(FP), R5
+	LSL     $2, R5
+	MOVBU   add+80(FP), R6
+
+panel1:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
 	WORD    $0x6f00e401 // movi v1.2d, #0x0
 	WORD    $0x6f00e402 // movi v2.2d, #0x0
@@ -36,13 +41,13 @@ TEXT ·TileF32(SB), NOSPLIT, $0-80
 	WORD    $0x6f00e415 // movi v21.2d, #0x0
 	WORD    $0x6f00e416 // movi v22.2d, #0x0
 	WORD    $0x6f00e417 // movi v23.2d, #0x0
-	CMP     $12, R2
-	BLO     done2
+	MOVD    R2, R7
+	MOVD    R3, R8
 
-k1:
+k2:
 	FLDPQ   (R0), (F24, F25)
-	FLDPQ   (R1), (F26, F27)
-	FMOVQ   32(R1), F28
+	FLDPQ   (R7), (F26, F27)
+	FMOVQ   32(R7), F28
 	WORD    $0x4f981340 // fmla v0.4s, v26.4s, v24.s[0]
 	WORD    $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
 	WORD    $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
@@ -68,85 +73,120 @@ k1:
 	WORD    $0x4fb91b76 // fmla v22.4s, v27.4s, v25.s[3]
 	WORD    $0x4fb91b97 // fmla v23.4s, v28.4s, v25.s[3]
 	ADD     $32, R0
-	ADD     $48, R1
-	SUB     $12, R2
-	CMP     $12, R2
-	BHS     k1
+	ADD     $48, R7
+	SUBS    $12, R8
+	BNE     k2
+	CBNZ    R6, sum3
+	FSTPQ   (F0, F1), (R4)
+	FMOVQ   F2, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F3, F4), (R4)
+	FMOVQ   F5, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F6, F7), (R4)
+	FMOVQ   F8, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F9, F10), (R4)
+	FMOVQ   F11, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F12, F13), (R4)
+	FMOVQ   F14, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F15, F16), (R4)
+	FMOVQ   F17, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F18, F19), (R4)
+	FMOVQ   F20, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F21, F22), (R4)
+	FMOVQ   F23, 32(R4)
+	ADD     R5, R4
+	B       next4
 
-done2:
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+sum3:
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e20d75a // fadd v26.4s, v26.4s, v0.4s
 	WORD    $0x4e21d77b // fadd v27.4s, v27.4s, v1.4s
 	WORD    $0x4e22d79c // fadd v28.4s, v28.4s, v2.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
 	WORD    $0x4e24d77b // fadd v27.4s, v27.4s, v4.4s
 	WORD    $0x4e25d79c // fadd v28.4s, v28.4s, v5.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e26d75a // fadd v26.4s, v26.4s, v6.4s
 	WORD    $0x4e27d77b // fadd v27.4s, v27.4s, v7.4s
 	WORD    $0x4e28d79c // fadd v28.4s, v28.4s, v8.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e29d75a // fadd v26.4s, v26.4s, v9.4s
 	WORD    $0x4e2ad77b // fadd v27.4s, v27.4s, v10.4s
 	WORD    $0x4e2bd79c // fadd v28.4s, v28.4s, v11.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e2cd75a // fadd v26.4s, v26.4s, v12.4s
 	WORD    $0x4e2dd77b // fadd v27.4s, v27.4s, v13.4s
 	WORD    $0x4e2ed79c // fadd v28.4s, v28.4s, v14.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e2fd75a // fadd v26.4s, v26.4s, v15.4s
 	WORD    $0x4e30d77b // fadd v27.4s, v27.4s, v16.4s
 	WORD    $0x4e31d79c // fadd v28.4s, v28.4s, v17.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e32d75a // fadd v26.4s, v26.4s, v18.4s
 	WORD    $0x4e33d77b // fadd v27.4s, v27.4s, v19.4s
 	WORD    $0x4e34d79c // fadd v28.4s, v28.4s, v20.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F26, F27)
-	FMOVQ   32(R3), F28
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F26, F27)
+	FMOVQ   32(R4), F28
 	WORD    $0x4e35d75a // fadd v26.4s, v26.4s, v21.4s
 	WORD    $0x4e36d77b // fadd v27.4s, v27.4s, v22.4s
 	WORD    $0x4e37d79c // fadd v28.4s, v28.4s, v23.4s
-	FSTPQ   (F26, F27), (R3)
-	FMOVQ   F28, 32(R3)
+	FSTPQ   (F26, F27), (R4)
+	FMOVQ   F28, 32(R4)
+	ADD     R5, R4
+
+next4:
+	CMP     R1, R0
+	BLO     panel1
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int)
-TEXT ·TileF64(SB), NOSPLIT, $0-80
+// func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
+TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVD    a_base+0(FP), R0
-	MOVD    b_base+24(FP), R1
-	MOVD    b_len+32(FP), R2
-	MOVD    c_base+48(FP), R3
-	MOVD    ldc+72(FP), R4
-	LSL     $3, R4
+	MOVD    a_len+8(FP), R1
+	ADD     R1<<3, R0, R1
+	MOVD    b_base+24(FP), R2
+	MOVD    b_len+32(FP), R3
+	MOVD    c_base+48(FP), R4
+	MOVD    ldc+72(FP), R5
+	LSL     $3, R5
+	MOVBU   add+80(FP), R6
+
+panel1:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
 	WORD    $0x6f00e401 // movi v1.2d, #0x0
 	WORD    $0x6f00e402 // movi v2.2d, #0x0
@@ -171,14 +211,14 @@ TEXT ·TileF64(SB), NOSPLIT, $0-80
 	WORD    $0x6f00e415 // movi v21.2d, #0x0
 	WORD    $0x6f00e416 // movi v22.2d, #0x0
 	WORD    $0x6f00e417 // movi v23.2d, #0x0
-	CMP     $6, R2
-	BLO     done2
+	MOVD    R2, R7
+	MOVD    R3, R8
 
-k1:
+k2:
 	FLDPQ   (R0), (F24, F25)
 	FLDPQ   32(R0), (F26, F27)
-	FLDPQ   (R1), (F28, F29)
-	FMOVQ   32(R1), F30
+	FLDPQ   (R7), (F28, F29)
+	FMOVQ   32(R7), F30
 	WORD    $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
 	WORD    $0x4fd813a1 // fmla v1.2d, v29.2d, v24.d[0]
 	WORD    $0x4fd813c2 // fmla v2.2d, v30.2d, v24.d[0]
@@ -204,73 +244,103 @@ k1:
 	WORD    $0x4fdb1bb6 // fmla v22.2d, v29.2d, v27.d[1]
 	WORD    $0x4fdb1bd7 // fmla v23.2d, v30.2d, v27.d[1]
 	ADD     $64, R0
-	ADD     $48, R1
-	SUB     $6, R2
-	CMP     $6, R2
-	BHS     k1
+	ADD     $48, R7
+	SUBS    $6, R8
+	BNE     k2
+	CBNZ    R6, sum3
+	FSTPQ   (F0, F1), (R4)
+	FMOVQ   F2, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F3, F4), (R4)
+	FMOVQ   F5, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F6, F7), (R4)
+	FMOVQ   F8, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F9, F10), (R4)
+	FMOVQ   F11, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F12, F13), (R4)
+	FMOVQ   F14, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F15, F16), (R4)
+	FMOVQ   F17, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F18, F19), (R4)
+	FMOVQ   F20, 32(R4)
+	ADD     R5, R4
+	FSTPQ   (F21, F22), (R4)
+	FMOVQ   F23, 32(R4)
+	ADD     R5, R4
+	B       next4
 
-done2:
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+sum3:
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e60d79c // fadd v28.2d, v28.2d, v0.2d
 	WORD    $0x4e61d7bd // fadd v29.2d, v29.2d, v1.2d
 	WORD    $0x4e62d7de // fadd v30.2d, v30.2d, v2.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e63d79c // fadd v28.2d, v28.2d, v3.2d
 	WORD    $0x4e64d7bd // fadd v29.2d, v29.2d, v4.2d
 	WORD    $0x4e65d7de // fadd v30.2d, v30.2d, v5.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e66d79c // fadd v28.2d, v28.2d, v6.2d
 	WORD    $0x4e67d7bd // fadd v29.2d, v29.2d, v7.2d
 	WORD    $0x4e68d7de // fadd v30.2d, v30.2d, v8.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e69d79c // fadd v28.2d, v28.2d, v9.2d
 	WORD    $0x4e6ad7bd // fadd v29.2d, v29.2d, v10.2d
 	WORD    $0x4e6bd7de // fadd v30.2d, v30.2d, v11.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e6cd79c // fadd v28.2d, v28.2d, v12.2d
 	WORD    $0x4e6dd7bd // fadd v29.2d, v29.2d, v13.2d
 	WORD    $0x4e6ed7de // fadd v30.2d, v30.2d, v14.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e6fd79c // fadd v28.2d, v28.2d, v15.2d
 	WORD    $0x4e70d7bd // fadd v29.2d, v29.2d, v16.2d
 	WORD    $0x4e71d7de // fadd v30.2d, v30.2d, v17.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e72d79c // fadd v28.2d, v28.2d, v18.2d
 	WORD    $0x4e73d7bd // fadd v29.2d, v29.2d, v19.2d
 	WORD    $0x4e74d7de // fadd v30.2d, v30.2d, v20.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
-	ADD     R4, R3
-	FLDPQ   (R3), (F28, F29)
-	FMOVQ   32(R3), F30
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+	FLDPQ   (R4), (F28, F29)
+	FMOVQ   32(R4), F30
 	WORD    $0x4e75d79c // fadd v28.2d, v28.2d, v21.2d
 	WORD    $0x4e76d7bd // fadd v29.2d, v29.2d, v22.2d
 	WORD    $0x4e77d7de // fadd v30.2d, v30.2d, v23.2d
-	FSTPQ   (F28, F29), (R3)
-	FMOVQ   F30, 32(R3)
+	FSTPQ   (F28, F29), (R4)
+	FMOVQ   F30, 32(R4)
+	ADD     R5, R4
+
+next4:
+	CMP     R1, R0
+	BLO     panel1
 	RET

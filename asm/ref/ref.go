@@ -202,18 +202,59 @@ const (
 	mr, nr = 4, 4
 )
 
-func tile[T float](a, b, c []T, ldc int) {
-	var acc [mr * nr]T
-	for ; len(a) >= mr && len(b) >= nr; a, b = a[mr:], b[nr:] {
-		for i := range mr {
-			for j := range nr {
-				acc[i*nr+j] = fma(a[i], b[j], acc[i*nr+j])
+func tile[T float](a, b, c []T, ldc int, add bool) {
+	size := len(b) / nr * mr // of a panel of a
+	for ; len(a) > 0; a = a[size:] {
+		var acc [mr * nr]T
+		for k := range len(b) / nr {
+			for i := range mr {
+				for j := range nr {
+					acc[i*nr+j] = fma(a[k*mr+i], b[k*nr+j], acc[i*nr+j])
+				}
 			}
 		}
+		for i := range mr {
+			for j := range nr {
+				if add {
+					acc[i*nr+j] += c[i*ldc+j]
+				}
+				c[i*ldc+j] = acc[i*nr+j]
+			}
+		}
+		if len(a) > size {
+			c = c[mr*ldc:]
+		}
 	}
-	for i := range mr {
-		for j := range nr {
-			c[i*ldc+j] += acc[i*nr+j]
+}
+
+// OuterCols is how many columns a row has that Weigh writes and OuterF64 reads.
+const OuterCols = 32
+
+func weigh[T float](wide, weighed []float64, x []T, s []float64, stride, cols int) {
+	for r, weight := range s {
+		for c, v := range x[r*stride:][:cols] {
+			wide[r*OuterCols+c] = float64(v)
+			weighed[r*OuterCols+c] = weight * float64(v)
+		}
+	}
+}
+
+// OuterF64 has no twin for float32: the sums are float64.
+func OuterF64(a, b, c []float64, rows int, square bool) {
+	for i := range rows {
+		cols := i + 1
+		if square {
+			cols = OuterCols
+		}
+		var acc [OuterCols]float64
+		for k := 0; k < len(b); k += OuterCols {
+			v := a[k+i]
+			for j, u := range b[k:][:cols] {
+				acc[j] = math.FMA(v, u, acc[j])
+			}
+		}
+		for j := range cols {
+			c[i*OuterCols+j] += acc[j]
 		}
 	}
 }

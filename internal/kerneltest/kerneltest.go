@@ -29,12 +29,15 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
-	Tile           func(a, b, c []T, ldc int)
+	Tile           func(a, b, c []T, ldc int, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
 	Bounds         func(x, w, limits []T, cols int, low, high []int64)
 
 	BoundsMR, BoundsNR int
+
+	Weigh func(wide, weighed []float64, x []T, s []float64, stride, cols int)
+	Outer func(a, b, c []float64, rows int, square bool) // of the set for float64 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -52,6 +55,7 @@ var (
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
+		Weigh: ref.WeighF32,
 	}
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
@@ -66,6 +70,8 @@ var (
 		Pack:     ref.PackF64,
 		Bounds:   ref.BoundsF64,
 		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
+		Weigh: ref.WeighF64,
+		Outer: ref.OuterF64,
 	}
 )
 
@@ -102,6 +108,8 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
+		{"Weigh", got.Weigh != nil, h.weigh},
+		{"Outer", got.Outer != nil, h.outer},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)
@@ -449,33 +457,43 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 	}
 }
 
-// tile holds a tile of any shape against the definition, element by element, each the dot product of one column of both
+// tile holds tiles of any shape against the definition, element by element, each the dot product of one column of both
 // panels by the twin of Axpy, whose every step is one fma.
 func (h *harness[T]) tile(t *testing.T) {
-	mr, nr := h.got.MR, h.got.NR
 	for _, f := range flavours {
-		for _, kc := range []int{0, 1, 2, 3, 4, 7, 33} {
-			a, b := h.numbers(kc*mr, f), h.numbers(kc*nr, f)
-			for _, ldc := range []int{nr, nr + 3} {
-				c := h.numbers((mr-1)*ldc+nr, f)
-				want := append([]T(nil), c...)
-				for i := range mr {
-					for j := range nr {
-						acc := []T{0}
-						for k := range kc {
-							h.want.Axpy(a[k*mr+i], b[k*nr+j:k*nr+j+1], acc)
-						}
-						want[i*ldc+j] += acc[0]
-					}
-				}
-				for _, p := range h.places() {
-					what := fmt.Sprintf("%s kc=%d ldc=%d %+v", f.name, kc, ldc, p)
-					got := guard.Put(h.buffers[2], p, c)
-					h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc)
-					h.equal(t, what, got, want)
-					h.intact(t, what)
+		for _, kc := range []int{1, 2, 3, 4, 7, 33} {
+			for _, panels := range []int{1, 3} {
+				for _, ldc := range []int{h.got.NR, h.got.NR + 3} {
+					h.tileOne(t, f, kc, panels, ldc)
 				}
 			}
+		}
+	}
+}
+
+func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc int) {
+	mr, nr := h.got.MR, h.got.NR
+	a, b, c := h.numbers(panels*kc*mr, f), h.numbers(kc*nr, f), h.numbers((panels*mr-1)*ldc+nr, f)
+	for _, add := range []bool{false, true} {
+		want := append([]T(nil), c...)
+		for i := range panels * mr {
+			for j := range nr {
+				acc := T(0)
+				for k := range kc {
+					acc = h.fma(a[(i/mr*kc+k)*mr+i%mr], b[k*nr+j], acc)
+				}
+				if add {
+					acc += c[i*ldc+j]
+				}
+				want[i*ldc+j] = acc
+			}
+		}
+		for _, p := range h.places() {
+			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d add=%v %+v", f.name, kc, panels, ldc, add, p)
+			got := guard.Put(h.buffers[2], p, c)
+			h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc, add)
+			h.equal(t, what, got, want)
+			h.intact(t, what)
 		}
 	}
 }
@@ -582,5 +600,75 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 			}
 		}
 		h.intact(t, what)
+	}
+}
+
+// equal64 is equal for float64, whatever T is.
+func equal64(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if !same(got[i], want[i]) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func (h *harness[T]) doubles(n int, f flavour) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = f.make(h.rng)
+	}
+	return x
+}
+
+// weigh: columns from cols on keep what they had.
+func (h *harness[T]) weigh(t *testing.T) {
+	for _, f := range flavours {
+		for cols := 4; cols <= ref.OuterCols; cols += 4 {
+			for _, n := range []int{0, 1, 2, 5} {
+				stride := cols + h.rng.IntN(3)
+				x, s := h.numbers(max(0, (n-1)*stride+cols), f), h.doubles(n, f)
+				wide, weighed := h.doubles(n*ref.OuterCols, f), h.doubles(n*ref.OuterCols, f)
+				wantWide, wantWeighed := append([]float64(nil), wide...), append([]float64(nil), weighed...)
+				h.want.Weigh(wantWide, wantWeighed, x, s, stride, cols)
+				for _, p := range h.places()[:4] {
+					what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
+					gotWide, gotWeighed := guard.Put(h.buffers[0], p, wide), guard.Put(h.buffers[1], p, weighed)
+					h.got.Weigh(gotWide, gotWeighed, guard.Put(h.buffers[2], p, x), guard.Put(h.buffers[3], p, s), stride, cols)
+					equal64(t, what+" wide", gotWide, wantWide)
+					equal64(t, what+" weighed", gotWeighed, wantWeighed)
+					h.intact(t, what)
+				}
+			}
+		}
+	}
+}
+
+// outer compares the elements that are defined.
+func (h *harness[T]) outer(t *testing.T) {
+	const cols = ref.OuterCols
+	for _, f := range flavours {
+		for rows := 4; rows <= cols; rows += 4 {
+			for _, n := range []int{1, 2, 7} {
+				a, b, c := h.doubles(n*cols, f), h.doubles(n*cols, f), h.doubles(cols*cols, f)
+				for _, square := range []bool{false, true} {
+					want := append([]float64(nil), c...)
+					h.want.Outer(a, b, want, rows, square)
+					for _, p := range h.places()[:4] {
+						what := fmt.Sprintf("%s rows=%d n=%d square=%v %+v", f.name, rows, n, square, p)
+						got := guard.Put(h.buffers[2], p, c)
+						h.got.Outer(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, rows, square)
+						for i := range rows {
+							defined := i + 1
+							if square {
+								defined = cols
+							}
+							equal64(t, fmt.Sprintf("%s i=%d", what, i), got[i*cols:][:defined], want[i*cols:][:defined])
+						}
+						h.intact(t, what)
+					}
+				}
+			}
+		}
 	}
 }

@@ -24,8 +24,8 @@ var layers = [][]string{
 		"internal/page", "internal/ahead", "internal/memory"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits"},
-	{"pocket", "dataset", "predict", "metrics"},
+	{"cache", "model", "kernel/limits", "gram"},
+	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth"},
 	{"train/"},
 	{"internal/cli"},
@@ -42,10 +42,11 @@ var only = map[string][]string{
 	"github.com/klauspost/compress":  {"internal/page", "dataset"},
 	"github.com/andybalholm/brotli":  {"internal/page"},
 	"github.com/pierrec/lz4":         {"internal/page"},
+	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/"}
 
 type pkg struct {
 	ImportPath, Dir string

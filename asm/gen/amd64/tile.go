@@ -19,29 +19,41 @@ func (w *Writer) tileShape() (mr, nr int) {
 	return 12, tileVectors * 2 * w.Per
 }
 
+// tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
-	w.begin("Tile", "func(a, b, c []T, ldc int)", fmt.Sprintf("adds the product of two packed panels to a tile of %d by %d.", mr, nr))
-	a := w.GP64()
-	w.Load(w.Param("a").Base(), a)
+	w.begin("Tile", "func(a, b, c []T, ldc int, add bool)",
+		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", mr, nr))
+	a, end := w.slice("a")
+	w.SHLQ(imm(w.log2()), end)
+	w.ADDQ(a, end)
 	b, n := w.slice("b")
-	c, ldc := w.GP64(), w.GP64()
+	c, ldc, add := w.GP64(), w.GP64(), w.GP8()
 	w.Load(w.Param("c").Base(), c)
 	w.Load(w.Param("ldc"), ldc)
 	w.SHLQ(imm(w.log2()), ldc)
+	w.Load(w.Param("add"), add)
+	size := w.GP64() // of b: what follows it is prefetched, the next panel mostly
+	w.MOVQ(n, size)
+	w.SHLQ(imm(w.log2()), size)
 
+	panel, loop, store := w.label("panel"), w.label("k"), w.label("store")
+	w.Label(panel)
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
 		acc[i] = w.full(tileVectors)
 		w.zero(acc[i]...)
 	}
-	loop, done := w.label("k"), w.label("done")
-	w.CMPQ(n, imm(nr))
-	w.JB(ref(done))
+	row, left := w.GP64(), w.GP64()
+	w.MOVQ(b, row)
+	w.MOVQ(n, left)
 	w.Label(loop)
+	for j := 0; j < tileVectors*w.ISA.Bytes; j += cacheLine {
+		w.PREFETCHT1(at(row, size, j))
+	}
 	v := w.full(tileVectors)
 	for j, r := range v {
-		w.movp(mem(b, j*w.ISA.Bytes), r)
+		w.movp(mem(row, j*w.ISA.Bytes), r)
 	}
 	for i := range acc {
 		s := w.full(1)[0]
@@ -51,20 +63,30 @@ func (w *Writer) tile() {
 		}
 	}
 	w.ADDQ(imm(mr*w.Size), a)
-	w.ADDQ(imm(tileVectors*w.ISA.Bytes), b)
-	w.SUBQ(imm(nr), n)
-	w.CMPQ(n, imm(nr))
-	w.JAE(ref(loop))
+	w.ADDQ(imm(tileVectors*w.ISA.Bytes), row)
+	w.SUBQ(imm(nr), left)
+	w.JNZ(ref(loop))
 
-	w.Label(done)
+	w.TESTB(add, add)
+	w.JZ(ref(store))
+	sum := w.GP64()
+	w.MOVQ(c, sum)
 	for i := range acc {
 		for j, r := range acc[i] {
-			w.addp(mem(c, j*w.ISA.Bytes), r, r)
-			w.movp(r, mem(c, j*w.ISA.Bytes))
+			w.addp(mem(sum, j*w.ISA.Bytes), r, r)
 		}
 		if i < mr-1 {
-			w.ADDQ(ldc, c)
+			w.ADDQ(ldc, sum)
 		}
 	}
+	w.Label(store)
+	for i := range acc {
+		for j, r := range acc[i] {
+			w.movp(r, mem(c, j*w.ISA.Bytes))
+		}
+		w.ADDQ(ldc, c)
+	}
+	w.CMPQ(a, end)
+	w.JB(ref(panel))
 	w.end()
 }

@@ -10,35 +10,46 @@ const (
 	tileVectors = 3
 )
 
+// tile: a panel of b stays in the first-level cache while panels of a pass.
 func (w *Writer) tile() {
 	nr := tileVectors * w.per()
-	w.begin("Tile", "func(a, b, c []T, ldc int)",
-		fmt.Sprintf("adds the product of two packed panels to a tile of %d by %d.", tileRows, nr), 0)
-	a := w.load(w.param("a").Base())
+	w.begin("Tile", "func(a, b, c []T, ldc int, add bool)",
+		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", tileRows, nr), 0)
+	a, end := w.slice("a")
+	w.op("ADD", shifted(end, w.log2()), a, end)
 	b, n := w.slice("b")
-	c, ldc := w.load(w.param("c").Base()), w.bytes(w.param("ldc"))
+	c, ldc, add := w.load(w.param("c").Base()), w.bytes(w.param("ldc")), w.gp()
+	w.op("MOVBU", address(w.param("add")), add)
+	row, left := w.gp(), w.gp()
 
+	panel, loop, sum, next := w.label("panel"), w.label("k"), w.label("sum"), w.label("next")
+	w.here(panel)
 	p := w.product()
-	loop, done := w.label("k"), w.label("done")
-	w.op("CMP", imm(nr), n)
-	w.op("BLO", done)
+	w.op("MOVD", b, row)
+	w.op("MOVD", n, left)
 	w.here(loop)
-	p.step(a, b)
-	w.op("SUB", imm(nr), n)
-	w.op("CMP", imm(nr), n)
-	w.op("BHS", loop)
+	p.step(a, row)
+	w.op("SUBS", imm(nr), left)
+	w.op("BNE", loop)
 
-	w.here(done)
-	for i, acc := range p.acc {
+	w.op("CBNZ", add, sum)
+	for _, acc := range p.acc {
+		w.st(mem{c, 0}, acc...)
+		w.op("ADD", ldc, c)
+	}
+	w.op("B", next)
+	w.here(sum)
+	for _, acc := range p.acc {
 		w.ld(mem{c, 0}, p.row...)
 		for j, r := range acc {
 			w.add(r, p.row[j], p.row[j])
 		}
 		w.st(mem{c, 0}, p.row...)
-		if i < tileRows-1 {
-			w.op("ADD", ldc, c)
-		}
+		w.op("ADD", ldc, c)
 	}
+	w.here(next)
+	w.op("CMP", end, a)
+	w.op("BLO", panel)
 	w.op("RET")
 }
 

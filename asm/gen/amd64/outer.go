@@ -1,0 +1,182 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// outerCols is how many columns a row has that Weigh writes and Outer reads, and how many a block of Outer's sums.
+const (
+	outerCols = 32
+	outerRow  = outerCols * 8 // bytes
+)
+
+// weigh: a row at a time, four columns at a time; the stores bind.
+func (w *Writer) weigh() {
+	w.begin("Weigh", "func(wide, weighed []float64, x []T, s []float64, stride, cols int)",
+		"widens rows, and multiplies them by weights.")
+	wide, weighed, x := w.GP64(), w.GP64(), w.GP64()
+	w.Load(w.Param("wide").Base(), wide)
+	w.Load(w.Param("weighed").Base(), weighed)
+	w.Load(w.Param("x").Base(), x)
+	s, n := w.slice("s")
+	stride, cols := w.GP64(), w.GP64()
+	w.Load(w.Param("stride"), stride)
+	w.SHLQ(imm(w.log2()), stride)
+	w.Load(w.Param("cols"), cols)
+
+	row, loop, done := w.label("row"), w.label("loop"), w.label("done")
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.Label(row)
+	weight, c := w.YMM(), w.GP64()
+	w.VBROADCASTSD(mem(s, 0), weight)
+	w.XORQ(c, c)
+	w.Label(loop)
+	v, product := w.YMM(), w.YMM()
+	w.wideMove(operand.Mem{Base: x, Index: c, Scale: uint8(w.Size)}, v)
+	w.VMOVUPD(v, operand.Mem{Base: wide, Index: c, Scale: 8})
+	w.VMULPD(v, weight, product)
+	w.VMOVUPD(product, operand.Mem{Base: weighed, Index: c, Scale: 8})
+	w.ADDQ(imm(4), c)
+	w.CMPQ(c, cols)
+	w.JB(ref(loop))
+	w.ADDQ(stride, x)
+	w.ADDQ(imm(outerRow), wide)
+	w.ADDQ(imm(outerRow), weighed)
+	w.ADDQ(imm(8), s)
+	w.DECQ(n)
+	w.JNZ(ref(row))
+	w.Label(done)
+	w.end()
+}
+
+// wideMove loads four elements as float64.
+func (w *Writer) wideMove(src operand.Mem, dst reg.VecVirtual) {
+	if w.Size == 4 {
+		w.VCVTPS2PD(src, dst)
+	} else {
+		w.VMOVUPD(src, dst)
+	}
+}
+
+// An outer is the state of Outer's loops. Its tiles lie anywhere in a row, so that few sums above the diagonal are computed
+// besides. With AVX2, 4 rows by 3 or 2 vectors: 28 columns then take 29 vectors of 4 rows where 25.4 would be the least, and
+// tiles of 6 x 8 on a grid 39. AVX-512 has 8 rows by 2 vectors or 1.
+type outer struct {
+	*Writer
+	tileRows int
+	a, b, c  reg.GPVirtual // of the tile
+	n        reg.GPVirtual // rows of the panels
+}
+
+func (w *Writer) outer() {
+	if w.Size == 4 {
+		return // sums are float64
+	}
+	w.begin("Outer", "func(a, b, c []float64, rows int, square bool)", "adds the products of columns to a block of sums.")
+	o := outer{Writer: w, tileRows: 4, a: w.GP64(), b: w.GP64(), c: w.GP64()}
+	if w.ISA.Bytes > vectorBytes {
+		o.tileRows = 8
+	}
+	w.Load(w.Param("a").Base(), o.a)
+	base, n := w.slice("b")
+	w.SHRQ(imm(5), n)
+	o.n = n
+	c, rows, left := w.GP64(), w.GP64(), w.GP64()
+	w.Load(w.Param("c").Base(), c)
+	w.Load(w.Param("rows"), rows)
+
+	// width is the bytes of c's row that are to be computed.
+	width, step, group := w.GP64(), w.GP64(), w.label("group")
+	wide := w.label("wide")
+	w.MOVQ(operand.U32(o.tileRows*8), width)
+	w.MOVQ(width, step)
+	square := w.GP8()
+	w.Load(w.Param("square"), square)
+	w.TESTB(square, square)
+	w.JZ(ref(wide))
+	w.MOVQ(operand.U32(outerRow), width)
+	w.XORQ(step, step)
+	w.Label(wide)
+
+	w.Label(group)
+	w.MOVQ(base, o.b)
+	w.MOVQ(c, o.c)
+	w.MOVQ(width, left)
+	if w.ISA.Bytes > vectorBytes {
+		o.split(left, 2, 1)
+	} else {
+		o.split(left, 3, 2)
+	}
+	w.ADDQ(imm(o.tileRows*8), o.a)
+	w.ADDQ(imm(o.tileRows*outerRow), c)
+	w.ADDQ(step, width)
+	w.SUBQ(imm(o.tileRows), rows)
+	w.JG(ref(group))
+	w.end()
+}
+
+// split computes left bytes of each row by tiles of many vectors and few, the former as long as what it leaves is nothing or
+// few vectors at least. It may compute more than left, where that is less than few.
+func (o outer) split(left reg.GPVirtual, many, few int) {
+	size := o.ISA.Bytes
+	next, small, done := o.label("next"), o.label("small"), o.label("done")
+	o.Label(next)
+	o.CMPQ(left, imm(many*size))
+	o.JB(ref(small))
+	if few > 1 {
+		large := o.label("large")
+		o.JE(ref(large))
+		o.CMPQ(left, imm((many+few)*size))
+		o.JB(ref(small))
+		o.Label(large)
+	}
+	o.tile(many)
+	o.SUBQ(imm(many*size), left)
+	o.JNZ(ref(next))
+	o.JMP(ref(done))
+	o.Label(small)
+	o.tile(few)
+	o.SUBQ(imm(few*size), left)
+	o.JG(ref(next))
+	o.Label(done)
+}
+
+// tile adds the products of the columns at a and as many vectors of columns at b to c, and advances b and c.
+func (o outer) tile(vectors int) {
+	acc := make([][]reg.VecVirtual, o.tileRows)
+	for i := range acc {
+		acc[i] = o.full(vectors)
+		o.zero(acc[i]...)
+	}
+	a, b, n, loop := o.GP64(), o.GP64(), o.GP64(), o.label("k")
+	o.MOVQ(o.a, a)
+	o.MOVQ(o.b, b)
+	o.MOVQ(o.n, n)
+	o.Label(loop)
+	v := o.full(vectors)
+	for j, r := range v {
+		o.movp(mem(b, j*o.ISA.Bytes), r)
+	}
+	for i := range acc {
+		s := o.full(1)[0]
+		o.broadcast(mem(a, i*8), s)
+		for j, r := range v {
+			o.fmap(r, s, acc[i][j])
+		}
+	}
+	o.ADDQ(imm(outerRow), a)
+	o.ADDQ(imm(outerRow), b)
+	o.DECQ(n)
+	o.JNZ(ref(loop))
+	for i := range acc {
+		for j, r := range acc[i] {
+			at := mem(o.c, i*outerRow+j*o.ISA.Bytes)
+			o.addp(at, r, r)
+			o.movp(r, at)
+		}
+	}
+	o.ADDQ(imm(vectors*o.ISA.Bytes), o.b)
+	o.ADDQ(imm(vectors*o.ISA.Bytes), o.c)
+}

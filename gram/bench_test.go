@@ -1,0 +1,108 @@
+package gram_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+	"halfspace/kernel/limits"
+)
+
+// allCores measures the limits of all cores together once.
+var allCores = sync.OnceValue(func() limits.Limits { return limits.Measure(runtime.GOMAXPROCS(0)) })
+
+// rate reports flop/s, and how much that is of what all cores can do together.
+func rate[T kernel.Float](b *testing.B, flops float64) {
+	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	most := allCores().FMAF64
+	if unsafe.Sizeof(T(0)) == 4 {
+		most = allCores().FMAF32
+	}
+	if most > 0 {
+		b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
+	}
+}
+
+func normals[T kernel.Float](n int) []T {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := block.Alloc[T](n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
+// BenchmarkGram counts N*N*d flops, what a triangle of the products takes.
+func BenchmarkGram(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
+		benchGram[float32](b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
+	}
+	benchGram[float64](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
+}
+
+// BenchmarkGramForm is the same with both triangles stored, and with the kernels that aren't linear.
+func BenchmarkGramForm(b *testing.B) {
+	benchGram[float32](b, 8192, 512, gram.Full, gram.Mercer{}, "/storage=full")
+	benchGram[float32](b, 8192, 64, gram.Full, gram.Mercer{}, "/storage=full")
+	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.RBF, Gamma: 0.001}, "/kernel=rbf")
+	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.Polynomial, Degree: 4, Gamma: 0.01, Coef0: 1},
+		"/kernel=poly")
+}
+
+func benchGram[T kernel.Float](b *testing.B, n, d int, storage gram.Storage, k gram.Mercer, suffix string) {
+	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d%s", 8*unsafe.Sizeof(T(0)), n, d, suffix), func(b *testing.B) {
+		stride := kernel.Stride[T](d)
+		x := gram.Dense(normals[T](n*stride), n, d, stride)
+		m, err := gram.NewSymmetric[T](n, storage)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if err := gram.Gram(context.Background(), m, x, k, runtime.GOMAXPROCS(0)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate[T](b, float64(n)*float64(n)*float64(d))
+	})
+}
+
+// BenchmarkScatter counts N*d*(d+1) flops: X' diag(s) X of weighted rows in memory.
+func BenchmarkScatter(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{1_000_000, 28}, {200_000, 128}, {20_000, 784}} {
+		benchScatter[float32](b, c.n, c.d)
+	}
+	benchScatter[float64](b, 1_000_000, 28)
+}
+
+func benchScatter[T kernel.Float](b *testing.B, n, d int) {
+	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d", 8*unsafe.Sizeof(T(0)), n, d), func(b *testing.B) {
+		var blocks []*block.Block[T]
+		for lo := 0; lo < n; lo += block.Rows[T](d) {
+			rows := block.New[T](int64(lo), min(n-lo, block.Rows[T](d)), d)
+			for r := range rows.Len() {
+				for c := range d {
+					rows.X[r*rows.Stride+c] = T((r*7+c*13)%17) / 16
+				}
+			}
+			blocks = append(blocks, rows)
+		}
+		src := block.NewData(&block.Spec{Features: make([]string, d)}, blocks)
+		m, err := gram.NewSymmetric[float64](d, gram.Packed)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if err := gram.Scatter(context.Background(), m, src, weights[T], runtime.GOMAXPROCS(0)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rate[float64](b, float64(n)*float64(d)*float64(d+1))
+	})
+}

@@ -1,0 +1,202 @@
+// Package gram computes inner products of rows by the million: Gram matrices, cross-Gram matrices, and kernels of Mercer
+// made of them, with the blocking of Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication", ACM TOMS
+// 34(3), 2008) and of BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality",
+// ACM TOMS 41(3), 2015).
+//
+// # One result, whatever the CPU
+//
+// The inner product of two rows is the same to the last bit on every instruction set, for every number of workers, and in
+// whichever of the results here: columns are cut into panels of 256; the sum of a panel starts at +0 and is
+// s = fma(x[k], y[k], s) with k ascending; the panels' sums are added in order.
+package gram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Storage is how a symmetric matrix lies in memory.
+type Storage uint8
+
+const (
+	Packed Storage = iota // the rows of the lower triangle, one after the other
+	Full                  // whole rows, padded with zeros to kernel.Stride
+)
+
+// A Symmetric is a symmetric matrix of N x N elements.
+type Symmetric[T kernel.Float] struct {
+	N       int
+	Storage Storage
+	Stride  int // elements from one row to the next of Full storage
+	Data    []T // Packed: row i begins at element i(i+1)/2 and has i+1; Full: at i*Stride
+}
+
+// Elements returns how many elements an n x n symmetric matrix takes, or an error where no int counts their bytes.
+func Elements[T kernel.Float](n int, storage Storage) (int, error) {
+	size := int(unsafe.Sizeof(T(0)))
+	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
+		return 0, fmt.Errorf("a matrix of %d rows is none, or too large", n)
+	}
+	length := kernel.Stride[T](n)
+	if storage == Packed {
+		length = n/2 + 1
+	}
+	if n > 0 && length > math.MaxInt/size/n {
+		return 0, fmt.Errorf("a matrix of %d x %d is too large for this machine's addresses", n, n)
+	}
+	if storage == Packed {
+		return n * (n + 1) / 2, nil
+	}
+	return n * length, nil
+}
+
+// NewSymmetric returns a matrix of zeros.
+func NewSymmetric[T kernel.Float](n int, storage Storage) (*Symmetric[T], error) {
+	elements, err := Elements[T](n, storage)
+	if err != nil {
+		return nil, err
+	}
+	return &Symmetric[T]{N: n, Storage: storage, Stride: kernel.Stride[T](n), Data: block.Alloc[T](elements)}, nil
+}
+
+// At returns the element in row i and column j.
+func (m *Symmetric[T]) At(i, j int) T {
+	if m.Storage == Full {
+		return m.Data[i*m.Stride+j]
+	}
+	return m.lower(max(i, j))[min(i, j)]
+}
+
+// lower returns the elements of row i up to the diagonal's.
+func (m *Symmetric[T]) lower(i int) []T {
+	if m.Storage == Full {
+		return m.Data[i*m.Stride:][:i+1]
+	}
+	return m.Data[i*(i+1)/2:][:i+1]
+}
+
+// Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. The work is done once for
+// each pair of rows, on so many workers, and stops with the context's error once that is cancelled, m then being partly
+// written.
+func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
+	if m.N != x.n {
+		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
+	}
+	p := newProduct(x, x, true)
+	apply, err := newMap(k, x, x)
+	if err != nil {
+		return err
+	}
+	put := putFor(m.Data)
+	mirror := make([]mirror[T], max(1, workers))
+	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			row := block[(i-i0)*stride:][:min(cols, i+1-j0)]
+			apply.row(row, i, j0)
+			put(m.lower(i)[j0:][:len(row)], row)
+		}
+		if m.Storage == Full {
+			mirror[worker].write(m, i0, j0, cols, block, stride, put)
+		}
+		kernel.Fence()
+	}
+	return p.run(ctx, workers)
+}
+
+// pastBytes is the size of a result that goes past the caches: it wouldn't stay in them.
+const pastBytes = 32 << 20
+
+// putFor returns how parts of dst are to be copied to it.
+func putFor[T kernel.Float](dst []T) func(dst, src []T) {
+	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
+		return kernel.CopyPast[T]
+	}
+	return func(dst, src []T) { copy(dst, src) }
+}
+
+// A mirror writes blocks of the lower triangle to the upper one.
+type mirror[T kernel.Float] struct {
+	rows    [][]T
+	columns []T
+}
+
+func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int, put func(dst, src []T)) {
+	n := len(block) / stride
+	v.rows = v.rows[:0]
+	for r := range n {
+		v.rows = append(v.rows, block[r*stride:][:cols])
+	}
+	if v.columns == nil {
+		v.columns = make([]T, stride*mc)
+	}
+	length := kernel.Stride[T](n)
+	kernel.Transpose(v.columns[:cols*length], length, v.rows)
+	for j := j0; j < j0+cols; j++ {
+		below := max(i0, j+1) // the first row of the block below the diagonal
+		if below < i0+n {
+			put(m.Data[j*m.Stride+below:j*m.Stride+i0+n], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
+		}
+	}
+}
+
+var errColumns = errors.New("the rows differ in their number of columns")
+
+// Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It leaves what lies between the
+// rows of dst alone. See Gram.
+func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[T], k Mercer, workers int) error {
+	if x.cols != y.cols {
+		return errColumns
+	}
+	if x.n == 0 || y.n == 0 {
+		return nil
+	}
+	if stride < y.n || len(dst) < y.n || (len(dst)-y.n)/stride < x.n-1 {
+		return fmt.Errorf("%d elements with a stride of %d don't hold %d x %d", len(dst), stride, x.n, y.n)
+	}
+	apply, err := newMap(k, x, y)
+	if err != nil {
+		return err
+	}
+	put := putFor(dst)
+	return visitRows(ctx, x, y, workers, func(i, j int, row []T) {
+		apply.row(row, i, j)
+		put(dst[i*stride+j:][:len(row)], row)
+	})
+}
+
+// Products hands the inner products of the rows of x with those of y to visit: row[k] is x_i . y_(j+k). Each product comes
+// once, those of a row with j ascending, from one goroutine; row is visit's until it returns.
+func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	if x.cols != y.cols {
+		return errColumns
+	}
+	return visitRows(ctx, x, y, workers, visit)
+}
+
+// LowerProducts is Products of x with itself, the lower triangle alone: j+k <= i.
+func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, x, true)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:min(cols, i+1-j0)])
+		}
+	}
+	return p.run(ctx, workers)
+}
+
+func visitRows[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, y, false)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := i0; i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:cols])
+		}
+		kernel.Fence()
+	}
+	return p.run(ctx, workers)
+}

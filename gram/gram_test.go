@@ -1,0 +1,407 @@
+package gram_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"halfspace/asm/ref"
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+)
+
+// levels runs a test on every level of this machine.
+func levels(t *testing.T, test func(t *testing.T)) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, l := range kernel.Levels() {
+		kernel.Use(l)
+		t.Run(l.String(), test)
+	}
+}
+
+// A matrix is dense rows, and what the package makes of them.
+type matrix[T kernel.Float] struct {
+	values []T
+	n, d   int
+	rows   *gram.Rows[T]
+}
+
+func random[T kernel.Float](rng *rand.Rand, n, d int, make func() float64) matrix[T] {
+	m := matrix[T]{n: n, d: d}
+	stride := d + rng.IntN(3)
+	m.values = block.Alloc[T](n * stride)
+	for i := range m.values {
+		m.values[i] = T(math.NaN()) // what lies between the rows isn't theirs
+	}
+	for r := range n {
+		for c := range d {
+			m.values[r*stride+c] = T(make())
+		}
+	}
+	m.rows = gram.Dense(m.values, n, d, stride)
+	packed := block.Alloc[T](n * d)
+	for r := range n {
+		copy(packed[r*d:(r+1)*d], m.values[r*stride:])
+	}
+	m.values = packed
+	return m
+}
+
+func (m matrix[T]) row(i int) []T { return m.values[i*m.d : (i+1)*m.d] }
+
+func fma[T kernel.Float](x, y, z T) T {
+	if unsafe.Sizeof(x) == 8 {
+		return T(math.FMA(float64(x), float64(y), float64(z)))
+	}
+	acc := []float32{float32(z)}
+	ref.AxpyF32(float32(x), []float32{float32(y)}, acc)
+	return T(acc[0])
+}
+
+// inner is the inner product in the documented order.
+func inner[T kernel.Float](x, y []T) T {
+	var sum T
+	for lo := 0; lo < len(x); lo += 256 {
+		var s T
+		for k := lo; k < min(len(x), lo+256); k++ {
+			s = fma(x[k], y[k], s)
+		}
+		if lo == 0 {
+			sum = s
+		} else {
+			sum += s
+		}
+	}
+	return sum
+}
+
+// value is the kernel in the documented order.
+func value[T kernel.Float](k gram.Mercer, x, y []T) T {
+	s := inner(x, y)
+	switch k.Kind {
+	case gram.Polynomial:
+		v := T(T(k.Gamma)*s) + T(k.Coef0)
+		bits := k.Degree
+		var p T
+		for first := true; bits > 0; bits >>= 1 {
+			if bits&1 == 1 {
+				if first {
+					p, first = v, false
+				} else {
+					p = T(p * v)
+				}
+			}
+			v = T(v * v)
+		}
+		return p
+	case gram.RBF:
+		v := -T(k.Gamma) * max(0, (inner(x, x)+inner(y, y))-T(2*s))
+		if unsafe.Sizeof(v) == 8 {
+			out := []float64{float64(v)}
+			ref.ExpF64(out, out)
+			return T(out[0])
+		}
+		out := []float32{float32(v)}
+		ref.ExpF32(out, out)
+		return T(out[0])
+	}
+	return s
+}
+
+func same[T kernel.Float](a, b T) bool {
+	return a != a && b != b || math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+}
+
+var mercers = []gram.Mercer{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, Coef0: -1},
+	{Kind: gram.Polynomial, Degree: 4, Gamma: 0.25, Coef0: 1}, {Kind: gram.Polynomial, Degree: 7, Gamma: 1},
+	{Kind: gram.RBF, Gamma: 0.125}}
+
+// checkGram compares every element of both storages with the definition.
+func checkGram[T kernel.Float](t *testing.T, x matrix[T], k gram.Mercer, workers int) {
+	t.Helper()
+	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+		m, err := gram.NewSymmetric[T](x.n, storage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gram.Gram(context.Background(), m, x.rows, k, workers); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.n {
+			for j := range i + 1 {
+				want := value(k, x.row(i), x.row(j))
+				if got := m.At(i, j); !same(got, want) {
+					t.Fatalf("n=%d d=%d storage=%d %+v workers=%d: (%d, %d) is %v, want %v", x.n, x.d, storage, k, workers, i, j, got, want)
+				}
+				if got := m.At(j, i); !same(got, want) {
+					t.Fatalf("n=%d d=%d storage=%d %+v workers=%d: (%d, %d) is %v, want %v", x.n, x.d, storage, k, workers, j, i, got, want)
+				}
+			}
+			for j := x.n; storage == gram.Full && j < m.Stride; j++ {
+				if m.Data[i*m.Stride+j] != 0 {
+					t.Fatalf("n=%d: the padding of row %d isn't zero", x.n, i)
+				}
+			}
+		}
+	}
+}
+
+func TestGram(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		testGram[float32](t)
+		testGram[float64](t)
+	})
+}
+
+// testGram takes sizes around those of tiles, panels and blocks, and random ones.
+func testGram[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256},
+		{33, 257}, {17, 600}, {241, 2}, {400, 3}}
+	if testing.Short() {
+		sizes = sizes[:12]
+	}
+	for range 5 {
+		sizes = append(sizes, [2]int{1 + rng.IntN(150), 1 + rng.IntN(40)})
+	}
+	for _, s := range sizes {
+		x := random[T](rng, s[0], s[1], rng.NormFloat64)
+		workers := []int{0, 1, 2, 3, 8}[rng.IntN(5)]
+		checkGram(t, x, mercers[rng.IntN(len(mercers))], workers)
+		checkGram(t, x, gram.Mercer{}, workers)
+	}
+}
+
+// TestWorkers: the matrix is the same for every number of workers, and at every level.
+func TestWorkers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := random[float32](rng, 600, 30, rng.NormFloat64)
+	var want []float32
+	levels(t, func(t *testing.T) {
+		for _, workers := range []int{1, 2, 3, 8} {
+			m, err := gram.NewSymmetric[float32](x.n, gram.Packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gram.Gram(context.Background(), m, x.rows, mercers[4], workers); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = m.Data
+			}
+			for i, v := range m.Data {
+				if v != want[i] {
+					t.Fatalf("%d workers: element %d is %v, want %v", workers, i, v, want[i])
+				}
+			}
+		}
+	})
+}
+
+// TestWide: rows so long that not all fit the packed rows at once; a sample of the elements is checked.
+func TestWide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	rng := rand.New(rand.NewPCG(13, 14))
+	x := random[float64](rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
+	m, err := gram.NewSymmetric[float64](x.n, gram.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		i, j := rng.IntN(x.n), rng.IntN(x.n)
+		if got, want := m.At(i, j), inner(x.row(i), x.row(j)); got != want {
+			t.Fatalf("(%d, %d) is %v, want %v", i, j, got, want)
+		}
+	}
+}
+
+// TestExact: inner products of small integers are exact in any order, and so are all of both triangles.
+func TestExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := random[float32](rng, 100, 600, func() float64 { return float64(rng.IntN(21) - 10) })
+	m, err := gram.NewSymmetric[float32](x.n, gram.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 2); err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.n {
+		for j := range x.n {
+			sum := 0
+			for k, v := range x.row(i) {
+				sum += int(v) * int(x.row(j)[k])
+			}
+			if got := m.At(i, j); got != float32(sum) {
+				t.Fatalf("(%d, %d) is %v, want %d", i, j, got, sum)
+			}
+		}
+	}
+}
+
+// TestLarge: matrices that go past the caches, by one column of integers.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	rng := rand.New(rand.NewPCG(15, 16))
+	x := random[float32](rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
+	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+		m, err := gram.NewSymmetric[float32](x.n, storage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 3); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.values {
+			for j, u := range x.values {
+				if got := m.At(i, j); got != v*u {
+					t.Fatalf("storage=%d: (%d, %d) is %v, want %v", storage, i, j, got, v*u)
+				}
+			}
+		}
+	}
+}
+
+// TestSpecials: rounding, overflow, signed zeros and NaN are those of the definition.
+func TestSpecials(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		special := []float64{0, math.Copysign(0, -1), 1e-45, -1e-45, 3e38, -3e38, math.Inf(1), math.NaN(), 1e-23, -1e-23}
+		for range 20 {
+			x := random[float32](rng, 20, 1+rng.IntN(5), func() float64 { return special[rng.IntN(len(special))] })
+			checkGram(t, x, gram.Mercer{}, 2)
+		}
+	})
+}
+
+func TestCross(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		testCross[float32](t)
+		testCross[float64](t)
+	})
+}
+
+func testCross[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, s := range [][3]int{{1, 1, 1}, {3, 500, 4}, {300, 3, 4}, {50, 20, 300}, {98, 97, 1}, {5, 5, 0}, {0, 5, 2}, {5, 0, 2}} {
+		x, y := random[T](rng, s[0], s[2], rng.NormFloat64), random[T](rng, s[1], s[2], rng.NormFloat64)
+		for _, k := range mercers {
+			stride := y.n + rng.IntN(3)
+			dst := make([]T, x.n*stride)
+			for i := range dst {
+				dst[i] = -77
+			}
+			if err := gram.Cross(context.Background(), dst, stride, x.rows, y.rows, k, 1+rng.IntN(3)); err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range dst {
+				want := T(-77)
+				if r, c := i/stride, i%stride; c < y.n {
+					want = value(k, x.row(r), y.row(c))
+				}
+				if !same(got, want) {
+					t.Fatalf("%v %+v: element %d is %v, want %v", s, k, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestBlocks: rows in several blocks, dense or sparse, give the same matrix as in one piece.
+func TestBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const n, d = 50, 300
+	x := random[float64](rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
+	cuts := []int{0, 20, 21, 50}
+	var dense, sparse []*block.Block[float64]
+	for i := range len(cuts) - 1 {
+		lo, hi := cuts[i], cuts[i+1]
+		b := block.New[float64](int64(lo), hi-lo, d)
+		s := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+		for r := lo; r < hi; r++ {
+			copy(b.X[(r-lo)*b.Stride:], x.row(r))
+			for c, v := range x.row(r) {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		dense = append(dense, b)
+		sparse = append(sparse, &block.Block[float64]{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
+	}
+	spec := &block.Spec{Features: make([]string, d)}
+	for _, blocks := range [][]*block.Block[float64]{dense, sparse} {
+		x.rows = gram.RowsOf(block.NewData(spec, blocks))
+		checkGram(t, x, gram.Mercer{}, 3)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
+	m, err := gram.NewSymmetric[float32](4, gram.Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"the Gram matrix of 6 rows has as many rows, not 4", gram.Gram(ctx, m, y, gram.Mercer{}, 1)},
+		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF}, 1)},
+		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF, Gamma: 1e-60}, 1)},
+		{"the degree is 0", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1}, 1)},
+		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
+		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Mercer{Kind: 9}, 1)},
+		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Mercer{}, 1)},
+		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Mercer{}, 1)},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", c.err, c.want)
+		}
+	}
+	for _, n := range []int{-1, math.MaxInt, math.MaxInt32 - 64} {
+		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+			if e, err := gram.Elements[float64](n, storage); err == nil {
+				t.Errorf("a matrix of %d rows has %d elements", n, e)
+			}
+		}
+	}
+	if e, err := gram.Elements[float32](100000, gram.Packed); err == nil && int64(e) != 5000050000 {
+		t.Errorf("a packed matrix of 100,000 rows has %d elements", e)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := gram.Gram(done, m, x, gram.Mercer{}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled Gram gives %v", err)
+	}
+	for _, f := range []func(){
+		func() { gram.Dense(make([]float32, 11), 4, 3, 3) },
+		func() { gram.Dense(make([]float32, 11), 2, 3, 2) },
+		func() { gram.Dense(make([]float32, 11), -1, 3, 3) },
+	} {
+		func() {
+			defer func() {
+				if p := fmt.Sprint(recover()); !strings.HasPrefix(p, "gram: ") {
+					t.Errorf("panic %q", p)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,138 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+
+	"halfspace/kernel"
+)
+
+// Kind is the form of a kernel.
+type Kind uint8
+
+const (
+	Linear     Kind = iota // x . y
+	Polynomial             // (gamma x . y + coef0)^degree
+	RBF                    // exp(-gamma |x - y|^2)
+)
+
+// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in some space of features. The zero value is
+// the linear one.
+type Mercer struct {
+	Kind   Kind
+	Degree int     // of Polynomial, at least 1
+	Gamma  float64 // of Polynomial and RBF, positive
+	Coef0  float64 // of Polynomial
+}
+
+// check returns an error that names what can't be.
+func (k Mercer) check() error {
+	if k.Kind > RBF {
+		return fmt.Errorf("there is no kernel of kind %d", k.Kind)
+	}
+	if k.Kind == Linear {
+		return nil
+	}
+	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) {
+		return fmt.Errorf("gamma is %v: it must be a positive number", k.Gamma)
+	}
+	if k.Kind == Polynomial && k.Degree < 1 {
+		return fmt.Errorf("the degree is %d: it must be at least 1", k.Degree)
+	}
+	if math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) {
+		return fmt.Errorf("coef0 is %v: it must be a number", k.Coef0)
+	}
+	return nil
+}
+
+// A mercerMap turns inner products of rows of x and y into values of a kernel.
+type mercerMap[T kernel.Float] struct {
+	Mercer
+	gamma, coef0 T
+	x, y         []T // RBF: squared norms of the rows
+}
+
+func newMap[T kernel.Float](k Mercer, x, y *Rows[T]) (*mercerMap[T], error) {
+	if err := k.check(); err != nil {
+		return nil, err
+	}
+	m := &mercerMap[T]{Mercer: k, gamma: T(k.Gamma), coef0: T(k.Coef0)}
+	if k.Kind != Linear && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
+		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit the rows' type", k.Gamma, k.Coef0)
+	}
+	if k.Kind == RBF {
+		m.x = x.squaredNorms()
+		m.y = m.x
+		if y != x {
+			m.y = y.squaredNorms()
+		}
+	}
+	return m, nil
+}
+
+// row maps the products of row i of x with the rows of y from j on, each operation rounded to T:
+//
+//	Polynomial: v = gamma*s + coef0, then v^degree by squaring, from the lowest bit of the degree on
+//	RBF:        exp(-gamma * max(0, (|x|^2 + |y|^2) - 2s)), with the squared norms being products s of a row with itself
+func (m *mercerMap[T]) row(s []T, i, j int) {
+	switch m.Kind {
+	case Polynomial:
+		for k, v := range s {
+			s[k] = T(m.gamma*v) + m.coef0
+		}
+		power(s, m.Degree)
+	case RBF:
+		xx, yy := m.x[i], m.y[j:][:len(s)]
+		for k, v := range s {
+			d := T(xx+yy[k]) - T(2*v)
+			if d < 0 {
+				d = 0
+			}
+			s[k] = -m.gamma * d
+		}
+		kernel.Exp(s, s)
+	}
+}
+
+// power raises each element to the power n of at least 1.
+func power[T kernel.Float](s []T, n int) {
+	for ; n&1 == 0; n >>= 1 {
+		for k, v := range s {
+			s[k] = v * v
+		}
+	}
+	if n == 1 {
+		return
+	}
+	for k, v := range s {
+		p := v
+		for rest := n >> 1; rest > 0; rest >>= 1 {
+			v *= v
+			if rest&1 == 1 {
+				p *= v
+			}
+		}
+		s[k] = p
+	}
+}
+
+// squaredNorms returns the product of each row with itself, in the order of operations of all products: as the diagonals
+// of small ones.
+func (x *Rows[T]) squaredNorms() []T {
+	t := tableFor[T](x.cols)
+	out, rows := make([]T, x.n), up(t.nr, t.mr)
+	a, b, c := make([]T, rows*x.cols), make([]T, t.nr*x.cols), make([]T, rows*t.nr)
+	for r := 0; r < x.n && x.cols > 0; r += t.nr {
+		end := min(x.n, r+t.nr)
+		x.pack(a, t.mr, rows, 0, r, end)
+		x.pack(b, t.nr, t.nr, 0, r, end)
+		for k := 0; k < x.cols; k += kc {
+			n := min(kc, x.cols-k)
+			kernel.Tile(a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], c, t.nr, k > 0)
+		}
+		for i := range end - r {
+			out[r+i] = c[i*t.nr+i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// panelRows is how many rows Outer gets at a time: those of a block of columns, and the same weighed, are 16 KiB together, half of the first-level cache.
+const panelRows = 32
+
+// Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j]. That is
+// the Hessian of Newton's method for a logistic loss, and with s = 1 what scatter matrices are made of. m has as many rows as
+// src has columns.
+//
+// weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
+//
+// All is float64. Within a run of 4,096 rows, rows are cut into panels of 32; a panel's sum starts at +0 and is
+// fma(x[r][i], s[r]*x[r][j], sum), j <= i, with r ascending; panels are added in order to zeros, and runs in row order to
+// zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
+func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s []float64),
+	workers int) error {
+	cols := src.Spec().Cols()
+	if m.N != cols {
+		return fmt.Errorf("the scatter matrix of %d columns has as many rows, not %d", cols, m.N)
+	}
+	if weigh == nil {
+		weigh = func(_ block.Run[T], s []float64) {
+			for i := range s {
+				s[i] = 1
+			}
+		}
+	}
+	workers = max(1, workers)
+	total := newSums(cols)
+	var runs []*run[T]
+	w := make([]*weigher[T], workers)
+	for i := range w {
+		w[i] = newWeigher[T](cols)
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		n := (b.Len() + block.RunRows - 1) / block.RunRows
+		for len(runs) < n {
+			runs = append(runs, &run[T]{sums: newSums(cols), s: make([]float64, block.RunRows)})
+		}
+		if err := scatterBlock(ctx, b, runs[:n], weigh, w); err != nil {
+			return err
+		}
+		for _, r := range runs[:n] {
+			total.add(r.sums)
+		}
+	}
+	total.store(m)
+	return nil
+}
+
+// A run is the rows of a run, their weights, and the sums over them.
+type run[T kernel.Float] struct {
+	block.Run[T]
+	s    []float64
+	sums sums
+}
+
+// scatterBlock computes the sums of each run of a block. Where there are few runs, workers share them: each part of a run is
+// some rows of the sums, cut so that the parts have about the same area.
+func scatterBlock[T kernel.Float](ctx context.Context, b *block.Block[T], runs []*run[T], weigh func(block.Run[T], []float64),
+	w []*weigher[T]) error {
+	err := parallel(ctx, len(w), len(runs), func(_, i int) {
+		lo := i * block.RunRows
+		hi := min(b.Len(), lo+block.RunRows)
+		runs[i].Run = block.Run[T]{Block: b.Slice(lo, hi), Number: b.First/block.RunRows + int64(i)}
+		runs[i].s = runs[i].s[:hi-lo]
+		clear(runs[i].sums.blocks)
+		weigh(runs[i].Run, runs[i].s)
+	})
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	cuts := runs[0].sums.cut((2*len(w) + len(runs) - 1) / len(runs))
+	parts := len(cuts) - 1
+	return parallel(ctx, len(w), len(runs)*parts, func(worker, task int) {
+		r, part := runs[task/parts], task%parts
+		w[worker].sum(r, cuts[part], cuts[part+1])
+	})
+}
+
+// sums is the lower triangle of a symmetric matrix in blocks of OuterCols x OuterCols: of block rows i and block columns
+// j <= i, block i(i+1)/2+j.
+type sums struct {
+	cols   int
+	blocks []float64
+}
+
+const blockSize = kernel.OuterCols * kernel.OuterCols
+
+func newSums(cols int) sums {
+	n := up(cols, kernel.OuterCols) / kernel.OuterCols
+	return sums{cols, block.Alloc[float64](n * (n + 1) / 2 * blockSize)}
+}
+
+func (s sums) rows() int { return up(s.cols, kernel.OuterCols) / kernel.OuterCols }
+
+func (s sums) block(i, j int) []float64 { return s.blocks[(i*(i+1)/2+j)*blockSize:][:blockSize] }
+
+// cut returns the borders of at most so many ranges of block rows.
+func (s sums) cut(parts int) []int {
+	cuts, n := []int{0}, s.rows()
+	for i := 1; i <= n; i++ {
+		if i == n || i*(i+1)*parts >= n*(n+1)*len(cuts) {
+			cuts = append(cuts, i)
+		}
+	}
+	return cuts
+}
+
+// add adds t. Elements above the diagonal say nothing.
+func (s sums) add(t sums) { kernel.Axpy(1, t.blocks, s.blocks) }
+
+// store writes the sums to m.
+func (s sums) store(m *Symmetric[float64]) {
+	for i := range m.N {
+		row := m.lower(i)
+		for j := 0; j < len(row); j += kernel.OuterCols {
+			b := s.block(i/kernel.OuterCols, j/kernel.OuterCols)
+			copy(row[j:], b[i%kernel.OuterCols*kernel.OuterCols:][:kernel.OuterCols])
+		}
+		for j := 0; m.Storage == Full && j < i; j++ {
+			m.Data[j*m.Stride+i] = row[j]
+		}
+	}
+}
+
+// A weigher holds a panel of rows in blocks of columns, as float64, and the same multiplied by the weights.
+type weigher[T kernel.Float] struct {
+	cols          int
+	wide, weighed []float64
+	dense         []T // of sparse rows
+}
+
+func newWeigher[T kernel.Float](cols int) *weigher[T] {
+	n := up(cols, kernel.OuterCols) * panelRows
+	return &weigher[T]{cols: cols, wide: block.Alloc[float64](n), weighed: block.Alloc[float64](n)}
+}
+
+// sum adds the rows of r to block rows lo to hi of its sums.
+func (w *weigher[T]) sum(r *run[T], lo, hi int) {
+	for k := 0; k < len(r.s); k += panelRows {
+		n := min(panelRows, len(r.s)-k)
+		w.fill(r.Slice(k, k+n), r.s[k:k+n], hi)
+		for i := lo; i < hi; i++ {
+			rows := min(kernel.OuterCols, up(w.cols-i*kernel.OuterCols, 4))
+			a := w.wide[i*panelRows*kernel.OuterCols:][:n*kernel.OuterCols]
+			for j := range i + 1 {
+				b := w.weighed[j*panelRows*kernel.OuterCols:][:n*kernel.OuterCols]
+				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
+			}
+		}
+	}
+}
+
+// fill fills the first so many blocks of columns with rows.
+func (w *weigher[T]) fill(rows *block.Block[T], s []float64, blocks int) {
+	x := rows.X
+	if rows.Sparse != nil {
+		x = w.densify(rows)
+	}
+	for j := range blocks {
+		first := j * kernel.OuterCols
+		at := first * panelRows
+		kernel.Weigh(w.wide[at:], w.weighed[at:], x[first:], s, rows.Stride, min(kernel.OuterCols, up(w.cols-first, 4)))
+	}
+}
+
+func (w *weigher[T]) densify(rows *block.Block[T]) []T {
+	if w.dense == nil {
+		w.dense = make([]T, panelRows*rows.Stride)
+	}
+	clear(w.dense)
+	for r := range rows.Len() {
+		columns, values := rows.Sparse.Row(r)
+		for k, c := range columns {
+			w.dense[r*rows.Stride+int(c)] = values[k]
+		}
+	}
+	return w.dense
+}

@@ -1,0 +1,155 @@
+package gram_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+)
+
+// rows is a source of random rows in blocks of so many runs; sparse ones, if asked for.
+func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for lo := 0; lo < n; lo += perBlock {
+		b := block.New[T](int64(lo), min(perBlock, n-lo), cols)
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c := range cols {
+				if sparse && rng.IntN(4) > 0 {
+					continue
+				}
+				v := T(rng.NormFloat64())
+				b.X[r*b.Stride+c] = v
+				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		if sparse {
+			b.X, b.Sparse = nil, s
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks)
+}
+
+// weights are positive numbers that depend on the row's number alone.
+func weights[T kernel.Float](run block.Run[T], s []float64) {
+	for i := range s {
+		s[i] = 1 / (1 + float64((run.First+int64(i))%97))
+	}
+}
+
+// scatter is X' diag(s) X in the documented order.
+func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
+	total := 0.0
+	for lo := 0; lo < len(x); lo += block.RunRows {
+		run := 0.0
+		for k := lo; k < min(len(x), lo+block.RunRows); k += 32 {
+			sum := 0.0
+			for r := k; r < min(len(x), lo+block.RunRows, k+32); r++ {
+				sum = math.FMA(float64(x[r][i]), float64(s[r]*float64(x[r][j])), sum)
+			}
+			run += sum
+		}
+		total += run
+	}
+	return total
+}
+
+func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T) {
+	for b, err := range d.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range b.Len() {
+			row := make([]T, b.Cols)
+			if b.Sparse == nil {
+				copy(row, b.X[r*b.Stride:])
+			} else {
+				columns, values := b.Sparse.Row(r)
+				for k, c := range columns {
+					row[c] = values[k]
+				}
+			}
+			x = append(x, row)
+		}
+	}
+	return x
+}
+
+func TestScatter(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		testScatter[float32](t)
+		testScatter[float64](t)
+	})
+}
+
+// testScatter takes widths around those of vectors, tiles and blocks.
+func testScatter[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		n, cols, perBlock int
+		sparse, weighed   bool
+	}{
+		{1, 1, 4096, false, true}, {63, 2, 4096, false, true}, {64, 3, 4096, false, false}, {65, 4, 4096, true, true},
+		{130, 5, 4096, false, true}, {300, 28, 4096, false, true}, {200, 31, 4096, true, false}, {200, 32, 4096, false, true},
+		{100, 33, 4096, false, true}, {70, 100, 4096, false, true}, {9000, 4, 4096, false, true}, {9000, 3, 8192, true, true},
+		{0, 3, 4096, false, true},
+	} {
+		d := source[T](rng, c.n, c.cols, c.perBlock, c.sparse)
+		s, weigh := make([]float64, c.n), weights[T]
+		for i := range s {
+			s[i] = 1
+		}
+		if c.weighed {
+			weights(block.Run[T]{Block: &block.Block[T]{}}, s)
+		} else {
+			weigh = nil
+		}
+		x := rowsOf(t, d)
+		for _, workers := range []int{1, 2, 3, 8} {
+			m, err := gram.NewSymmetric[float64](c.cols, gram.Storage(workers%2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gram.Scatter(context.Background(), m, d, weigh, workers); err != nil {
+				t.Fatal(err)
+			}
+			for i := range c.cols {
+				for j := range i + 1 {
+					want := scatter(x, s, i, j)
+					if m.At(i, j) != want || m.At(j, i) != want {
+						t.Fatalf("%+v workers=%d: (%d, %d) is %v and %v, want %v", c, workers, i, j, m.At(i, j), m.At(j, i), want)
+					}
+				}
+			}
+			if testing.Short() {
+				break
+			}
+		}
+	}
+}
+
+func TestScatterErrors(t *testing.T) {
+	d := source[float32](rand.New(rand.NewPCG(1, 2)), 100, 3, 4096, false)
+	m, err := gram.NewSymmetric[float64](4, gram.Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = gram.Scatter(context.Background(), m, d, nil, 1)
+	if want := "the scatter matrix of 3 columns has as many rows, not 4"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m.N = 3
+	if err := gram.Scatter(ctx, m, d, nil, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled Scatter gives %v", err)
+	}
+}

@@ -1,0 +1,40 @@
+package gram
+
+import (
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// The sizes of blocks, after Goto and van de Geijn (2008) and BLIS. The micro-kernel's MR and NR are the level's own
+// (kernel.TileShape); they divide MC and NB at every level.
+//
+//   - KC: columns of a panel. A panel of NR rows stays in the first-level cache while MC rows pass: 16 KiB.
+//   - MC: rows that a worker packs at a time. MC x KC elements stay in the second-level cache, 144 KiB of float32.
+//   - NB: columns of the result that a worker computes at a time. MC x NB of them stay in the second-level cache until all
+//     panels are added, and are finished there.
+//   - NC: rows that all workers share, packed, until they are done with: at most ncBytes, which the third-level cache or
+//     memory streams.
+//
+// KC, NB and NC are the same at every level, since sums are cut by them.
+const (
+	kc      = 256
+	mc      = 144
+	nbBytes = 384 * 4
+	ncBytes = 32 << 20
+)
+
+// A table is the sizes of blocks for one element type, level and number of columns.
+type table struct{ mr, nr, nb, nc int }
+
+func tableFor[T kernel.Float](cols int) table {
+	var t table
+	size := int(unsafe.Sizeof(T(0)))
+	t.mr, t.nr = kernel.TileShape[T]()
+	t.nb = nbBytes / size
+	t.nc = max(1, ncBytes/size/max(1, cols)/t.nb) * t.nb
+	return t
+}
+
+// up rounds n up to a multiple of m.
+func up(n, m int) int { return (n + m - 1) / m * m }
