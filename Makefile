@@ -69,7 +69,7 @@ demo: build ## trains on an example, evaluates, prints what was learned
 
 bench: ## kernels and learners
 	go test -run '^$$' -bench . ./kernel/... ./gram/... ./pocket ./train/... ./dataset
-	go test -run '^$$$$' -bench Stream -benchtime 1x ./bench
+	go test -run '^$$' -bench Stream -benchtime 1x ./bench
 
 # DuckDB for the benchmarks, in a folder that git ignores.
 DUCKDB := @duckdb/node-api@1.5.6-r.1
