@@ -2,7 +2,9 @@ package gram
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -42,10 +44,18 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	rows := min(mc, up(p.a.n, p.mr)) // at a time
 	workers = min(max(1, workers), p.a.n/p.mr+1)
 	room, stride := up(min(p.nc, p.b.n), p.nr), min(p.nb, up(p.b.n, p.nr))
-	packed := block.Alloc[T](room * p.b.cols)
-	w := make([]worker[T], workers)
+	const line = 16 // elements of a cache line, or of two
+	memory := take[T](up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))
+	defer put(memory)
+	free := *memory
+	cut := func(n int) []T {
+		part := free[:n:n]
+		free = free[up(n, line):]
+		return part
+	}
+	packed, w := cut(room*p.b.cols), make([]worker[T], workers)
 	for i := range w {
-		w[i] = worker[T]{rows, block.Alloc[T](rows * p.a.cols), stride, block.Alloc[T](rows * stride)}
+		w[i] = worker[T]{rows, cut(rows * p.a.cols), stride, cut(rows * stride)}
 	}
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
@@ -69,6 +79,22 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	}
 	return nil
 }
+
+// buffers are the memory of former products, by the type of elements: new memory would cost as much as packing does.
+var buffers [2]sync.Pool
+
+func pool[T kernel.Float]() *sync.Pool { return &buffers[unsafe.Sizeof(T(0))/8] }
+
+// take returns n elements that hold anything.
+func take[T kernel.Float](n int) *[]T {
+	if b, ok := pool[T]().Get().(*[]T); ok && len(*b) >= n {
+		return b
+	}
+	b := block.Alloc[T](n)
+	return &b
+}
+
+func put[T kernel.Float](b *[]T) { pool[T]().Put(b) }
 
 // tasksEach is how many tasks each worker has where all are equally fast.
 const tasksEach = 8
