@@ -188,7 +188,8 @@ func eachWriter(rng *rand.Rand, f func(w *chunkWriter)) {
 						continue // there are no lists of them
 					}
 					w := &chunkWriter{rng: rng, typ: t, width: 5, encoding: e, codec: c, v2: rng.IntN(2) == 0,
-						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
+						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, goesOn: rng.IntN(2) == 0,
+						rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
 					w.listDef = []int{0, 0, 1, 1, 2, 2}[shape]
 					w.maxDef = w.listDef + shape%2
 					f(w)
