@@ -3,7 +3,9 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +168,30 @@ func TestMemoryOption(t *testing.T) {
 		}
 		if most := int(max(leastReading, c.memory)) + 6<<20; c.memory > 0 && mem.most > most {
 			t.Errorf("memory %d: %d bytes are allocated", c.memory, mem.most)
+		}
+	}
+}
+
+// TestRoom: blocks are made at once only where a file is as large as their rows need, and the machine has the memory.
+func TestRoom(t *testing.T) {
+	path := largePages(t, 2, 1000, 10, false)
+	in, err := openColumns(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := in.files[0]
+	once := in.stored()
+	f.groups = slices.Repeat(f.groups, 1000) // whose chunks lie in the same bytes
+	if all := in.stored(); once <= 0 || all < once || all > f.info.Size() {
+		t.Errorf("columns take %d bytes, those of more row groups %d, and the file has %d", once, all, f.info.Size())
+	}
+	for _, c := range []struct {
+		rows, stored int64
+		made         bool
+	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
+		b := newBuilder[float32](in.sel, newLabels(nil), newPool(1), memory.DefaultAllocator, c.rows, nil)
+		if b.makeRoom(c.stored); c.made != (b.all != nil) {
+			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.all != nil)
 		}
 	}
 }

@@ -353,14 +353,17 @@ func (in *parquetInput) only(r rowRange, buffers *page.Pool) *parquetInput {
 	return part
 }
 
-// stored returns how many bytes the selected columns take in the files.
+// stored returns how many bytes the selected columns take in the files, each of which may say that its chunks lie in the
+// same ones.
 func (in *parquetInput) stored() (bytes int64) {
 	for _, f := range in.files {
+		chunks := int64(0)
 		for _, g := range f.groups {
 			for _, c := range g.chunks {
-				bytes += c.Size
+				chunks += c.Size
 			}
 		}
+		bytes += min(chunks, f.info.Size())
 	}
 	return bytes
 }

@@ -91,12 +91,12 @@ func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
 	return v, nil
 }
 
-// inPage says in which page an error is.
+// inPage says in which page an error is, unless that is said.
 func (r *Reader) inPage(err error) error {
 	if errors.As(err, new(located)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("page %d: %w", max(0, r.page), err)
+	return located{fmt.Errorf("page %d: %w", max(0, r.page), err)}
 }
 
 // located is an error that says where it is.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -187,7 +188,8 @@ func eachWriter(rng *rand.Rand, f func(w *chunkWriter)) {
 						continue // there are no lists of them
 					}
 					w := &chunkWriter{rng: rng, typ: t, width: 5, encoding: e, codec: c, v2: rng.IntN(2) == 0,
-						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
+						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, goesOn: rng.IntN(2) == 0,
+						rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
 					w.listDef = []int{0, 0, 1, 1, 2, 2}[shape]
 					w.maxDef = w.listDef + shape%2
 					f(w)
@@ -265,6 +267,34 @@ func TestSkip(t *testing.T) {
 	})
 	if skipped == 0 {
 		t.Fatal("nothing was skipped")
+	}
+	pool.Close()
+	mem.check(t)
+}
+
+// TestSkipDamage changes bytes of chunks and skips rows: that ends, without a panic, and its errors name one page.
+func TestSkipDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	mem := &heap{}
+	pool := NewPool(mem)
+	found, place := 0, regexp.MustCompile(`page [0-9]+: `)
+	eachWriter(rng, func(w *chunkWriter) {
+		w.rows = 40
+		c := w.write(randomEntries(w, 100))
+		for range 30 {
+			data := bytes.Clone(w.out)
+			data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
+			r := NewReader(bytes.NewReader(data), c, pool)
+			if err := r.Skip(context.Background(), rng.Int64N(c.Rows)); err != nil {
+				if found++; len(place.FindAllString(err.Error(), -1)) > 1 {
+					t.Fatalf("%+v: %v", c, err)
+				}
+			}
+			r.Close()
+		}
+	})
+	if found == 0 {
+		t.Fatal("nothing wrong was found")
 	}
 	pool.Close()
 	mem.check(t)
