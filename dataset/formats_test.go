@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"math/rand/v2"
@@ -310,7 +311,7 @@ func TestUnusedTextOptions(t *testing.T) {
 
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
-	s, err := newSource(textFile(t, "a.csv", "x\n1\n"))
+	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,9 +365,16 @@ func TestStandardInput(t *testing.T) {
 	feed(textFile(t, "a.csv", "x\n1\n"))
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	if _, err := readStandardInput(strings.NewReader("12345"), 4); err == nil ||
+	if _, err := readStandardInput(context.Background(), strings.NewReader("12345"), 4); err == nil ||
 		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
+	}
+	open, w := io.Pipe() // of which nothing comes
+	defer w.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := readStandardInput(ctx, open, 4); err != context.Canceled {
+		t.Errorf("canceled: %v", err)
 	}
 }
 

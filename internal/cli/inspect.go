@@ -58,7 +58,7 @@ columns as they are read.`,
 		if isModel {
 			return a.inspectModel(args[0], asJSON)
 		}
-		isParquet, err := dataset.IsParquet(args[0])
+		isParquet, err := dataset.IsParquet(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
