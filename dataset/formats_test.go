@@ -422,6 +422,44 @@ func TestArrowFiles(t *testing.T) {
 	}
 }
 
+// TestArrowOffsets: values that don't lie one behind the other are an error of the file, not of what is written from it.
+func TestArrowOffsets(t *testing.T) {
+	const texts, bytes64, lists = `["aa", "bb", "cc"]`, `["YWE=", "YmI=", "Y2M="]`, "[[1, 2], [3, 4], [5, 6]]"
+	for _, f := range []testField{
+		field("v", arrow.BinaryTypes.String, texts),
+		field("v", arrow.BinaryTypes.LargeString, texts),
+		field("v", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, texts),
+		field("v", arrow.BinaryTypes.Binary, bytes64),
+		field("v", arrow.BinaryTypes.LargeBinary, bytes64),
+		field("v", arrow.ListOf(arrow.PrimitiveTypes.Int8), lists),
+		field("v", arrow.LargeListOf(arrow.PrimitiveTypes.Int8), lists),
+	} {
+		rec := record(t, f)
+		var file bytes.Buffer
+		w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
+		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		offsets := []byte("\x02\x00\x00\x00\x04\x00\x00\x00\x06")
+		if strings.HasPrefix(f.Type.Name(), "large") {
+			offsets = []byte("\x02\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x06")
+		}
+		at := bytes.LastIndex(file.Bytes(), offsets)
+		if at < 0 {
+			t.Fatalf("%s: no offsets", f.Type)
+		}
+		file.Bytes()[at] = 5
+		path := filepath.Join(t.TempDir(), "a.arrow")
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(t.TempDir(), "b.arrow"), Options{}, WriterOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": a record can't be read (column \"v\" has values that end before they begin)") {
+			t.Errorf("%s: %v", f.Type, err)
+		}
+	}
+}
+
 // cuts are lengths of a file of n bytes that lack something.
 func cuts(n int) (all []int) {
 	for i := 0; i < n; i += 13 {
