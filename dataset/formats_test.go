@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"math/rand/v2"
@@ -310,7 +311,7 @@ func TestUnusedTextOptions(t *testing.T) {
 
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
-	s, err := newSource(textFile(t, "a.csv", "x\n1\n"))
+	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,9 +365,16 @@ func TestStandardInput(t *testing.T) {
 	feed(textFile(t, "a.csv", "x\n1\n"))
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	if _, err := readStandardInput(strings.NewReader("12345"), 4); err == nil ||
+	if _, err := readStandardInput(context.Background(), strings.NewReader("12345"), 4); err == nil ||
 		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
+	}
+	open, w := io.Pipe() // of which nothing comes
+	defer w.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := readStandardInput(ctx, open, 4); err != context.Canceled {
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -410,6 +418,44 @@ func TestArrowFiles(t *testing.T) {
 				t.Errorf("converted: %q (%v)", text, err)
 			}
 			convertFile(t, 6, path, filepath.Join(filepath.Dir(path), "b.arrow"), WriterOptions{})
+		}
+	}
+}
+
+// TestArrowOffsets: values that don't lie one behind the other are an error of the file, not of what is written from it.
+func TestArrowOffsets(t *testing.T) {
+	const texts, bytes64, lists = `["aa", "bb", "cc"]`, `["YWE=", "YmI=", "Y2M="]`, "[[1, 2], [3, 4], [5, 6]]"
+	for _, f := range []testField{
+		field("v", arrow.BinaryTypes.String, texts),
+		field("v", arrow.BinaryTypes.LargeString, texts),
+		field("v", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, texts),
+		field("v", arrow.BinaryTypes.Binary, bytes64),
+		field("v", arrow.BinaryTypes.LargeBinary, bytes64),
+		field("v", arrow.ListOf(arrow.PrimitiveTypes.Int8), lists),
+		field("v", arrow.LargeListOf(arrow.PrimitiveTypes.Int8), lists),
+	} {
+		rec := record(t, f)
+		var file bytes.Buffer
+		w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
+		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		offsets := []byte("\x02\x00\x00\x00\x04\x00\x00\x00\x06")
+		if strings.HasPrefix(f.Type.Name(), "large") {
+			offsets = []byte("\x02\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x06")
+		}
+		at := bytes.LastIndex(file.Bytes(), offsets)
+		if at < 0 {
+			t.Fatalf("%s: no offsets", f.Type)
+		}
+		file.Bytes()[at] = 5
+		path := filepath.Join(t.TempDir(), "a.arrow")
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(t.TempDir(), "b.arrow"), Options{}, WriterOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": a record can't be read (column \"v\" has values that end before they begin)") {
+			t.Errorf("%s: %v", f.Type, err)
 		}
 	}
 }

@@ -411,6 +411,9 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 			if int64(col.Len()) != b.rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.name, col.Len(), b.rows)
 			}
+			if !inBounds(col) {
+				return fmt.Errorf("column %q has values that end before they begin", c.name)
+			}
 			col.Retain()
 			b.columns[k] = col
 		}
@@ -424,4 +427,43 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 		return nil, nil
 	}
 	return b, nil
+}
+
+// inBounds tells whether the values of a column of text, binary data or lists, or of its dictionary, lie one behind the
+// other. Arrow looks at the end of the last alone.
+func inBounds(a arrow.Array) bool {
+	if a.Len() == 0 { // which may be without offsets
+		return true
+	}
+	switch a := a.(type) {
+	case *array.Dictionary:
+		return inBounds(a.Dictionary())
+	case *array.String:
+		return ascend(a.ValueOffsets())
+	case *array.Binary:
+		return ascend(a.ValueOffsets())
+	case *array.LargeString:
+		return ascend(a.ValueOffsets())
+	case *array.LargeBinary:
+		return ascend(a.ValueOffsets())
+	case *array.List:
+		return listsAscend(a)
+	case *array.LargeList:
+		return listsAscend(a)
+	}
+	return true
+}
+
+func ascend[I int32 | int64](offsets []I) bool { return offsets[0] >= 0 && slices.IsSorted(offsets) }
+
+func listsAscend(a array.ListLike) bool {
+	last := int64(0)
+	for i := range a.Len() {
+		lo, hi := a.ValueOffsets(i)
+		if lo < last || hi < lo {
+			return false
+		}
+		last = hi
+	}
+	return last <= int64(a.ListValues().Len()) && inBounds(a.ListValues())
 }

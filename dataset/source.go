@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/internal/memory"
 )
@@ -23,9 +25,9 @@ type source struct {
 	data []byte      // of standard input
 }
 
-func newSource(path string) (*source, error) {
+func newSource(ctx context.Context, path string) (*source, error) {
 	if path == "-" {
-		data, err := readStandardInput(os.Stdin, maxStandardInput())
+		data, err := readStandardInput(ctx, os.Stdin, maxStandardInput())
 		return &source{path: path, data: data}, err
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
@@ -51,8 +53,22 @@ func availableMemory() int64 {
 	return 8 << 30
 }
 
-func readStandardInput(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
+// readStandardInput returns when the context ends. A read that waits for a terminal or a pipe can't be ended and is left behind.
+func readStandardInput(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
+	var data []byte
+	var err error
+	var reading errgroup.Group
+	done := make(chan struct{})
+	reading.Go(func() error {
+		defer close(done)
+		data, err = io.ReadAll(io.LimitReader(r, most+1))
+		return nil
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("-: standard input can't be read (%w)", err)

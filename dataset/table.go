@@ -29,8 +29,8 @@ type TableField struct {
 }
 
 // IsParquet tells whether a file is to be read as Parquet.
-func IsParquet(path string) (bool, error) {
-	f, _, err := openSources([]string{path})
+func IsParquet(ctx context.Context, path string) (bool, error) {
+	f, _, err := openSources(ctx, []string{path})
 	return f == formatParquet, err
 }
 
@@ -41,7 +41,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources([]string{path})
+	f, sources, err := openSources(ctx, []string{path})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ columns as they are read.`,
 		if isModel {
 			return a.inspectModel(args[0], asJSON)
 		}
-		isParquet, err := dataset.IsParquet(args[0])
+		isParquet, err := dataset.IsParquet(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,20 @@ func openError(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return advised(fmt.Errorf("%s: %w", path, err))
+}
+
+// advised says what to do where a file that is to be read isn't there or isn't a readable one.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: check the path", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: check the file's mode", err)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%w: name a file in it", err)
+	}
+	return err
 }
 
 // A modelReport is what inspect --json prints for a model: its file, but for the checksum, and the largest weights.

@@ -93,7 +93,7 @@ func loadTwo(path string) (*model.Model, error) {
 	if err == nil && len(m.Classes) != 2 {
 		err = fmt.Errorf("%s: the model has %d classes, and only models of two can be applied: train one of two", path, len(m.Classes))
 	}
-	return m, err
+	return m, advised(err)
 }
 
 func (o *predictOptions) check(args []string) error {

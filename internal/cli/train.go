@@ -110,7 +110,7 @@ Without --out the model is reported and thrown away.`,
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if o.data.label == "" && len(args) > 0 {
-			o.data.label = dataset.DefaultLabel(args)
+			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
 		}
 		if err := o.check(args); err != nil {
 			return err
