@@ -40,7 +40,7 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
 	data := peerData(b, dir)
-	peer := startSklearn(b, python, dir)
+	peer := startSklearn(b, python, peerScript, dir)
 	for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s", peerRows, peerFeatures, order), func(b *testing.B) {
 			for b.Loop() {
@@ -189,8 +189,9 @@ func writeRaw(data *block.Data[float32], features, labels string) error {
 	return nil
 }
 
-// A sklearn is a running peers/sklearn_perceptron.py with the data in memory, so that runs of both sides can alternate.
+// A sklearn is a running script of peers with the data in memory, so that runs of both sides can alternate.
 type sklearn struct {
+	script  string
 	hello   string // versions, element type
 	in      io.Writer
 	answers *bufio.Scanner
@@ -198,9 +199,9 @@ type sklearn struct {
 
 type sklearnAnswer struct{ Seconds, Accuracy float64 }
 
-func startSklearn(b *testing.B, python, dir string) *sklearn {
+func startSklearn(b *testing.B, python, script, dir string) *sklearn {
 	b.Helper()
-	cmd := exec.Command(python, peerScript, dir, strconv.Itoa(peerFeatures))
+	cmd := exec.Command(python, script, dir, strconv.Itoa(peerFeatures))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -216,10 +217,10 @@ func startSklearn(b *testing.B, python, dir string) *sklearn {
 	b.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
-			b.Errorf("%s: %v", peerScript, err)
+			b.Errorf("%s: %v", script, err)
 		}
 	})
-	s := &sklearn{in: in, answers: bufio.NewScanner(out)}
+	s := &sklearn{script: script, in: in, answers: bufio.NewScanner(out)}
 	var hello struct{ Rows int }
 	s.read(b, &hello)
 	if hello.Rows != peerRows {
@@ -231,17 +232,23 @@ func startSklearn(b *testing.B, python, dir string) *sklearn {
 
 func (s *sklearn) fit(b *testing.B, shuffle bool) (a sklearnAnswer) {
 	b.Helper()
-	if _, err := fmt.Fprintf(s.in, "{\"shuffle\": %v, \"epochs\": %d}\n", shuffle, peerEpochs); err != nil {
+	s.ask(b, map[string]any{"shuffle": shuffle, "epochs": peerEpochs}, &a)
+	return a
+}
+
+// ask sends a request and reads the answer.
+func (s *sklearn) ask(b *testing.B, request, answer any) {
+	b.Helper()
+	if err := json.NewEncoder(s.in).Encode(request); err != nil {
 		b.Fatal(err)
 	}
-	s.read(b, &a)
-	return a
+	s.read(b, answer)
 }
 
 func (s *sklearn) read(b *testing.B, v any) {
 	b.Helper()
 	if !s.answers.Scan() {
-		b.Fatalf("%s gave no answer: %v", peerScript, s.answers.Err())
+		b.Fatalf("%s gave no answer: %v", s.script, s.answers.Err())
 	}
 	if err := json.Unmarshal(s.answers.Bytes(), v); err != nil {
 		b.Fatal(err)

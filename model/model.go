@@ -45,12 +45,16 @@ type Model struct {
 
 	Preprocessing *block.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
 
-	FitBias  bool        `json:"fit_bias"`
-	Weights  [][]float64 `json:"weights"`
-	Bias     []float64   `json:"bias"`
-	Options  Options     `json:"options"`
-	Data     Data        `json:"data"`
-	Training Training    `json:"training"`
+	FitBias bool        `json:"fit_bias"`
+	Weights [][]float64 `json:"weights"`
+	Bias    []float64   `json:"bias"`
+
+	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
+	StdErrors []float64 `json:"std_errors,omitempty"`
+
+	Options  Options  `json:"options"`
+	Data     Data     `json:"data"`
+	Training Training `json:"training"`
 }
 
 // Options are the training options that shaped the result. One that had no say, such as the seed of a training in file
@@ -62,6 +66,8 @@ type Options struct {
 	Eta        float64 `json:"eta,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+
+	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
 }
 
 // Data tells which rows a model was trained on.
@@ -78,10 +84,11 @@ type Training struct {
 	Updates   int64   `json:"updates"`
 	Errors    int64   `json:"errors"` // rows whose prediction isn't their label
 	Converged bool    `json:"converged"`
-	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative
+	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); lda: 0
 	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
 	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
 	Kept      *int64  `json:"kept,omitempty"`
+	Ridge     float64 `json:"ridge,omitempty"` // what a singular matrix of the solver took to be regular, relative to its diagonal
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
@@ -207,7 +214,22 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
+	if err := m.checkStdErrors(); err != nil {
+		return err
+	}
 	return m.checkSums()
+}
+
+func (m *Model) checkStdErrors() error {
+	if want := len(m.Features) + len(m.Bias); m.StdErrors != nil && (len(m.Weights) > 1 || len(m.StdErrors) != want) {
+		return fmt.Errorf("std_errors has %d numbers for %d weights", len(m.StdErrors), want)
+	}
+	for _, v := range m.StdErrors {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%v is among std_errors", v)
+		}
+	}
+	return nil
 }
 
 // checkSums makes sure that the other numbers can be written too.
@@ -216,7 +238,7 @@ func (m *Model) checkSums() error {
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}} {
+	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"
 			if m.Dtype == "float32" {

@@ -202,6 +202,10 @@ func (r modelReport) text(path string) []byte {
 	if t.Kept != nil {
 		updates += ", kept the weights after update " + count(*t.Kept)
 	}
+	how := []string{"options", options, "updates", updates}
+	if solves(r.Algorithm) {
+		how = howSolved(r.Model)
+	}
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)
 	pairs := []string{
@@ -210,20 +214,26 @@ func (r modelReport) text(path string) []byte {
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
-		"options", options,
-		"updates", updates,
-		"errors", errorsText(t.Errors, t.Rows))
+		how...)
+	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
+	if !solves(r.Algorithm) {
+		pairs = append(pairs, "loss", real(t.Loss))
+	}
 	pairs = append(pairs,
-		"loss", real(t.Loss),
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))
 	if t.Margin != nil && t.MistakeBound != nil {
 		pairs = append(pairs, "margin", marginText(t))
 	}
 	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)
+	if r.StdErrors != nil {
+		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
+		s.table(zTable(r.Model, largestWeights))
+		return s.Bytes()
+	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})

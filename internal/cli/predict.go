@@ -33,6 +33,7 @@ type predictOptions struct {
 	out   string
 	keep  []string
 	score bool
+	proba bool
 	json  bool
 }
 
@@ -58,6 +59,7 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
 	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
+	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
@@ -72,6 +74,11 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 		m, err := loadTwo(o.model)
 		if err != nil {
 			return err
+		}
+		if o.proba {
+			if err := checkProba(o.model, m); err != nil {
+				return err
+			}
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
@@ -158,6 +165,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 // predictions writes the predictions of a model, block by block.
 type predictions[T kernel.Float] struct {
 	o      *predictOptions
+	spec   *block.Spec
 	scorer *predict.Linear[T]
 	typ    arrow.DataType
 	column func(scores []T, valid []bool) arrow.Array // of the predicted classes
@@ -169,9 +177,9 @@ type predictions[T kernel.Float] struct {
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predictions[T] {
-	p := &predictions[T]{o: o, scorer: predict.NewLinear[T](m)}
+	p := &predictions[T]{o: o, spec: m.Spec(), scorer: predict.NewLinear[T](m)}
 	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
-	p.typ, p.column = classColumn[T](m.Spec())
+	p.typ, p.column = classColumn[T](p.spec)
 	return p
 }
 
@@ -204,6 +212,12 @@ func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
 		defer column.Release()
 		add(scoreName, column.DataType(), column)
 	}
+	if p.o.proba {
+		for class, column := range probabilityColumns(scores, p.spec.Positive, valid) {
+			defer column.Release()
+			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)
+		}
+	}
 	schema := arrow.NewSchema(fields, nil)
 	if p.writer == nil {
 		if err := p.create(schema); err != nil {
@@ -217,7 +231,7 @@ func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
 }
 
 func (p *predictions[T]) create(schema *arrow.Schema) error {
-	for _, name := range []string{predictionName, scoreName} {
+	for _, name := range []string{predictionName, scoreName, probabilityName(p.spec.Classes[0]), probabilityName(p.spec.Classes[1])} {
 		if len(schema.FieldIndices(name)) > 1 {
 			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}

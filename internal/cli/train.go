@@ -28,7 +28,7 @@ type trainOptions struct {
 	algo, order, dtype, pocket choice
 	validation                 string
 	epochs, maxUpdates         int64
-	eta                        float64
+	eta, l2                    float64
 	seed                       uint64
 
 	out  string
@@ -62,7 +62,9 @@ or "last". In a svmlight file the label is "label" and feature 7 is f7.
 The perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
 the fewest errors, so it serves for any data. Ending without such a plane, after
---epochs, is not a failure.
+--epochs, is not a failure. --algo logistic finds the most likely weights by
+Newton's method, with standard errors (see inspect), in at most --epochs passes;
+--algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -81,7 +83,8 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best", "perceptron", "pocket")
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, logistic and lda solve for an optimum", "perceptron", "pocket",
+		logisticName, ldaName)
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
@@ -92,6 +95,7 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
 		"the column's mean in their place", nullsNames()...)
@@ -128,6 +132,7 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
+		a.settle(cmd, &o)
 		a.noteUnused(cmd, &o)
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
@@ -179,6 +184,9 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if err := checkL2(o.l2); err != nil {
+		return err
 	}
 	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
 		return usagef("--categorical %s: %w", o.data.categorical, err)
@@ -251,8 +259,11 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	defer validation.close()
 	load := time.Since(start).Seconds()
-	learned, err := perceptron.TrainValidated(ctx, data.Source, validation.Source,
-		o.trainer(func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }))
+	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	learned, solution, err := solve(ctx, o, data.Source, show)
+	if learned == nil && err == nil {
+		learned, err = perceptron.TrainValidated(ctx, data.Source, validation.Source, o.trainer(show))
+	}
 	if err != nil {
 		return err
 	}
@@ -267,6 +278,9 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 			return err
 		}
 		m.Training.Validation = v
+	}
+	if solution != nil {
+		solution.describe(m)
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
@@ -389,8 +403,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	pairs := []string{
 		"converged", converged,
 		"updates", fmt.Sprintf("%s in %s (%s)", count(r.Updates), plural(r.Epochs, "epoch"), plural(r.Visits, "visit")),
-		"errors", errorsText(r.TrainErrors, r.Rows),
 	}
+	if solves(r.Algorithm) {
+		pairs = howSolved(m)
+	}
+	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
 	judged := r.Rows
 	if v := r.Validation; v != nil {
 		judged = v.Rows
@@ -403,8 +420,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
+	if !solves(r.Algorithm) {
+		pairs = append(pairs, "loss", real(r.Loss))
+	}
 	pairs = append(pairs,
-		"loss", real(r.Loss),
 		"radius", real(r.Radius)+", the largest norm of a row",
 		"norm", real(r.Norm)+", of the weights",
 	)
@@ -430,6 +449,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 	switch {
 	case r.Converged:
 		return ""
+	case solves(r.Algorithm):
+		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
 		if o.order.value == string(train.Cyclic) {

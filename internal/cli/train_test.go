@@ -104,7 +104,7 @@ func TestIdentity(t *testing.T) {
 func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
-		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "no-bias": "false", "nulls": "error",
+		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)

@@ -24,7 +24,7 @@ var layers = [][]string{
 		"internal/page", "internal/ahead", "internal/memory"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits", "gram"},
+	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth"},
 	{"train/"},

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train/lda"
+	"halfspace/train/logistic"
+)
+
+const solversScript = "peers/sklearn_solvers.py"
+
+type solversAnswer struct {
+	Seconds, Accuracy float64
+	Dtype             string
+	Weights           []float64
+}
+
+// BenchmarkPeerSklearnSolvers times logistic regression and Fisher's discriminant on a million rows in memory, beside
+// scikit-learn's solvers. ms/fit, of the learning alone, and sklearn-ms/fit, of the faster solver's fit, are medians; x-faster is
+// their ratio. x-faster-call compares fit with the whole call of Train, which also computes standard errors, counts the
+// training's errors and measures the rows. weights-apart is the largest difference of a weight, relative to the largest weight;
+// scikit-learn's lbfgs stops at its default tolerance.
+func BenchmarkPeerSklearnSolvers(b *testing.B) {
+	python := pythonWithSklearn(b)
+	dir := b.TempDir()
+	data := peerData(b, dir)
+	peer := startSklearn(b, python, solversScript, dir)
+	b.Run("algo=logistic", func(b *testing.B) {
+		for b.Loop() {
+			compareSolvers(b, data, peer, []string{"lbfgs", "newton-cholesky"}, func() ([]float64, float64) {
+				r, err := logistic.Train(context.Background(), data, logistic.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return r.Exact, r.Seconds
+			})
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+	b.Run("algo=lda", func(b *testing.B) {
+		for b.Loop() {
+			compareSolvers(b, data, peer, []string{"lsqr"}, func() ([]float64, float64) {
+				r, err := lda.Train(context.Background(), data, lda.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				return r.Exact, r.Seconds
+			})
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+func compareSolvers(b *testing.B, data *block.Data[float32], peer *sklearn, solvers []string, train func() ([]float64, float64)) {
+	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
+	var own, calls []float64
+	theirs := make([][]float64, len(solvers))
+	var weights []float64
+	answers := make([]solversAnswer, len(solvers))
+	for range peerRounds {
+		start := time.Now()
+		w, seconds := train()
+		calls = append(calls, 1000*time.Since(start).Seconds())
+		own, weights = append(own, 1000*seconds), w
+		for i, name := range solvers {
+			peer.ask(b, map[string]string{"solver": name}, &answers[i])
+			theirs[i] = append(theirs[i], 1000*answers[i].Seconds)
+		}
+	}
+	best := 0
+	for i, name := range solvers {
+		b.Logf("%s, %s: %.0f ms", name, answers[i].Dtype, median(theirs[i]))
+		if median(theirs[i]) < median(theirs[best]) {
+			best = i
+		}
+	}
+	largest, apart := 0.0, 0.0
+	for i, v := range answers[best].Weights {
+		largest, apart = max(largest, math.Abs(v)), max(apart, math.Abs(v-weights[i]))
+	}
+	b.ReportMetric(median(own), "ms/fit")
+	b.ReportMetric(median(theirs[best]), "sklearn-ms/fit")
+	b.ReportMetric(median(theirs[best])/median(own), "x-faster")
+	b.ReportMetric(median(theirs[best])/median(calls), "x-faster-call")
+	b.ReportMetric(apart/largest, "weights-apart")
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/lda"
+	"halfspace/train/logistic"
+)
+
+// The learners that solve for an optimum over all rows, and whose scores are the logarithm of the odds of the positive class.
+const (
+	logisticName = "logistic"
+	ldaName      = "lda"
+)
+
+// solves tells whether an algorithm is one of them.
+func solves(algorithm string) bool { return algorithm == logisticName || algorithm == ldaName }
+
+// unusedBy lists the options that a learner has no use for, other than those that noteUnused knows about.
+func unusedBy(algorithm string) []string {
+	switch algorithm {
+	case logisticName:
+		return []string{"order", "eta", "max-updates"}
+	case ldaName:
+		return []string{"order", "eta", "max-updates", "epochs", "l2"}
+	}
+	return []string{"l2"}
+}
+
+// settle notes options that the learner has no use for, and lets none of them have a say.
+func (a *app) settle(cmd *cobra.Command, o *trainOptions) {
+	for _, name := range unusedBy(o.algo.value) {
+		if cmd.Flags().Changed(name) {
+			a.note("--%s has no effect with --algo %s", name, o.algo.value)
+		}
+	}
+	if solves(o.algo.value) {
+		o.order.value = string(train.Cyclic)
+	}
+}
+
+func checkL2(l2 float64) error {
+	if !(l2 >= 0) || math.IsInf(l2, 0) {
+		return usagef("--l2 is %v: use a penalty of 0 or more", l2)
+	}
+	return nil
+}
+
+// A solution is what the learners that solve tell about a model besides train.Result.
+type solution struct {
+	options   model.Options
+	stdErrors []float64
+	ridge     float64
+}
+
+// solve learns by a learner that solves; for another it returns nil.
+func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T], *solution, error) {
+	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
+	switch o.algo.value {
+	case logisticName:
+		r, err := logistic.Train(ctx, src, logistic.Options{Options: opt, L2: o.l2})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &r.Result, &solution{model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge}, nil
+	case ldaName:
+		r, err := lda.Train(ctx, src, lda.Options{Options: opt})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &r.Result, &solution{ridge: r.Ridge}, nil
+	}
+	return nil, nil, nil
+}
+
+// describe adds to a model what the solution tells.
+func (s *solution) describe(m *model.Model) {
+	m.Options, m.StdErrors, m.Training.Ridge = s.options, s.stdErrors, s.ridge
+}
+
+// howSolved tells of a model of a learner that solves which options it had, and how it went.
+func howSolved(m *model.Model) []string {
+	t := &m.Training
+	var pairs []string
+	if m.Options.L2 != nil {
+		pairs = append(pairs, "options", fmt.Sprintf("l2 %s, at most %s", real(*m.Options.L2), passes(m.Options.Epochs)))
+		converged := "converged"
+		if !t.Converged {
+			converged = "not converged"
+		}
+		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
+			"loss", real(t.Loss)+", the sum of log(1 + e^(-y(w.x+b)))")
+	} else {
+		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
+	}
+	if t.Ridge > 0 {
+		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
+			"weights that mean something", real(t.Ridge)))
+	}
+	return pairs
+}
+
+func passes(n int64) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return count(n) + " passes"
+}
+
+// zTable is the table of weights with standard errors and z-values, the bias at its end. The largest z-values are first.
+func zTable(m *model.Model, n int) [][]string {
+	type row struct {
+		name          string
+		weight, error float64
+	}
+	var all []row
+	for i, f := range m.Features {
+		all = append(all, row{f, m.Weights[0][i], m.StdErrors[i]})
+	}
+	z := func(r row) float64 { return r.weight / r.error }
+	slices.SortStableFunc(all, func(a, b row) int {
+		switch x, y := math.Abs(z(a)), math.Abs(z(b)); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	all = all[:min(n, len(all))]
+	if m.FitBias {
+		all = append(all, row{"(bias)", m.Bias[0], m.StdErrors[len(m.Features)]})
+	}
+	rows := [][]string{{"feature", "weight", "std error", "z"}}
+	for _, r := range all {
+		rows = append(rows, []string{r.name, real(r.weight), real(r.error), fixed(z(r), 2)})
+	}
+	return rows
+}
+
+// checkProba returns an error unless the scores of a model are the logarithms of odds.
+func checkProba(path string, m *model.Model) error {
+	if solves(m.Algorithm) {
+		return nil
+	}
+	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)
+}
+
+// probabilityName is the name of the column that holds the probability of a class.
+func probabilityName(c block.Class) string { return "probability_" + c.String() }
+
+// probabilityColumns makes a column for each class, in their order.
+func probabilityColumns[T kernel.Float](scores []T, positive int, valid []bool) [2]arrow.Array {
+	var columns [2]arrow.Array
+	for class := range columns {
+		odds := slices.Clone(scores)
+		if class != positive {
+			for i, s := range odds {
+				odds[i] = -s
+			}
+		}
+		kernel.Sigmoid(odds, odds)
+		columns[class] = floatColumn(odds, valid)
+	}
+	return columns
+}

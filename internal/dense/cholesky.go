@@ -1,0 +1,102 @@
+package dense
+
+import (
+	"math"
+
+	"halfspace/kernel"
+)
+
+// A Factor is Cholesky's of a symmetric matrix A, with its rows and columns scaled to a diagonal of ones: S A S = L L' with S
+// = diag(scale). It solves equations with A.
+type Factor struct {
+	n     int
+	l     []float64 // rows of L: row i begins at i(i+1)/2
+	scale []float64
+}
+
+// ridges are what Factorise tries to add to the diagonal of ones: little enough to change no digit of what is determined that
+// refinement, or another step of Newton's, doesn't bring back.
+var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
+
+// Factorise returns the factor of an n x n matrix that is positive semi-definite but for rounding, with its lower triangle in
+// rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n 2^-44), the least ridge of
+// 1e-10, 1e-8, ..., 1 is added to the scaled diagonal that makes it regular, and returned. It returns nil if an element isn't
+// finite.
+func Factorise(a []float64, n int) (f *Factor, ridge float64) {
+	f = &Factor{n, make([]float64, n*(n+1)/2), make([]float64, n)}
+	for i := range f.scale {
+		f.scale[i] = 1
+		if d := a[i*(i+1)/2+i]; d > 0 {
+			f.scale[i] = 1 / math.Sqrt(d)
+		}
+	}
+	for _, v := range a[:len(f.l)] {
+		if v-v != 0 {
+			return nil, 0
+		}
+	}
+	for _, ridge := range ridges {
+		if f.factorise(a, ridge) {
+			return f, ridge
+		}
+	}
+	return nil, 0
+}
+
+// factorise computes L row by row (Cholesky-Banachiewicz). It tells whether all pivots are large enough.
+func (f *Factor) factorise(a []float64, ridge float64) bool {
+	for i := range f.n {
+		row := f.row(i)
+		for j := range i {
+			v := float64(float64(a[i*(i+1)/2+j]*f.scale[i]) * f.scale[j])
+			other := f.row(j)
+			row[j] = (v - kernel.Dot(row[:j], other[:j])) / other[j]
+		}
+		pivot := ridge - kernel.Dot(row[:i], row[:i])
+		if a[i*(i+1)/2+i] > 0 {
+			pivot++
+		}
+		if !(pivot > float64(f.n)/(1<<44)) {
+			return false
+		}
+		row[i] = math.Sqrt(pivot)
+	}
+	return true
+}
+
+func (f *Factor) row(i int) []float64 { return f.l[i*(i+1)/2:][:i+1] }
+
+// Solve returns x with A x = b.
+func (f *Factor) Solve(b []float64) []float64 {
+	x := make([]float64, f.n)
+	for i := range x {
+		row := f.row(i)
+		x[i] = (float64(b[i]*f.scale[i]) - kernel.Dot(row[:i], x[:i])) / row[i]
+	}
+	for i := f.n - 1; i >= 0; i-- { // L' by columns, which are rows of L
+		row := f.row(i)
+		x[i] /= row[i]
+		kernel.Axpy(-x[i], row[:i], x[:i])
+	}
+	for i, s := range f.scale {
+		x[i] *= s
+	}
+	return x
+}
+
+// InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse.
+func (f *Factor) InverseDiagonal() []float64 {
+	d, x := make([]float64, f.n), make([]float64, f.n)
+	for j := range d {
+		clear(x)
+		for i := j; i < f.n; i++ {
+			row, unit := f.row(i), 0.0
+			if i == j {
+				unit = 1
+			}
+			x[i] = (unit - kernel.Dot(row[j:i], x[j:i])) / row[i]
+		}
+		d[j] = float64(float64(kernel.Dot(x[j:], x[j:])*f.scale[j]) * f.scale[j])
+	}
+	return d
+}

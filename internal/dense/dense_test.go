@@ -1,0 +1,173 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// TestFactor holds solutions and the inverse's diagonal against gonum's, for matrices whose columns differ in scale by 1e4.
+// The bound is that of the backward error, c n eps cond, of the scaled matrix.
+func TestFactor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 3, 7, 16, 29, 64, 100} {
+		x := mat.NewDense(3*n, n, nil)
+		for j := range n {
+			for i := range 3 * n {
+				x.Set(i, j, rng.NormFloat64())
+			}
+		}
+		var unit mat.SymDense
+		unit.SymOuterK(1, x.T())
+		a := mat.NewSymDense(n, nil)
+		size := func(i int) float64 { return math.Pow(10, float64(i%5-2)) }
+		b, packed := mat.NewVecDense(n, nil), []float64{}
+		for i := range n {
+			b.SetVec(i, rng.NormFloat64())
+			for j := range i + 1 {
+				a.SetSym(i, j, unit.At(i, j)*size(i)*size(j))
+				packed = append(packed, a.At(i, j))
+			}
+		}
+		f, ridge := Factorise(packed, n)
+		if f == nil || ridge != 0 {
+			t.Fatalf("n=%d: ridge %v", n, ridge)
+		}
+		var c mat.Cholesky
+		if !c.Factorize(a) {
+			t.Fatal("gonum finds no factor")
+		}
+		var want mat.VecDense
+		if err := c.SolveVecTo(&want, b); err != nil {
+			t.Fatal(err)
+		}
+		var inverse mat.SymDense
+		if err := c.InverseTo(&inverse); err != nil {
+			t.Fatal(err)
+		}
+		tol := 1e-16 * float64(n+1) * mat.Cond(&unit, 2) * 8
+		got, diagonal := f.Solve(b.RawVector().Data), f.InverseDiagonal()
+		norm := 0.0
+		for i := range got {
+			norm = max(norm, math.Abs(want.AtVec(i)*size(i)))
+		}
+		for i := range got {
+			if math.Abs(got[i]-want.AtVec(i))*size(i) > tol*norm || math.Abs(diagonal[i]/inverse.At(i, i)-1) > tol {
+				t.Errorf("n=%d: element %d is %v and %v, gonum's %v and %v", n, i, got[i], diagonal[i], want.AtVec(i), inverse.At(i, i))
+			}
+		}
+	}
+}
+
+// TestRidge: a matrix with a column twice and one of zeros gets a ridge, and the equations that it can solve are solved.
+func TestRidge(t *testing.T) {
+	x := []float64{4, 4, 4, 0, 0, 0, 1, 1, 0, 2}
+	f, ridge := Factorise(x, 4)
+	if f == nil || ridge != 1e-10 {
+		t.Fatalf("ridge %v", ridge)
+	}
+	got := f.Solve([]float64{4 + 1, 4 + 1, 0, 1 + 2}) // of (a, b, any, 1) with a + b = 1
+	if math.Abs(got[0]+got[1]-1) > 1e-8 || math.Abs(got[0]-got[1]) > 1e-4 || math.Abs(got[3]-1) > 1e-8 || got[2] != 0 {
+		t.Errorf("the solution is %v", got)
+	}
+	if f, _ := Factorise([]float64{1, math.Inf(1), 1}, 2); f != nil {
+		t.Error("an infinite element has a factor")
+	}
+	if f, ridge := Factorise([]float64{1, -3, 1}, 2); f != nil {
+		t.Errorf("an indefinite matrix has a factor with ridge %v", ridge)
+	}
+}
+
+// TestPanel holds scores and sums, on every instruction set, against loops in the documented order, for dense and sparse rows.
+func TestPanel(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, level := range kernel.Levels() {
+		kernel.Use(level)
+		testPanel[float32](t)
+		testPanel[float64](t)
+	}
+}
+
+func testPanel[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 3, 28, 31, 32, 33, 70} {
+		b := block.New[T](0, 75, n)
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c := range n {
+				if v := T(rng.NormFloat64()); rng.IntN(3) > 0 {
+					b.X[r*b.Stride+c] = v
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		w := make([]float64, Pad(n))
+		for i := range n {
+			w[i] = rng.NormFloat64()
+		}
+		factor := func(r, k int) float64 { return float64(r*k + k + 1) }
+		var scores []float64
+		sums := [Factors][]float64{}
+		for k := range sums {
+			sums[k] = make([]float64, n)
+		}
+		for lo := 0; lo < b.Len(); lo += PanelRows {
+			panel := [Factors][]float64{}
+			for k := range panel {
+				panel[k] = make([]float64, n)
+			}
+			for r := lo; r < min(b.Len(), lo+PanelRows); r++ {
+				score := 0.0
+				for first := 0; first < n; first += 32 {
+					x := make([]float64, 32)
+					for c := first; c < min(n, first+32); c++ {
+						x[c-first] = float64(b.X[r*b.Stride+c])
+						for k := range panel {
+							panel[k][c] = math.FMA(factor(r, k), x[c-first], panel[k][c])
+						}
+					}
+					score += kernel.Dot(x, w[first:first+32])
+				}
+				scores = append(scores, score)
+			}
+			for k := range sums {
+				for c := range n {
+					sums[k][c] += panel[k][c]
+				}
+			}
+		}
+		for _, rows := range []*block.Block[T]{b, {Cols: n, Stride: b.Stride, Sparse: s}} {
+			p := NewPanel[T](n)
+			for range 2 { // the second time shows that Take leaves zeros
+				got := make([]float64, b.Len())
+				for lo := 0; lo < b.Len(); lo += PanelRows {
+					hi := min(b.Len(), lo+PanelRows)
+					p.Load(rows.Slice(lo, hi))
+					p.Scores(w, got[lo:hi])
+					for r := lo; r < hi; r++ {
+						for k := range Factors {
+							p.Factor(r - lo)[k] = factor(r, k)
+						}
+					}
+					p.Add()
+				}
+				if !slices.Equal(got, scores) {
+					t.Fatalf("%v, %d columns: scores %v, want %v", kernel.Active(), n, got, scores)
+				}
+				for k := range sums {
+					if got := p.Take(k, nil); !slices.Equal(got, sums[k]) {
+						t.Fatalf("%v, %d columns: sum %d is %v, want %v", kernel.Active(), n, k, got, sums[k])
+					}
+				}
+			}
+		}
+	}
+}

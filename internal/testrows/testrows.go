@@ -1,0 +1,79 @@
+// Package testrows makes data sets of rows that tests write down, in each form that a source may have.
+package testrows
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Dense returns rows of features and labels as a data set, with a bias column if there is to be one.
+func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	for c := range x[0] {
+		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
+	}
+	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
+	var blocks []*block.Block[T]
+	for first := 0; first < len(x); first += per {
+		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		for r := range b.Len() {
+			row := b.X[r*b.Stride:]
+			for c, v := range x[first+r] {
+				row[c] = T(v)
+			}
+			if bias {
+				row[cols-1] = 1
+			}
+			b.Y[r] = T(y[first+r])
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+// Sparse returns the same rows in CSR form.
+func Sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+	}
+	return block.NewData(d.Spec(), blocks)
+}
+
+// A Stream yields copies of the blocks of a data set, which it overwrites, as a source that reads a file would.
+type Stream[T kernel.Float] struct{ *block.Data[T] }
+
+// Blocks yields the copies.
+func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Data.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := b.Clone()
+			goOn := yield(c, nil)
+			for i := range c.X {
+				c.X[i] = T(math.NaN())
+			}
+			clear(c.Y)
+			if !goOn {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,297 @@
+// Package logistic trains linear classifiers of two classes by logistic regression.
+package logistic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+type Options struct {
+	train.Options
+	L2 float64 // the penalty, 0 or more
+}
+
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
+// Epochs are passes over the rows, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), the penalty left out.
+type Result[T kernel.Float] struct {
+	train.Result[T]
+	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
+	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0
+	Ridge     float64   // what the scaled diagonal of the Hessian took to be regular, see dense.Factorise; 0 if nothing
+	Gradient  float64   // sqrt(g' H^-1 g) of the gradient g at the end: the distance from the optimum in standard errors
+}
+
+// ErrSeparable is returned where weights without penalty would grow for ever.
+var ErrSeparable = errors.New("a plane separates the classes, so that the loss has no minimum and weights grow without end: " +
+	"set l2 above 0, such as 1, or learn with a perceptron")
+
+const (
+	tolerance  = 1e-8    // of Gradient
+	rounding   = 1e-5    // below it, a gradient that a step doesn't halve is made of rounding errors
+	keepFactor = 8       // a factor stays while the gradient falls by so much in a step
+	maxColumns = 1 << 14 // their Hessian is 1 GiB
+	maxHalved  = 40
+)
+
+// Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1.
+//
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))), the bias not
+// penalised. With p = 1/(1 + e^(-w.x)), its gradient is g = l2 w + X'(p - (y+1)/2), and its Hessian H = l2 I + X' diag(p(1-p)) X.
+//
+// Given rows of any source, it runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
+// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.4.1):
+// w = w - t H^-1 g from w = 0, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise. A pass over the
+// rows gives the objective and g, and H too unless the last step made the gradient fall to an eighth: then H of an earlier pass
+// serves once more (the chord method). Where there are many rows, it begins with the optimum of a sample of whole runs that
+// lie as far from each other as they can, and the sample's Hessian.
+//
+// It stops when the norm of the gradient in the metric of H^-1, sqrt(g' H^-1 g), which is the distance from the optimum in
+// standard errors, is 1e-8 or less, or doesn't get smaller any more (below 1e-5, where features are far from zero for their
+// deviation). Standard errors are the roots of the diagonal of H^-1 there, with the penalty in it. Where
+// H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the weights are
+// one of many optima then.
+//
+// All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, ErrSeparable,
+// features that overflow, too many columns, whatever src fails with, and ctx's error.
+func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	if !(opt.L2 >= 0) || math.IsInf(opt.L2, 0) {
+		return nil, fmt.Errorf("l2 is %v: use a penalty of 0 or more", opt.L2)
+	}
+	if src.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	if err := train.TwoClasses(src.Spec()); err != nil {
+		return nil, err
+	}
+	if cols := src.Spec().Cols(); cols > maxColumns {
+		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
+	}
+	start := time.Now()
+	s := newSolver(src, opt)
+	if err := s.solve(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result[T]{Exact: s.w[:s.cols], Gradient: s.norm}
+	r.Epochs, r.Visits, r.Updates, r.Converged = s.passes, s.passes*src.Rows(), s.steps, s.converged
+	r.Seconds = time.Since(start).Seconds()
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	if err := s.describe(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// A solver is the state of a minimisation.
+type solver[T kernel.Float] struct {
+	*problem[T]
+	opt       Options
+	w         []float64
+	at        sums // the sums at w
+	factor    *dense.Factor
+	ridge     float64
+	fresh     bool // factor is of the Hessian at w
+	norm      float64
+	before    float64 // the largest |w.x| before the last step
+	passes    int64
+	steps     int64
+	converged bool
+	start     time.Time
+}
+
+func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
+	p := newProblem(src, opt.L2, opt.Workers)
+	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+}
+
+// solve finds the optimum, or goes as far towards it as it may.
+func (s *solver[T]) solve(ctx context.Context) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	return s.minimise(ctx)
+}
+
+// minimise goes on from w, by the factor if there is one.
+func (s *solver[T]) minimise(ctx context.Context) error {
+	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+	last := math.Inf(1)
+	if s.fresh {
+		last = 0 // the Hessian at zeros says little about that at the optimum
+	}
+	for err == nil {
+		step := s.factor.Solve(s.at.gradient)
+		s.norm = math.Sqrt(max(0, kernel.Dot(s.at.gradient, step)))
+		if s.norm <= tolerance || s.fresh && s.norm <= rounding && s.norm > last/2 {
+			s.converged = true
+			return s.quasi()
+		}
+		if s.passes >= s.opt.Epochs {
+			return nil
+		}
+		keep := s.norm*keepFactor <= last
+		last = s.norm
+		var moved bool
+		if moved, err = s.move(ctx, step, keep); err == nil && !moved {
+			return nil
+		}
+	}
+	return err
+}
+
+// begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
+func (s *solver[T]) begin(ctx context.Context) error {
+	sample, err := newSample(ctx, s.src)
+	if err != nil || sample == nil {
+		return err
+	}
+	share := float64(sample.Rows()) / float64(s.src.Rows())
+	opt := s.opt
+	opt.L2 *= share
+	opt.Progress = nil
+	few := newSolver[T](sample, opt)
+	if err := few.solve(ctx); err != nil || !few.converged || few.ridge > 0 {
+		if err != nil && ctx.Err() == nil {
+			err = nil // all rows may do where a sample doesn't
+		}
+		return err
+	}
+	s.w = few.w
+	h := few.at.hessian
+	for i := range h {
+		h[i] /= share
+	}
+	s.factor, _ = dense.Factorise(h, s.cols)
+	return nil
+}
+
+// move takes the step, halved until the objective doesn't rise. It tells whether it did.
+func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, error) {
+	next, at := make([]float64, len(s.w)), sums{hessian: s.at.hessian}
+	t := 1.0
+	for halved := 0; halved < maxHalved && s.passes < s.opt.Epochs; halved++ {
+		for i, v := range step {
+			next[i] = math.FMA(-t, v, s.w[i])
+		}
+		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
+			return false, err
+		}
+		if at.objective <= s.at.objective*(1+1e-12) {
+			s.before, s.w, s.at = s.at.largest, next, at
+			s.steps++
+			return true, nil
+		}
+		t, keep = t/2, false
+	}
+	s.fresh = false // the factor may be that of a step not taken
+	return false, nil
+}
+
+// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
+func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
+	s.report()
+	if err := s.pass(ctx, w, hessian, at); err != nil {
+		return err
+	}
+	s.passes++
+	s.report()
+	if at.objective-at.objective != 0 {
+		return train.TooLarge[T]()
+	}
+	if s.opt.L2 == 0 && at.margin > 0 {
+		return ErrSeparable
+	}
+	s.fresh = hessian
+	if hessian {
+		if s.factor, s.ridge = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+			return train.TooLarge[T]()
+		}
+	}
+	return nil
+}
+
+// quasi returns an error if the gradient has only vanished since the weights grow without end: a plane has rows of both classes
+// on it, but none on its wrong side. Each step of Newton's adds about 1 to the scores of the others then.
+func (s *solver[T]) quasi() error {
+	if s.opt.L2 == 0 && s.steps > 0 && s.at.largest > 12 && s.at.largest > 1.01*s.before {
+		return ErrSeparable
+	}
+	return nil
+}
+
+// describe computes the standard errors, in a pass over the rows if that takes one.
+func (s *solver[T]) describe(ctx context.Context, r *Result[T]) error {
+	if !s.fresh {
+		at := sums{}
+		if err := s.pass(ctx, s.w, true, &at); err != nil {
+			return err
+		}
+		if s.factor, s.ridge = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+			return train.TooLarge[T]()
+		}
+	}
+	r.Loss, r.Ridge = s.at.loss, s.ridge
+	if s.ridge == 0 {
+		r.StdErrors = s.factor.InverseDiagonal()
+		for i, v := range r.StdErrors {
+			r.StdErrors[i] = math.Sqrt(v)
+		}
+	}
+	return nil
+}
+
+func (s *solver[T]) report() {
+	if s.opt.Progress == nil {
+		return
+	}
+	rows := s.src.Rows()
+	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
+		Elapsed: time.Since(s.start)})
+}
+
+const (
+	sampleShare   = 8  // of so many rows, one at most is in the sample
+	sampleColumns = 64 // it has so many rows for each column at least
+)
+
+// newSample returns as many runs as a block has, which lie as far from each other as they can, or nil if there are too few rows
+// for a sample to pay.
+func newSample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
+	cols := src.Spec().Cols()
+	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
+	if n*sampleShare > all || n*block.RunRows < int64(sampleColumns*cols) {
+		return nil, nil
+	}
+	var blocks []*block.Block[T]
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for k := int64(len(blocks)); k < n; k++ {
+			lo := k*all/n*block.RunRows - b.First
+			if lo >= int64(b.Len()) {
+				break
+			}
+			run := b.Slice(int(lo), int(lo)+block.RunRows).Clone()
+			run.First = k * block.RunRows
+			blocks = append(blocks, run)
+		}
+	}
+	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
+}

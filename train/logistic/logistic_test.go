@@ -1,0 +1,419 @@
+package logistic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// draw returns rows whose labels follow a logistic model.
+func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	truth := make([]float64, d)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	for range n {
+		row, z := make([]float64, d), 0.3
+		for i := range row {
+			row[i] = rng.NormFloat64()
+			z += row[i] * truth[i]
+		}
+		label := -1.0
+		if rng.Float64() < 1/(1+math.Exp(-z)) {
+			label = 1
+		}
+		x, y = append(x, row), append(y, label)
+	}
+	return x, y
+}
+
+func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *Result[T] {
+	t.Helper()
+	r, err := Train(context.Background(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// near fails unless each element of got is within tol of want's, relative to it, or to a thousandth of the largest.
+func near(t *testing.T, name string, got, want []float64, tol float64) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, math.Abs(v))
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", name, len(got), len(want))
+	}
+	for i, v := range want {
+		if !(math.Abs(got[i]-v) <= tol*max(math.Abs(v), largest/1000)) {
+			t.Errorf("%s: element %d is %v, want %v", name, i, got[i], v)
+		}
+	}
+}
+
+// TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy; testdata/sklearn_logistic.py made the
+// fixture.
+func TestScikitLearn(t *testing.T) {
+	file, err := os.ReadFile("testdata/sklearn_logistic.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture struct {
+		Cases []struct {
+			Name         string
+			L2           float64
+			FitIntercept bool `json:"fit_intercept"`
+			Weights      []float64
+			StdErrors    []float64 `json:"std_errors"`
+			X            [][]float64
+			Y            []float64
+		}
+	}
+	if err := json.Unmarshal(file, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	if len(fixture.Cases) < 8 {
+		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
+	}
+	for _, c := range fixture.Cases {
+		wide := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
+		narrow := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
+		near(t, c.Name, wide.Weights, c.Weights, 1e-8)
+		near(t, c.Name, wide.StdErrors, c.StdErrors, 1e-9)
+		near(t, c.Name+" float32", narrow.Exact, c.Weights, 1e-8)
+		near(t, c.Name+" float32", narrow.StdErrors, c.StdErrors, 1e-9)
+		if !wide.Converged || wide.Gradient > tolerance || wide.Ridge != 0 {
+			t.Errorf("%s: converged %v, gradient %v, ridge %v", c.Name, wide.Converged, wide.Gradient, wide.Ridge)
+		}
+		for i, w := range narrow.Exact {
+			if narrow.Weights[i] != float32(w) {
+				t.Errorf("%s: weight %d is %v, not %v rounded", c.Name, i, narrow.Weights[i], w)
+			}
+		}
+	}
+}
+
+// TestShuttle has the figures of the space shuttle's O-rings, of 23 flights: temperature (F) and whether one was in distress (Dalal,
+// Fowlkes and Hoadley, "Risk Analysis of the Space Shuttle", JASA 84, 1989): log odds of 15.0429 - 0.2322 temperature,
+// with standard errors of 7.3786 and 0.1082.
+func TestShuttle(t *testing.T) {
+	temperatures := []float64{66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78, 67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58}
+	distress := []float64{0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1}
+	var x [][]float64
+	var y []float64
+	for i, v := range temperatures {
+		x, y = append(x, []float64{v}), append(y, 2*distress[i]-1)
+	}
+	r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
+	round := func(v float64) float64 { return math.Round(v*1e4) / 1e4 }
+	if round(r.Weights[0]) != -0.2322 || round(r.Weights[1]) != 15.0429 || round(r.StdErrors[0]) != 0.1082 || round(r.StdErrors[1]) != 7.3786 {
+		t.Errorf("weights %v, standard errors %v", r.Weights, r.StdErrors)
+	}
+	if math.Abs(2*r.Loss-20.315) > 1e-3 { // the residual deviance
+		t.Errorf("loss %v", r.Loss)
+	}
+}
+
+// TestIdentity: the same bits on every instruction set, for every number of workers, in memory, streamed and sparse.
+func TestIdentity(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, c := range []struct {
+		n, d int
+		l2   float64
+	}{{50, 1, 0.1}, {9000, 5, 0}, {4200, 40, 1}, {4200, 70, 1}} {
+		if testing.Short() && c.d > 5 {
+			continue
+		}
+		x, y := draw(c.n, c.d, 1)
+		d := testrows.Dense[float32](x, y, true)
+		var want *Result[float32]
+		for _, level := range kernel.Levels() {
+			kernel.Use(level)
+			for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+				for _, workers := range []int{1, 2, 3, 8} {
+					if level != best && c.d > 5 && (workers == 1 || workers == 3) {
+						continue // slow in pure Go
+					}
+					got := mustTrain(t, src, Options{Options: train.Options{Workers: workers}, L2: c.l2})
+					got.Seconds = 0
+					if want == nil {
+						want = got
+					}
+					if !reflect.DeepEqual(got, want) {
+						t.Fatalf("%d x %d, %v, %T, %d workers: %+v, want %+v", c.n, c.d, level, src, workers, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSample: where there are many rows, the sample's start leads to the optimum that zeros lead to, in few passes, the
+// same in memory and streamed; rows sorted by label leave no sample to learn from but that.
+func TestSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million rows")
+	}
+	const n, d = 8 * 16 * block.RunRows, 28
+	rng := rand.New(rand.NewPCG(3, 3))
+	spec := &block.Spec{Bias: true, Features: make([]string, d), Classes: make([]block.Class, 2), Positive: 1}
+	var blocks []*block.Block[float32]
+	for first, per := 0, block.Rows[float32](d+1); first < n; first += per {
+		b := block.New[float32](int64(first), min(per, n-first), d+1)
+		for r := range b.Len() {
+			z := 0.3
+			for c := range d {
+				v := float32(rng.NormFloat64())
+				b.X[r*b.Stride+c] = v
+				z += float64(v) * float64(c%5-2) / 4
+			}
+			b.X[r*b.Stride+d], b.Y[r] = 1, -1
+			if rng.Float64() < 1/(1+math.Exp(-z)) {
+				b.Y[r] = 1
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	src := block.NewData(spec, blocks)
+	sample, err := newSample(context.Background(), src)
+	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
+		t.Fatalf("sample %v, error %v", sample, err)
+	}
+	got := mustTrain(t, src, Options{L2: 3})
+	s := newSolver(src, Options{Options: train.Options{Epochs: 100, Workers: 2}, L2: 3})
+	if err := s.minimise(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "with a sample", got.Exact, s.w[:s.cols], 1e-8)
+	if got.Epochs >= s.passes || !got.Converged {
+		t.Errorf("%d passes with a sample, %d without", got.Epochs, s.passes)
+	}
+	streamed := mustTrain(t, testrows.Stream[float32]{Data: src}, Options{L2: 3})
+	if !slices.Equal(streamed.Exact, got.Exact) {
+		t.Error("streamed rows give other weights")
+	}
+	for _, b := range blocks { // the first class is in rows that no sample has
+		for r := range b.Y {
+			b.Y[r] = 1
+			if n := (b.First + int64(r)) / block.RunRows % 8; n == 3 {
+				b.Y[r] = -1
+			}
+		}
+	}
+	if r := mustTrain(t, src, Options{}); !r.Converged {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// TestOptimum checks the result by what it is: the objective's gradient in each weight is next to nothing, and any other weights
+// have a greater objective. Sums here are made in plain loops.
+func TestOptimum(t *testing.T) {
+	for seed := range uint64(10) {
+		x, y := draw(500, 6, seed)
+		l2 := float64(seed) / 3
+		r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{L2: l2})
+		at := objective(x, y, r.Weights, l2)
+		rng := rand.New(rand.NewPCG(seed, 1))
+		for range 20 {
+			w := slices.Clone(r.Weights)
+			for i := range w {
+				w[i] += 1e-4 * rng.NormFloat64()
+			}
+			if other := objective(x, y, w, l2); !(other > at) {
+				t.Errorf("seed %d: objective %v, and %v nearby", seed, at, other)
+			}
+		}
+		penalty := 0.0
+		for _, v := range r.Weights[:6] {
+			penalty += l2 / 2 * v * v
+		}
+		if math.Abs(r.Loss+penalty-at) > 1e-10*at {
+			t.Errorf("seed %d: loss %v and penalty %v, objective %v", seed, r.Loss, penalty, at)
+		}
+	}
+}
+
+func objective(x [][]float64, y, w []float64, l2 float64) (sum float64) {
+	for _, v := range w[:len(w)-1] {
+		sum += l2 / 2 * v * v
+	}
+	for i, row := range x {
+		z := w[len(w)-1]
+		for c, v := range row {
+			z += v * w[c]
+		}
+		sum += math.Log1p(math.Exp(-y[i] * z))
+	}
+	return sum
+}
+
+// TestInvariance: the order of rows changes nothing but rounding; a row of zeros weight, twice the rows is half the penalty; a
+// column scaled scales its weight; labels swapped swap signs.
+func TestInvariance(t *testing.T) {
+	x, y := draw(300, 4, 5)
+	want := mustTrain(t, testrows.Dense[float64](x, y, true), Options{L2: 1})
+	rng := rand.New(rand.NewPCG(1, 1))
+	order := rng.Perm(len(x))
+	var px, twice, scaled [][]float64
+	var py, twiceY, swapped []float64
+	for _, i := range order {
+		px, py = append(px, x[i]), append(py, y[i])
+	}
+	for i := range x {
+		twice, twiceY = append(twice, x[i], x[i]), append(twiceY, y[i], y[i])
+		scaled = append(scaled, []float64{x[i][0] * 1e6, x[i][1] * 1e-6, x[i][2], x[i][3]})
+		swapped = append(swapped, -y[i])
+	}
+	near(t, "permuted", mustTrain(t, testrows.Dense[float64](px, py, true), Options{L2: 1}).Weights, want.Weights, 1e-10)
+	near(t, "twice", mustTrain(t, testrows.Dense[float64](twice, twiceY, true), Options{L2: 2}).Weights, want.Weights, 1e-10)
+	other := mustTrain(t, testrows.Dense[float64](x, swapped, true), Options{L2: 1}).Weights
+	for i := range other {
+		other[i] = -other[i]
+	}
+	near(t, "swapped", other, want.Weights, 1e-10)
+	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
+	other = mustTrain(t, testrows.Dense[float64](scaled, y, true), Options{}).Weights
+	other[0], other[1] = other[0]*1e6, other[1]*1e-6
+	near(t, "scaled", other, plain.Weights, 1e-8)
+	again := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
+	if !slices.Equal(again.Weights, plain.Weights) {
+		t.Error("a second training gives other weights")
+	}
+}
+
+// TestSingular: a column twice, one that is the bias, and one of zeros don't change what is predicted.
+func TestSingular(t *testing.T) {
+	x, y := draw(300, 3, 5)
+	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
+	var more [][]float64
+	for _, row := range x {
+		more = append(more, []float64{row[0], row[1], row[2], row[1], 0, 7})
+	}
+	r := mustTrain(t, testrows.Dense[float64](more, y, true), Options{})
+	if !r.Converged || r.Ridge == 0 || r.StdErrors != nil {
+		t.Errorf("converged %v, ridge %v, standard errors %v", r.Converged, r.Ridge, r.StdErrors)
+	}
+	w := r.Weights
+	near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.Weights, 1e-6)
+	if w[4] != 0 {
+		t.Errorf("the weight of zeros is %v", w[4])
+	}
+	if math.Abs(r.Loss-plain.Loss) > 1e-9*plain.Loss {
+		t.Errorf("loss %v, want %v", r.Loss, plain.Loss)
+	}
+}
+
+// TestSeparable: without penalty, separable rows are an error, also where rows of both classes lie on the plane, and where the first
+// steps don't separate them.
+func TestSeparable(t *testing.T) {
+	many, labels := draw(200, 3, 8)
+	for i, row := range many {
+		labels[i] = math.Copysign(1, row[0]+1e-3*row[1])
+	}
+	for name, c := range map[string]struct {
+		x    [][]float64
+		y    []float64
+		bias bool
+	}{
+		"two rows":  {[][]float64{{1}, {2}}, []float64{-1, 1}, true},
+		"textbook":  {[][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true},
+		"narrow":    {many, labels, true},
+		"no bias":   {[][]float64{{1}, {-2}}, []float64{1, -1}, false},
+		"on a line": {[][]float64{{1}, {1}, {2}, {0}}, []float64{-1, 1, 1, -1}, true},
+		"a dummy":   {[][]float64{{1, 3}, {1, 4}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}, []float64{1, 1, -1, 1, 1, -1}, true},
+	} {
+		if _, err := Train(context.Background(), testrows.Dense[float64](c.x, c.y, c.bias), Options{}); !errors.Is(err, ErrSeparable) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if r := mustTrain(t, testrows.Dense[float64](c.x, c.y, c.bias), Options{L2: 0.1}); !r.Converged {
+			t.Errorf("%s: with a penalty, %+v", name, r)
+		}
+	}
+	x, y := draw(2000, 2, 9) // strong, but not separable
+	for i, row := range x {
+		y[i] = math.Copysign(1, row[0])
+	}
+	x[7][0], y[7], x[8][0], y[8] = 0.5, -1, -0.5, 1
+	if r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{}); !r.Converged {
+		t.Errorf("strong: %+v", r)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, y := draw(100, 2, 1)
+	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
+		d := testrows.Dense[float32](x, y, true)
+		spoil(d)
+		return d
+	}
+	same := func(*block.Data[float32]) {}
+	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
+		return func(d *block.Data[float32]) {
+			for b := range d.Blocks(context.Background()) {
+				f(b)
+			}
+		}
+	}
+	for _, c := range []struct {
+		want string
+		src  *block.Data[float32]
+		opt  Options
+	}{
+		{"l2 is -1", with(same), Options{L2: -1}},
+		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
+		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
+		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
+		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
+		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+	} {
+		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	opt := Options{Options: train.Options{Progress: func(p train.Progress) {
+		if p.Epoch == 1 {
+			cancel()
+		}
+	}}}
+	if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after the context was cancelled", err)
+	}
+}
+
+// TestFew: one row, and one pass, are results, not errors.
+func TestFew(t *testing.T) {
+	one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{L2: 1})
+	// w = p' x / l2 with p' = 1/(1 + e^(2w)): w = 2/(1 + e^(2w))
+	if w := one.Exact[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
+		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
+	}
+	x, y := draw(500, 3, 1)
+	var seen []train.Progress
+	r := mustTrain(t, testrows.Dense[float32](x, y, true), Options{Options: train.Options{Epochs: 2, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+	if r.Converged || r.Epochs != 2 || r.Updates != 1 || r.Visits != 1000 {
+		t.Errorf("two passes give %+v", r)
+	}
+	if last := seen[len(seen)-1]; last.Epoch != 2 || last.Epochs != 2 || last.Rows != 500 {
+		t.Errorf("progress %+v", seen)
+	}
+}

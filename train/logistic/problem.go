@@ -1,0 +1,138 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// A problem is the rows, and what is needed for sums over them.
+type problem[T kernel.Float] struct {
+	src     block.Source[T]
+	cols    int
+	l2      float64
+	workers int
+	scratch sync.Pool // of *scratch[T]
+}
+
+type scratch[T kernel.Float] struct {
+	panel *dense.Panel[T]
+	s     [block.RunRows]float64
+}
+
+func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *problem[T] {
+	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: l2, workers: workers}
+	p.scratch.New = func() any { return &scratch[T]{panel: dense.NewPanel[T](p.cols)} }
+	return p
+}
+
+// sums are sums over rows.
+type sums struct {
+	loss      float64
+	objective float64   // loss and penalty
+	gradient  []float64 // of the objective
+	margin    float64   // the smallest y (w.x)
+	largest   float64   // the largest |w.x|
+	noLabels  bool
+	hessian   []float64 // of the objective, the rows of its lower triangle
+}
+
+// pass computes the sums at w, the Hessian if asked for.
+func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
+	*at = sums{gradient: make([]float64, p.cols), margin: math.Inf(1), hessian: at.hessian}
+	var err error
+	if hessian {
+		err = p.scatter(ctx, w, at)
+	} else {
+		part := func(run block.Run[T]) sums { return p.run(run, w, nil) }
+		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+	}
+	if err == nil && at.noLabels {
+		err = block.ErrNoLabels
+	}
+	at.objective = at.loss
+	for i := range p.penalised() {
+		at.objective += float64(float64(p.l2/2*w[i]) * w[i])
+		at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
+		if hessian {
+			at.hessian[i*(i+1)/2+i] += p.l2
+		}
+	}
+	return err
+}
+
+// penalised returns how many of the weights are no bias.
+func (p *problem[T]) penalised() int { return len(p.src.Spec().Features) }
+
+// scatter computes the Hessian with the other sums.
+func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
+	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
+	if err != nil {
+		return err
+	}
+	part := func(run block.Run[T], s []float64) sums { return p.run(run, w, s) }
+	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
+	at.hessian = m.Data
+	return err
+}
+
+func (s *sums) add(t sums) {
+	s.loss += t.loss
+	for i, v := range t.gradient {
+		s.gradient[i] += v
+	}
+	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
+}
+
+// run computes the sums over the rows of a run, and the weights p(1-p) in s unless that is nil. With the margin m = y (w.x)
+// and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor in the gradient -y t or, if m < 0, -y (1-t), and its weight t(1-t).
+func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
+	r := sums{margin: math.Inf(1), noLabels: run.Y == nil}
+	if r.noLabels {
+		clear(s)
+		return r
+	}
+	c := p.scratch.Get().(*scratch[T])
+	defer p.scratch.Put(c)
+	if s == nil {
+		s = c.s[:run.Len()]
+	}
+	var scores, tail, logs [dense.PanelRows]float64
+	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+		hi := min(run.Len(), lo+dense.PanelRows)
+		n := hi - lo
+		c.panel.Load(run.Slice(lo, hi))
+		c.panel.Scores(w, scores[:n])
+		for i, z := range scores[:n] {
+			tail[i] = -math.Abs(z)
+		}
+		kernel.Sigmoid(tail[:n], tail[:n])
+		for i, t := range tail[:n] {
+			logs[i] = -t
+		}
+		kernel.Log1p(logs[:n], logs[:n])
+		for i, t := range tail[:n] {
+			y := float64(run.Y[lo+i])
+			m := float64(y * scores[i])
+			s[lo+i] = float64(t * (1 - t))
+			r.largest = max(r.largest, math.Abs(m))
+			r.margin = min(r.margin, m)
+			loss := -logs[i]
+			if m < 0 {
+				t = 1 - t
+				loss -= m
+			}
+			r.loss += loss
+			c.panel.Factor(i)[0] = -y * t
+		}
+		c.panel.Add()
+	}
+	r.gradient = c.panel.Take(0, make([]float64, 0, p.cols))
+	return r
+}

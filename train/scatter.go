@@ -1,0 +1,50 @@
+package train
+
+import (
+	"context"
+	"iter"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+)
+
+// Scatter sets m to X' diag(s) X as gram.Scatter does, with other sums in the same pass: part sets the weights s of the rows of
+// a run and returns what it sums up, and merge is handed that, one run at a time in row order, whatever the number of workers.
+func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
+	part func(run block.Run[T], s []float64) R, merge func(R)) error {
+	var results []R
+	var first int64
+	blocks := eachBlock[T]{src, func(b *block.Block[T]) {
+		first, results = b.First, make([]R, (b.Len()+block.RunRows-1)/block.RunRows)
+	}, func() {
+		for _, r := range results {
+			merge(r)
+		}
+	}}
+	weigh := func(run block.Run[T], s []float64) { results[(run.First-first)/block.RunRows] = part(run, s) }
+	return gram.Scatter(ctx, m, blocks, weigh, workers)
+}
+
+// An eachBlock is a source that calls functions before and after each block is used.
+type eachBlock[T kernel.Float] struct {
+	block.Source[T]
+	before func(*block.Block[T])
+	after  func()
+}
+
+func (e eachBlock[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range e.Source.Blocks(ctx) {
+			if err == nil {
+				e.before(b)
+			}
+			if !yield(b, err) {
+				return
+			}
+			if err == nil {
+				e.after()
+			}
+		}
+	}
+}
