@@ -186,7 +186,7 @@ func (r modelReport) text(path string) []byte {
 	}
 	updates := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
-		updates += ", kept the weights after update " + count(*t.Kept)
+		updates += ", kept " + keptText(*t.Kept)
 	}
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)

@@ -397,7 +397,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
 	}
 	if r.Kept != nil {
-		pairs = append(pairs, "kept", "the weights after update "+count(*r.Kept))
+		pairs = append(pairs, "kept", keptText(*r.Kept))
 	}
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
@@ -430,6 +430,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 	switch {
 	case r.Converged:
 		return ""
+	case r.Validation != nil && r.Validation.Errors == 0:
+		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
 		if o.order.value == string(train.Cyclic) {
@@ -441,6 +443,14 @@ func (r *trainReport) advice(o *trainOptions) string {
 	}
 	return "Not converged: no plane that separates the classes was found. More --epochs than " +
 		strconv.FormatInt(o.epochs, 10) + " may do better."
+}
+
+// keptText tells which weights a pocket kept.
+func keptText(update int64) string {
+	if update == 0 {
+		return "the initial zeros, which no weights were better than"
+	}
+	return "the weights after update " + count(update)
 }
 
 // errorsText tells how many of some rows are wrong.

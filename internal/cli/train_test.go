@@ -238,6 +238,23 @@ func TestTrainText(t *testing.T) {
 	}
 }
 
+// TestValidatedText: where no row of the validation is wrong, more epochs are no advice, and zeros are no update's weights.
+func TestValidatedText(t *testing.T) {
+	data := write(t, "x.parquet", col{"x0", []float64{1, 3, -1, -2}}, col{"y", []int64{1, 1, -1, -1}})
+	for label, kept := range map[int64]string{1: "the weights after update 1\n", -1: "the initial zeros, which no weights were better than\n"} {
+		m := filepath.Join(t.TempDir(), "m.json")
+		text := succeed(t, "train", data, "--label", "y", "--algo", "pocket", "--out", m,
+			"--validation", write(t, "v.parquet", col{"x0", []float64{2 * float64(label)}}, col{"y", []int64{label}}))
+		const advice = "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights.\n"
+		if !strings.Contains(text, "kept         "+kept) || !strings.HasSuffix(text, advice) {
+			t.Errorf("no %q and %q in\n%s", kept, advice, text)
+		}
+		if text := succeed(t, "inspect", m); !strings.Contains(text, ", kept "+kept) {
+			t.Errorf("no %q in\n%s", kept, text)
+		}
+	}
+}
+
 func TestNotes(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
