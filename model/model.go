@@ -62,6 +62,7 @@ type Options struct {
 	Eta        float64 `json:"eta,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 }
 
 // Data tells which rows a model was trained on.
