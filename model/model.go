@@ -66,6 +66,7 @@ type Options struct {
 	Eta        float64 `json:"eta,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
 	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
 }

@@ -198,9 +198,12 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Pocket != "" {
 		options += ", pocket " + r.Options.Pocket
 	}
+	if r.Options.Validation > 0 {
+		options += ", validation " + real(r.Options.Validation)
+	}
 	updates := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
-		updates += ", kept the weights after update " + count(*t.Kept)
+		updates += ", kept " + keptText(*t.Kept)
 	}
 	how := []string{"options", options, "updates", updates}
 	if solves(r.Algorithm) {

@@ -38,6 +38,9 @@ func (s *storage) check(out string) error {
 	return nil
 }
 
+// nothing is how rows in memory are closed.
+func nothing() error { return nil }
+
 // overhead is what a process takes besides its blocks.
 const overhead = 32 << 20
 
@@ -74,13 +77,13 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 	if err != nil {
 		return nil, err
 	}
-	nothing := func() error { return nil }
 	if fits {
 		data, err := in.Load(ctx)
 		return &rows[T]{data, nothing}, err
 	}
 	stream, err := in.Stream(ctx)
-	if anyOrder := train.Order(o.order.value) != train.Cyclic || o.algo.value == "pocket"; err != nil || !anyOrder {
+	anyOrder := train.Order(o.order.value) != train.Cyclic || o.algo.value == "pocket"
+	if err != nil || !anyOrder || o.share > 0 { // each share gets a cache of its own
 		return &rows[T]{stream, nothing}, err
 	}
 	f, err := cache.Temporary(ctx, o.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
@@ -141,7 +144,7 @@ func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []str
 		return nil, err
 	}
 	data, err := block.Collect(ctx, f)
-	return &rows[T]{data, func() error { return nil }}, err
+	return &rows[T]{data, nothing}, err
 }
 
 // tempDir returns where a temporary cache is made: where the model goes, since there is a disk; "" is the system's place.
@@ -156,8 +159,12 @@ func (o *trainOptions) tempDir() string {
 // even the blocks fit that are in use at a time.
 func budget[T kernel.Float](o *trainOptions, count int64, cols int) (fits bool, err error) {
 	limit, all := o.storage.memory.limit(), block.Bytes[T](count, cols)
-	if all <= limit/5*4 {
-		debug.SetMemoryLimit(min(limit, all/4*5+overhead))
+	held := all
+	if o.share > 0 {
+		held *= 2 // while they are shared out
+	}
+	if held <= limit/5*4 {
+		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
 		return true, nil
 	}
 	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols))

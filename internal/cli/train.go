@@ -27,6 +27,7 @@ type trainOptions struct {
 
 	algo, order, dtype, pocket choice
 	validation                 string
+	share                      float64 // of the rows, where validation is one and used
 	epochs, maxUpdates         int64
 	eta, l2                    float64
 	seed                       uint64
@@ -105,7 +106,8 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
-	f.StringVar(&o.validation, "validation", "", "`FILE`, glob or directory of rows that the pocket judges weights on instead of those that it learns from")
+	f.StringVar(&o.validation, "validation", "", "rows that the pocket judges weights on instead of those that it learns from: of a `FILE`, glob or "+
+		"directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
@@ -124,7 +126,7 @@ Without --out the model is reported and thrown away.`,
 			return err
 		}
 		var validation []string
-		if o.validation != "" && o.algo.value == "pocket" {
+		if o.validation != "" && o.share == 0 && o.algo.value == "pocket" {
 			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
 				return fmt.Errorf("--validation: %w", err)
 			}
@@ -179,6 +181,14 @@ func (o *trainOptions) check(args []string) error {
 	if o.validation == "-" {
 		return usagef("--validation is -: name a file, a glob or a directory")
 	}
+	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
+		if !(share > 0 && share < 1) {
+			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
+		}
+		if o.algo.value == "pocket" {
+			o.share = share
+		}
+	}
 	if toStdout(o.out) {
 		return usagef("--out is %s: name a file for the model", o.out)
 	}
@@ -223,7 +233,9 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 }
 
 // random tells whether the training makes random choices.
-func (o *trainOptions) random() bool { return train.Order(o.order.value) != train.Cyclic }
+func (o *trainOptions) random() bool {
+	return train.Order(o.order.value) != train.Cyclic || o.share > 0
+}
 
 // trainer returns the options of the learner.
 func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
@@ -246,14 +258,14 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	if err != nil {
 		return err
 	}
-	defer data.close()
+	defer func() { data.close() }()
 	if err := train.TwoClasses(data.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
-	validation, err := openValidation(ctx, a, o, validationPaths, data.Source, bar)
+	validation, err := openValidation(ctx, a, o, validationPaths, data, bar)
 	if err != nil {
 		return fmt.Errorf("--validation: %w", err)
 	}
@@ -319,7 +331,7 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if o.algo.value == "pocket" {
-		m.Options.Pocket = o.pocket.value
+		m.Options.Pocket, m.Options.Validation = o.pocket.value, o.share
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
@@ -414,7 +426,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
 	}
 	if r.Kept != nil {
-		pairs = append(pairs, "kept", "the weights after update "+count(*r.Kept))
+		pairs = append(pairs, "kept", keptText(*r.Kept))
 	}
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
@@ -451,6 +463,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return ""
 	case solves(r.Algorithm):
 		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+	case r.Validation != nil && r.Validation.Errors == 0:
+		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
 		if o.order.value == string(train.Cyclic) {
@@ -462,6 +476,14 @@ func (r *trainReport) advice(o *trainOptions) string {
 	}
 	return "Not converged: no plane that separates the classes was found. More --epochs than " +
 		strconv.FormatInt(o.epochs, 10) + " may do better."
+}
+
+// keptText tells which weights a pocket kept.
+func keptText(update int64) string {
+	if update == 0 {
+		return "the initial zeros, which no weights were better than"
+	}
+	return "the weights after update " + count(update)
 }
 
 // errorsText tells how many of some rows are wrong.

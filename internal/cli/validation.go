@@ -13,10 +13,14 @@ import (
 )
 
 // openValidation opens the rows that the pocket judges on, with the features and classes of those that are learned from: in
-// memory where they fit beside those, and else in a temporary cache. Without paths there are none.
-func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, learned block.Source[T],
+// memory where they fit beside those, and else in a temporary cache; or it takes a share out of those that are learned from.
+// Without either there are none.
+func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, learned *rows[T],
 	bar *progress) (*rows[T], error) {
-	v := &rows[T]{close: func() error { return nil }}
+	v := &rows[T]{close: nothing}
+	if o.share > 0 {
+		return v, holdBack(ctx, o, learned, v, bar)
+	}
 	if len(paths) == 0 {
 		return v, nil
 	}
@@ -34,14 +38,17 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 			return nil, err
 		}
 	}
-	fits, err := budgetBeside(o, count, learned)
+	fits, err := budgetBeside(o, count, learned.Source)
 	if err != nil {
 		return nil, err
 	}
 	if fits {
 		v.Source, err = in.Load(ctx)
 	} else {
-		err = v.openTemporary(ctx, o, in, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+		var stream *dataset.Stream[T]
+		if stream, err = in.Stream(ctx); err == nil {
+			err = v.openTemporary(ctx, o, stream, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+		}
 	}
 	if err == nil && v.Rows() == 0 {
 		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
@@ -50,13 +57,9 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 	return v, err
 }
 
-// openTemporary writes the rows to a temporary cache and opens that.
-func (r *rows[T]) openTemporary(ctx context.Context, o *trainOptions, in *dataset.Input[T], written func(rows int64)) error {
-	stream, err := in.Stream(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := cache.Temporary(ctx, o.tempDir(), stream, written)
+// openTemporary writes the rows of src to a temporary cache and opens that.
+func (r *rows[T]) openTemporary(ctx context.Context, o *trainOptions, src block.Source[T], written func(rows int64)) error {
+	f, err := cache.Temporary(ctx, o.tempDir(), src, written)
 	if err == nil {
 		r.Source, r.close = f, f.Close
 	}
