@@ -28,6 +28,7 @@ var layers = [][]string{
 	{"pocket", "dataset", "predict", "metrics"},
 	{"train", "internal/synth"},
 	{"train/"},
+	{"separable"},
 	{"internal/cli"},
 	{"cmd/", "bench", "examples/", "internal/layers"},
 }
@@ -45,7 +46,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "pocket", "model", "train", "train/", "separable"}
 
 type pkg struct {
 	ImportPath, Dir string
