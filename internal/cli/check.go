@@ -179,7 +179,7 @@ type witnessRow struct {
 type errorsReport struct {
 	AtLeast  int64  `json:"at_least"` // every plane errs on so many rows
 	Complete bool   `json:"complete"` // no more witnesses that share no row with those found
-	Pocket   *int64 `json:"pocket"`   // errors of the best weights that a short pocket training found
+	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
 }
 
 func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
@@ -209,8 +209,8 @@ func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separa
 			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String()})
 		}
 		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.Complete}
-		if found.Errors.Pocket >= 0 {
-			r.Errors.Pocket = &found.Errors.Pocket
+		if found.Errors.Found >= 0 {
+			r.Errors.Found = &found.Errors.Found
 		}
 	}
 	return r
@@ -330,8 +330,8 @@ func (e *errorsReport) text() string {
 	if !e.Complete {
 		s += " (the search for more was cut short)"
 	}
-	if e.Pocket != nil {
-		s += ", a short pocket training on " + count(*e.Pocket)
+	if e.Found != nil {
+		s += ", the best weights seen in a short training on " + count(*e.Found)
 	}
 	return s
 }

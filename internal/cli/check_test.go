@@ -97,8 +97,8 @@ func TestCheckWitness(t *testing.T) {
 		t.Errorf("%d rows in the witness of 5 columns", len(r.Witness))
 	}
 	// A large-C support vector machine stays at 99.20 %: 11 errors.
-	if r.Errors.AtLeast < 1 || r.Errors.AtLeast > 11 || *r.Errors.Pocket < r.Errors.AtLeast {
-		t.Errorf("at least %d errors, a pocket's are %d", r.Errors.AtLeast, *r.Errors.Pocket)
+	if r.Errors.AtLeast < 1 || r.Errors.AtLeast > 11 || *r.Errors.Found < r.Errors.AtLeast {
+		t.Errorf("at least %d errors, found %d", r.Errors.AtLeast, *r.Errors.Found)
 	}
 }
 
