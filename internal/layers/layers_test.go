@@ -28,6 +28,7 @@ var layers = [][]string{
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth"},
 	{"train/"},
+	{"separable"},
 	{"internal/cli"},
 	{"cmd/", "bench", "examples/", "internal/layers"},
 }
@@ -46,7 +47,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -69,25 +69,33 @@ func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 		if r == nil {
 			r = new(gzip.Reader)
 		}
-		defer gzips.Put(r)
 		if err := r.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return readExactly(pool, r, len(src), size)
+		out, err := readExactly(pool, r, len(src), size)
+		if err == nil {
+			gzips.Put(r)
+		}
+		return out, err
 	case Brotli:
 		r, _ := brotlis.Get().(*brotli.Reader)
 		if r == nil {
 			r = new(brotli.Reader)
 		}
-		defer brotlis.Put(r)
 		if err := r.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return readExactly(pool, r, len(src), size)
+		out, err := readExactly(pool, r, len(src), size)
+		if err == nil {
+			brotlis.Put(r)
+		}
+		return out, err
 	}
 	return nil, Unsupported(fmt.Sprintf("compression %d can't be read: write the file with snappy, zstd or gzip", c))
 }
 
+// gzips and brotlis keep readers that came to the end of their stream. Others are not used again: one of Brotli that stopped
+// in the middle takes state into the next stream, whatever Reset says.
 var gzips, brotlis sync.Pool
 
 // decodeBlock decodes into a buffer of size bytes. A format that makes no more than ratio bytes of one can't mean more.
