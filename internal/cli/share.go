@@ -57,7 +57,7 @@ func newShare[T kernel.Float](ctx context.Context, src block.Source[T], o *train
 		}
 	}
 	if s.rows == 0 {
-		return nil, fmt.Errorf("%v of %s leaves none to learn from or to judge on: take another share, or another --seed", o.share,
+		return nil, fmt.Errorf("%s of %s leaves none to learn from or to judge on: take another share, or another --seed", o.validation,
 			plural(src.Rows(), "row"))
 	}
 	return s, ctx.Err()

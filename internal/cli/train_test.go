@@ -168,7 +168,7 @@ func TestValidation(t *testing.T) {
 	if _, plain := trainedModel(t, options[:len(options)-2]...); plain == want {
 		t.Error("the validation has no say")
 	}
-	for more, streamed := range map[string]bool{"--memory 13300000": false, "--memory 21M --workers 1": true, "--workers 3": false} {
+	for more, streamed := range map[string]bool{"--memory 13300000": false, "--memory 12800000 --workers 1": true, "--workers 3": false} {
 		if r, m := trainedModel(t, append(strings.Fields(more), options...)...); m != want || r["streamed"] != streamed {
 			t.Errorf("%s: streamed %v, the same model %v", more, r["streamed"], m == want)
 		}
