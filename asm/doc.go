@@ -108,6 +108,10 @@
 //
 // What it does to other elements of c isn't defined.
 //
+// CopyPastF32(dst, src) is copy(dst, src) for whole cache lines: dst begins at a multiple of 64 bytes, and both have the same
+// number of elements, a multiple of 16. The lines don't stay in the caches. Another core sees them for sure after FenceF32.
+// Only AVX2 has them.
+//
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //
 //	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }

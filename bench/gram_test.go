@@ -39,7 +39,7 @@ func BenchmarkPeerGram(b *testing.B) {
 func buildSyrk(b *testing.B) string {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "syrk")
-	out, err := exec.Command("cc", "-O2", "-o", binary, "peers/syrk.c", "-lopenblas").CombinedOutput()
+	out, err := exec.Command("cc", "-O2", "-o", binary, "peers/openblas/syrk.c", "-lopenblas").CombinedOutput()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "SKIPPED: %s: no C compiler or no OpenBLAS: install the packages gcc and libopenblas-dev\n", b.Name())
 		b.Skipf("cc: %v\n%s", err, out)
@@ -80,7 +80,7 @@ func peerGram[T kernel.Float](b *testing.B, binary string, n, d int) {
 	})
 }
 
-// A syrk is a running peers/syrk.c.
+// A syrk is a running peers/openblas/syrk.c.
 type syrk struct {
 	in  io.Writer
 	out *bufio.Scanner

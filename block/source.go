@@ -97,6 +97,23 @@ type Run[T kernel.Float] struct {
 	Number int64
 }
 
+// EachRun calls do for every run of a block on up to workers goroutines, and returns when all calls have. It stops early
+// with ctx's error.
+func EachRun[T kernel.Float](ctx context.Context, b *Block[T], workers int, do func(Run[T])) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, workers))
+	for lo := 0; lo < b.Len(); lo += RunRows {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			do(Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
 // ReduceRuns computes part on every run of src on up to workers goroutines, and hands the results to merge one at a
 // time in row order, whatever the number of workers.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
@@ -106,22 +123,8 @@ func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], worke
 		if err != nil {
 			return err
 		}
-		runs := (b.Len() + RunRows - 1) / RunRows
-		results = append(results[:0], make([]R, runs)...)
-		g, gctx := errgroup.WithContext(ctx)
-		g.SetLimit(max(1, workers))
-		for i := range runs {
-			g.Go(func() error {
-				if err := gctx.Err(); err != nil {
-					return err
-				}
-				lo := i * RunRows
-				hi := min(b.Len(), lo+RunRows)
-				results[i] = part(Run[T]{b.Slice(lo, hi), b.First/RunRows + int64(i)})
-				return nil
-			})
-		}
-		if err := g.Wait(); err != nil {
+		results = append(results[:0], make([]R, (b.Len()+RunRows-1)/RunRows)...)
+		if err := EachRun(ctx, b, workers, func(r Run[T]) { results[r.Number-b.First/RunRows] = part(r) }); err != nil {
 			return err
 		}
 		for _, r := range results {

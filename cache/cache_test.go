@@ -145,13 +145,41 @@ func sameRows[T kernel.Float](t *testing.T, f *File[T], want *block.Data[T]) {
 	}
 }
 
+// A warned source has warnings.
+type warned[T kernel.Float] struct {
+	block.Source[T]
+	warnings []string
+}
+
+func (w warned[T]) Warnings() []string { return w.warnings }
+
+// TestWarnings: a file has its source's warnings, and Ensure repeats them where it serves.
+func TestWarnings(t *testing.T) {
+	dir := t.TempDir()
+	for i, want := range [][]string{nil, {}, {"column \"é\": left out"}, {"a", "b\n", strings.Repeat("c", 1<<17)}} {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		make := func() (block.Source[float32], error) { return warned[float32]{random[float32](10, 1), want}, nil }
+		for run := range 2 {
+			var notes []string
+			f, err := Ensure(ctx, path, key(""), make, func(s string) { notes = append(notes, s) }, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			if !slices.Equal(f.Warnings(), want) || run == 0 && notes != nil || run == 1 && !slices.Equal(notes, want) {
+				t.Errorf("run %d: warnings %.99q, notes %.99q, want %.99q", run, f.Warnings(), notes, want)
+			}
+		}
+	}
+}
+
 // TestDamage changes every byte of the head of a file, bytes of its blocks and of its table, and cuts it at many places:
 // it is stale, or, without the name of the format, no cache. Padding between those means nothing.
 func TestDamage(t *testing.T) {
 	data := random[float32](5000, 3)
 	path := filepath.Join(t.TempDir(), "c")
 	k := key("o", Source{"/a", 1, 2})
-	f := mustWrite(t, path, k, data)
+	f := mustWrite(t, path, k, warned[float32]{data, []string{"beware", "of \"rows\""}})
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +190,7 @@ func TestDamage(t *testing.T) {
 	for i := range head {
 		places = append(places, i)
 	}
-	places = append(places, x, x+17, y-1, y, y+3, y+4*5000-1, f.table(), f.table()+9, f.end()-1)
+	places = append(places, x, x+17, y-1, y, y+3, y+4*5000-1, f.table(), f.table()+9, f.tail()-17, f.tail()-9, f.tail()-1, f.tail(), f.tail()+7, int64(len(whole))-1)
 	try := func(what string, content []byte, foreign bool) {
 		t.Helper()
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -330,9 +358,18 @@ func (b broken[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 	}
 }
 
-// TestNothingLeft: a source that fails, one that isn't labelled and a cancelled context leave no file behind.
+// A miscounted source has as many rows less than it says.
+type miscounted[T kernel.Float] struct {
+	*block.Data[T]
+	missing int64
+}
+
+func (m miscounted[T]) Rows() int64 { return m.Data.Rows() + m.missing }
+
+// TestNothingLeft: a source that fails, one that isn't labelled or has other rows than it says, and a cancelled context
+// leave no file behind.
 func TestNothingLeft(t *testing.T) {
-	data := random[float32](5000, 600)
+	data, two := random[float32](5000, 600), random[float32](2*4096, 600) // both of two blocks
 	unlabelled := random[float32](10, 2)
 	for b := range unlabelled.Blocks(ctx) {
 		b.Y = nil
@@ -343,6 +380,12 @@ func TestNothingLeft(t *testing.T) {
 	for want, try := range map[string]func() (*File[float32], error){
 		"out of rows": func() (*File[float32], error) {
 			return Write(ctx, filepath.Join(dir, "c"), key(""), broken[float32]{data}, nil)
+		},
+		"8192 of 9000 rows": func() (*File[float32], error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), miscounted[float32]{two, 9000 - 8192}, nil)
+		},
+		"8192 of 4096 rows": func() (*File[float32], error) {
+			return Temporary(ctx, dir, miscounted[float32]{two, 4096 - 8192}, nil)
 		},
 		"have no labels": func() (*File[float32], error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
 		"canceled":       func() (*File[float32], error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },

@@ -2,12 +2,14 @@ package cache
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 
 	"halfspace/block"
@@ -31,8 +33,9 @@ type File[T kernel.Float] struct {
 	remove string // path to remove in the end; "" for none
 	spec   *block.Spec
 	layout
-	sums  []uint64  // of chunks
-	spare sync.Pool // *[]*buffer[T], one for each block in flight
+	sums     []uint64 // of chunks
+	warnings []string
+	spare    sync.Pool // *[]*buffer[T], one for each block in flight
 }
 
 // A buffer holds one block after the other.
@@ -93,7 +96,7 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 		return nil, Stale(why)
 	}
 	f.spec, f.layout = h.Spec, newLayout[T](h, first)
-	if h.Rows <= 0 || h.Rows > info.Size()/int64(f.stride*f.size) || info.Size() != f.end() {
+	if h.Rows <= 0 || h.Rows > info.Size()/int64(f.stride*f.size) || info.Size() < f.tail() {
 		return nil, errDamaged
 	}
 	return f, asStale(f.begin())
@@ -104,12 +107,20 @@ func (f *File[T]) begin() (err error) {
 	if f.info, err = f.file.Stat(); err != nil {
 		return err
 	}
-	table := make([]uint64, f.chunks()+1)
+	table := make([]uint64, f.chunks()+3)
 	if err := f.read(bytesOf(table), f.table()); err != nil {
 		return err
 	}
-	f.sums = table[:f.chunks()]
-	if sumTable(f.sums) != table[f.chunks()] {
+	size := f.info.Size() - f.tail()
+	if size != int64(table[f.chunks()]) || size > maxHead {
+		return errDamaged
+	}
+	warnings := make([]byte, size)
+	if err := f.read(warnings, f.tail()); err != nil {
+		return err
+	}
+	f.sums = table[:f.chunks():f.chunks()]
+	if !slices.Equal(endTable(f.sums, warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
 		return errDamaged
 	}
 	f.spare.New = func() any {
@@ -134,6 +145,9 @@ func (f *File[T]) Close() error {
 
 // Spec says what the columns mean.
 func (f *File[T]) Spec() *block.Spec { return f.spec }
+
+// Warnings returns what the source of the blocks said of the data.
+func (f *File[T]) Warnings() []string { return f.warnings }
 
 // Rows returns the number of rows.
 func (f *File[T]) Rows() int64 { return f.rows }
@@ -248,14 +262,17 @@ func reason(err error) error {
 	return err
 }
 
-// Ensure opens the cache file at path as Open does. Where there is none, or a stale one, it is made of what source
-// returns; note is told in one line why one is made anew.
+// Ensure opens the cache file at path as Open does, and tells note its warnings. Where there is none, or a stale one, it
+// is made of what source returns, which tells them itself; note is told in one line why one is made anew.
 func Ensure[T kernel.Float](ctx context.Context, path string, key Key, source func() (block.Source[T], error),
 	note func(text string), progress func(rows int64)) (*File[T], error) {
 	f, err := Open[T](ctx, path, key)
 	stale := Stale("")
 	switch {
 	case err == nil:
+		for _, w := range f.Warnings() {
+			note(w)
+		}
 		return f, nil
 	case errors.As(err, &stale):
 		note(fmt.Sprintf("%s: %s; the cache is made anew", path, stale))

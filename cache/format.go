@@ -4,12 +4,14 @@
 //
 // A file is
 //
-//   - 18 bytes "halfspace-cache/1\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
+//   - 18 bytes "halfspace-cache/2\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
 //   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
 //   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
 //     their labels;
 //   - the table, from a multiple of 4,096 on: for each chunk of 512 rows the XXH3-64 of its labels' bytes, seeded with
-//     the XXH3-64 of its rows' bytes; at last the XXH3-64 of the table so far. They are uint64 in the machine's byte order.
+//     the XXH3-64 of its rows' bytes; the length of the warnings and their XXH3-64; at last the XXH3-64 of the table so
+//     far. They are uint64 in the machine's byte order;
+//   - the warnings, a JSON array of strings: what was said of the data when the blocks were made, to be said again.
 //
 // Numbers in blocks have the machine's byte order, which the header names: a cache is for the machine that made it.
 //
@@ -39,10 +41,10 @@ import (
 
 const (
 	family  = "halfspace-cache/" // what every version begins with
-	magic   = family + "1\n"
-	prefix  = 64   // bytes before the header
-	page    = 4096 // that blocks and the table begin at a multiple of
-	maxHead = 1 << 30
+	magic   = family + "2\n"
+	prefix  = 64      // bytes before the header
+	page    = 4096    // that blocks and the table begin at a multiple of
+	maxHead = 1 << 30 // bytes of the header, and of the warnings
 )
 
 // A Key says what the blocks were made of. A cache serves for an equal key alone.
@@ -203,8 +205,8 @@ func (l *layout) table() int64 {
 	return x + l.bytes(rows)
 }
 
-// end returns the size of the file.
-func (l *layout) end() int64 { return l.table() + 8*int64(l.chunks()+1) }
+// tail returns where the warnings begin.
+func (l *layout) tail() int64 { return l.table() + 8*int64(l.chunks()+3) }
 
 func align(n int64) int64 { return (n + page - 1) / page * page }
 
@@ -216,5 +218,8 @@ func bytesOf[E float32 | float64 | uint64](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
-// sumTable returns the checksum of the sums of all chunks.
-func sumTable(sums []uint64) uint64 { return xxh3.Hash(bytesOf(sums)) }
+// endTable appends what follows the sums of all chunks.
+func endTable(sums []uint64, warnings []byte) []uint64 {
+	table := append(sums, uint64(len(warnings)), xxh3.Hash(warnings))
+	return append(table, xxh3.Hash(bytesOf(table)))
+}

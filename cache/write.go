@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +13,12 @@ import (
 	"halfspace/kernel"
 )
 
+// A warner is a source that can say, after a whole pass, what its users should know of the data. A file remembers it.
+type warner interface{ Warnings() []string }
+
 // Write writes the blocks of src, dense and with labels, to a cache file at path, and opens it. It is the caller's to
-// make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written.
+// make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written. Where src has
+// a method Warnings() []string, the file has those that it returns after the last block.
 func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.Source[T], progress func(rows int64)) (
 	*File[T], error) {
 	w, err := atomicfile.Create(path)
@@ -91,7 +96,7 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 	if _, err := w.Write(head); err != nil {
 		return nil, err
 	}
-	table := make([]uint64, 0, l.chunks()+1)
+	table := make([]uint64, 0, l.chunks()+3)
 	rows := int64(0)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -115,8 +120,16 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 	if rows != l.rows {
 		return nil, fmt.Errorf("%d of %d rows", rows, l.rows)
 	}
-	table = append(table, sumTable(table))
-	_, err = w.Write(bytesOf(table))
+	var warnings []byte
+	if src, ok := src.(warner); ok {
+		if warnings, err = json.Marshal(src.Warnings()); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := w.Write(bytesOf(endTable(table, warnings))); err != nil {
+		return nil, err
+	}
+	_, err = w.Write(warnings)
 	return &l, err
 }
 

@@ -79,11 +79,11 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 
 // makeRoom makes the memory of all blocks at once, if their rows are known: made one by one, they would have the garbage
 // collector run each time the heap has doubled. A file that takes so many bytes may claim any number of rows, so that there
-// is a bound to what is made before they were seen.
+// is a bound to what is made before they were seen; more than the machine has would end the process.
 func (b *builder[T]) makeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
-	bytes := float64(b.total) * float64(kernel.Stride[T](b.cols)) * float64(unsafe.Sizeof(T(0)))
-	if b.total > 0 && b.sel.nulls != block.NullsDrop && bytes <= float64(max(most, ratio*stored)) {
+	bytes := float64(b.total) * float64(kernel.Stride[T](b.cols)+1) * float64(unsafe.Sizeof(T(0)))
+	if b.total > 0 && b.sel.nulls != block.NullsDrop && bytes <= float64(min(max(most, ratio*stored), availableMemory())) {
 		b.all = b.newBlock(0, int(b.total))
 	}
 }

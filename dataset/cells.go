@@ -12,13 +12,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// cells are the values of a column of text as they are read: numbers, booleans or strings.
+// cells are the values of a column of text as they are read: integers, numbers, booleans or strings.
 type cells struct {
 	typ     arrow.Type
-	most    int       // values that there can be
-	numbers []float64 // of a column of numbers
-	truths  []byte    // of booleans, bits
-	ends    []int32   // of strings in chars, after a 0
+	most    int // values that there can be
+	whole   []int64
+	numbers []float64
+	rounded bool    // a whole number was read as another
+	truths  []byte  // of booleans, bits
+	ends    []int32 // of strings in chars, after a 0
 	chars   []byte
 	rows    int    // of booleans
 	valid   []byte // bits; nil while no value is null
@@ -28,6 +30,8 @@ type cells struct {
 func newCells(typ arrow.DataType, most int) cells {
 	c := cells{typ: typ.ID(), most: most}
 	switch c.typ {
+	case arrow.INT64:
+		c.whole = make([]int64, 0, most)
 	case arrow.FLOAT64:
 		c.numbers = make([]float64, 0, most)
 	case arrow.BOOL:
@@ -41,6 +45,8 @@ func newCells(typ arrow.DataType, most int) cells {
 // len returns the number of values so far.
 func (c *cells) len() int {
 	switch c.typ {
+	case arrow.INT64:
+		return len(c.whole)
 	case arrow.FLOAT64:
 		return len(c.numbers)
 	case arrow.BOOL:
@@ -56,12 +62,23 @@ func (c *cells) add(text []byte, quoted bool) error {
 		return nil
 	}
 	switch c.typ {
+	case arrow.INT64:
+		if v, ok := parseInteger(text); ok {
+			c.whole = append(c.whole, v)
+			return nil
+		}
+		v, err := parseNumber(text)
+		if err != nil {
+			return c.unfit(text, err)
+		}
+		c.widen()
+		c.addNumber(text, v)
 	case arrow.FLOAT64:
 		v, err := parseNumber(text)
 		if err != nil {
 			return c.unfit(text, err)
 		}
-		c.numbers = append(c.numbers, v)
+		c.addNumber(text, v)
 	case arrow.BOOL:
 		if !isTruth(text) {
 			return c.unfit(text, errors.New("is neither true nor false"))
@@ -78,9 +95,26 @@ func (c *cells) add(text []byte, quoted bool) error {
 	return nil
 }
 
+// addNumber adds the value of text to a column of numbers.
+func (c *cells) addNumber(text []byte, v float64) {
+	c.numbers = append(c.numbers, v)
+	c.rounded = c.rounded || isRounded(text, v)
+}
+
+// widen makes a column of integers one of numbers.
+func (c *cells) widen() {
+	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
+	for _, v := range c.whole {
+		f := float64(v)
+		c.numbers = append(c.numbers, f)
+		c.rounded = c.rounded || f == 1<<63 || int64(f) != v
+	}
+	c.whole = nil
+}
+
 // unfit says that text doesn't fit the column, whose type the first rows decided.
 func (c *cells) unfit(text []byte, err error) error {
-	if err != errNoNumber && c.typ == arrow.FLOAT64 {
+	if err != errNoNumber && c.typ != arrow.BOOL {
 		return fmt.Errorf("%s %w: mend it, or leave the column out with --exclude", quote(text), err)
 	}
 	return fmt.Errorf("%s %w, as in the first rows: mend it, or leave the column out with --exclude", quote(text), err)
@@ -102,6 +136,8 @@ func (c *cells) addNull() {
 	bitutil.ClearBit(c.valid, c.len())
 	c.nulls++
 	switch c.typ {
+	case arrow.INT64:
+		c.whole = append(c.whole, 0)
 	case arrow.FLOAT64:
 		c.numbers = append(c.numbers, 0)
 	case arrow.BOOL:
@@ -112,17 +148,24 @@ func (c *cells) addNull() {
 }
 
 // array returns the values, whose memory it shares.
-func (c *cells) array(typ arrow.DataType) arrow.Array {
+func (c *cells) array() arrow.Array {
 	buffers := []*memory.Buffer{nil}
 	if c.valid != nil {
 		buffers[0] = memory.NewBufferBytes(c.valid)
 	}
+	var typ arrow.DataType
 	switch c.typ {
+	case arrow.INT64:
+		typ = arrow.PrimitiveTypes.Int64
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.whole)))
 	case arrow.FLOAT64:
+		typ = arrow.PrimitiveTypes.Float64
 		buffers = append(buffers, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.numbers)))
 	case arrow.BOOL:
+		typ = arrow.FixedWidthTypes.Boolean
 		buffers = append(buffers, memory.NewBufferBytes(c.truths))
 	default:
+		typ = arrow.BinaryTypes.String
 		buffers = append(buffers, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.chars))
 	}
 	data := array.NewData(typ, c.len(), buffers, nil, c.nulls, 0)

@@ -14,8 +14,6 @@ const (
 	maxRecord = 64 << 20
 	// maxTextColumns bounds the columns of a file, since names are as long as its first line allows.
 	maxTextColumns = 1 << 18
-
-	assumedMemory = 8 << 30 // of the machine, where the system doesn't tell
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -57,6 +55,10 @@ func (c *chunker) next() (textChunk, error) {
 		if c.end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return textChunk{}, err
 		}
+		if c.line == 1 && (c.end || len(buf) >= headBytes) && endsInCR(buf) {
+			return textChunk{}, fmt.Errorf("%s: lines end in a carriage return alone, as on old Macs: convert them, as with "+
+				"tr '\\r' '\\n'", c.path)
+		}
 		cut := len(buf)
 		if !c.end {
 			cut = c.cut(buf)
@@ -78,6 +80,12 @@ func (c *chunker) next() (textChunk, error) {
 		}
 		buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
 	}
+}
+
+// endsInCR tells whether text has lines that carriage returns end, and no others.
+func endsInCR(text []byte) bool {
+	i := bytes.IndexByte(text, '\r')
+	return i >= 0 && bytes.IndexByte(text, '\n') < 0 && len(bytes.TrimSpace(text[i:])) > 0 && bytes.Count(text[:i], []byte{'"'})%2 == 0
 }
 
 // check takes the byte order mark from the first chunk.
@@ -109,7 +117,8 @@ func (c *chunker) cut(text []byte) int {
 	return i + 1
 }
 
-// chunks yields jobs that parse the chunks of all sources in order; parse gets the number of the source.
+// chunks yields jobs that parse the chunks of all sources in order; parse gets the number of the source. A job that panics
+// returns an error.
 func chunks(sources []*source, quotes bool, parse func(file int, c textChunk) iter.Seq[job]) iter.Seq[job] {
 	return func(yield func(job) bool) {
 		for i, s := range sources {
@@ -119,12 +128,26 @@ func chunks(sources []*source, quotes bool, parse func(file int, c textChunk) it
 					return
 				}
 				for j := range parse(i, c) {
-					if !yield(j) {
+					if !yield(j.recovered(s.path, c.line)) {
 						return
 					}
 				}
 			}
 		}
+	}
+}
+
+// recovered returns a job whose panics are errors about the lines of a file from one on.
+func (j job) recovered(path string, line int64) job {
+	return func() (b *batch, err error) {
+		err = recovered(func() error {
+			b, err = j()
+			return err
+		})
+		if errors.As(err, new(damaged)) {
+			err = fmt.Errorf("%s: from line %d on: can't be parsed (%w): check the file", path, line, err)
+		}
+		return b, err
 	}
 }
 

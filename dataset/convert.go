@@ -13,19 +13,15 @@ import (
 )
 
 // Convert writes the rows of files to out, in the format of its extension, and returns how many they are. Of the options
-// it uses Keep, the columns to write, all if there are none, Text, Workers, Progress and Warn. Few rows are in memory at
-// a time. Columns of dictionaries are written as what they stand for.
+// it uses Keep, the columns to write, all if there are none; Exclude, those of them to leave out; Text, Workers, Progress
+// and Warn. A column that can't be written is an error, unless a pattern of Keep passes over it. Few rows are in memory at
+// a time. Columns of dictionaries are written as what they stand for, lists of numbers to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
 	p, err := opt.pool()
 	if err != nil {
 		return 0, err
 	}
-	opt.Label, opt.Spec = "", &block.Spec{Bias: true} // no features
-	if len(opt.Keep) == 0 {
-		if opt.Keep, err = allColumns(paths); err != nil {
-			return 0, err
-		}
-	}
+	opt.Label, opt.Spec, opt.converts = "", &block.Spec{Bias: true}, true // no features
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return 0, err
@@ -49,36 +45,9 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 			opt.Progress(rows, in.total())
 		}
 	}
+	in.selection().tellPassed(opt)
 	opt.tell(in.notes())
 	return rows, w.Close()
-}
-
-// allColumns returns what Options.Keep says for all columns. Those of a Parquet file are named one by one, so that one
-// that can't be read is an error: a pattern would pass it over.
-func allColumns(paths []string) (names []string, err error) {
-	files, err := Expand(paths)
-	if err != nil {
-		return nil, err
-	}
-	f := extensions[extension(files[0])]
-	if f == "" && files[0] != "-" {
-		if f, _, err = openSources(files[:1]); err != nil {
-			return nil, err
-		}
-	}
-	if f != formatParquet {
-		return []string{"*"}, nil
-	}
-	err = withMetadata(files[0], func(m *fileMetadata) error {
-		for _, c := range m.columns() {
-			names = append(names, c.name)
-		}
-		return nil
-	})
-	if err == nil && len(names) == 0 {
-		err = errorIn(files[0], "no columns: name a file that has some")
-	}
-	return names, err
 }
 
 // plainSchema is a schema in which dictionaries are replaced by the type of their values.

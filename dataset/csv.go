@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -25,6 +26,7 @@ type csvInput struct {
 	sources []*source
 	files   []csvFile
 	sel     *selection
+	rounded []atomic.Bool // the columns in which a whole number was read as another
 }
 
 // A csvFile is what is known of a file from its first rows.
@@ -34,20 +36,28 @@ type csvFile struct {
 	place []int // for each column its number in the selection, or -1
 }
 
-func openCSV(sources []*source, opt Options) (input, error) {
+func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
 	in := &csvInput{sources: sources}
+	sampled := len(sources) == 1 // the first rows are all there are
 	var schema []column
 	for i, s := range sources {
 		size := headBytes
 		if i == 0 {
 			size = sampleBytes
 		}
-		head, err := s.head(size)
+		head, all, err := s.head(size)
 		if err != nil {
 			return nil, err
 		}
+		sampled = sampled && all
 		f := csvFile{path: s.path}
-		if f.dialect, err = detect(s.path, head, opt.Text); err != nil {
+		f.dialect, err = detect(s.path, head, opt.Text)
+		if err == nil && i > 0 && f.guessed {
+			like := opt.Text
+			like.Header = map[bool]string{true: "yes", false: "no"}[in.files[0].header]
+			f.dialect, err = detect(s.path, head, like)
+		}
+		if err != nil {
 			return nil, err
 		}
 		var bound []column
@@ -68,24 +78,74 @@ func openCSV(sources []*source, opt Options) (input, error) {
 		}
 		in.files = append(in.files, f)
 	}
-	return in, nil
+	in.rounded = make([]atomic.Bool, len(in.sel.columns))
+	if sampled {
+		return in, nil
+	}
+	return in, in.settle(ctx, p, opt)
 }
 
-// head returns the first chunk of a source.
-func (s *source) head(size int) (textChunk, error) {
+// head returns the first chunk of a source, and whether that is all of it.
+func (s *source) head(size int) (c textChunk, all bool, err error) {
 	r, err := s.open()
 	if err != nil {
-		return textChunk{}, err
+		return c, false, err
 	}
 	defer r.Close()
-	c, err := newChunker(r, true, size).next()
-	if err == io.EOF {
+	cutter := newChunker(r, true, size)
+	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
 	if err == nil && len(bytes.TrimSpace(c.text)) == 0 {
 		err = fmt.Errorf("%s: the file is empty: write it again", s.path)
 	}
-	return c, err
+	return c, cutter.end, err
+}
+
+// settle finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
+// numbers: what is handed on has one type. Features and labels are numbers either way, and so take no pass for that.
+func (in *csvInput) settle(ctx context.Context, p pool, opt Options) error {
+	var whole []int
+	for _, k := range in.sel.keep {
+		if in.sel.columns[k].typ.ID() == arrow.INT64 {
+			whole = append(whole, k)
+		}
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	rows := int64(0)
+	for b, err := range in.only(whole).batches(ctx, p, memory.DefaultAllocator) {
+		if err != nil {
+			return err
+		}
+		for i, a := range b.columns {
+			if c := &in.sel.columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
+				c.typ, c.desc = a.DataType(), describe(a.DataType())
+			}
+		}
+		b.release()
+		if rows += b.rows; opt.Progress != nil {
+			opt.Progress(rows, -1)
+		}
+	}
+	return nil
+}
+
+// only returns the input with some of the selected columns, by their numbers.
+func (in *csvInput) only(columns []int) *csvInput {
+	sub := &csvInput{sources: in.sources, files: slices.Clone(in.files), sel: &selection{}, rounded: make([]atomic.Bool, len(columns))}
+	for _, k := range columns {
+		sub.sel.columns = append(sub.sel.columns, in.sel.columns[k])
+	}
+	for i := range sub.files {
+		f := &sub.files[i]
+		f.place = slices.Clone(f.place)
+		for n, k := range f.place {
+			f.place[n] = slices.Index(columns, k)
+		}
+	}
+	return sub
 }
 
 // typed returns the columns of a further file: those that the first one has too are read as there.
@@ -117,31 +177,48 @@ func namedLabel(opt Options, cols []column) Options {
 	return opt
 }
 
-func (in *csvInput) origins() []origin     { return filesOf(in.sources) }
 func (in *csvInput) labelOnly() input      { return in }
 func (in *csvInput) name() string          { return nameOf(in.sources) }
 func (in *csvInput) total() int64          { return -1 }
 func (in *csvInput) selection() *selection { return in.sel }
-func (in *csvInput) notes() []string       { return nil }
+
+func (in *csvInput) notes() (notes []string) {
+	if f := in.files[0]; f.guessed && f.header {
+		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
+			"is data)")
+	}
+	for _, c := range in.sel.columns {
+		if c.typ.ID() == arrow.STRING && c.desc != describe(c.typ) {
+			notes = append(notes, fmt.Sprintf("column %q is %s: mend it, or leave the field empty, if these are to be numbers", c.name, c.desc))
+		}
+	}
+	for k := range in.rounded {
+		if in.rounded[k].Load() {
+			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
+				in.sel.columns[k].name))
+		}
+	}
+	return notes
+}
 
 func (in *csvInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
 	return inOrder(ctx, p, chunks(in.sources, true, func(file int, c textChunk) iter.Seq[job] {
 		return func(yield func(job) bool) {
-			yield(func() (*batch, error) { return in.files[file].parse(c, in.sel.columns) })
+			yield(func() (*batch, error) { return in.parse(&in.files[file], c) })
 		}
 	}))
 }
 
 // parse reads the selected columns of a chunk.
-func (f *csvFile) parse(c textChunk, columns []column) (*batch, error) {
+func (in *csvInput) parse(f *csvFile, c textChunk) (*batch, error) {
 	s := scanner{text: c.text, line: c.line, comma: f.comma}
 	if c.first && f.header {
 		s.skipRecord()
 	}
 	// A record has a line break and a delimiter after each field but the last.
 	most := min(bytes.Count(c.text, []byte{'\n'})+1, len(c.text)/len(f.names)+1)
-	values := make([]cells, len(columns))
-	for k, col := range columns {
+	values := make([]cells, len(in.sel.columns))
+	for k, col := range in.sel.columns {
 		values[k] = newCells(col.typ, most)
 	}
 	b := &batch{file: f.path}
@@ -151,8 +228,11 @@ func (f *csvFile) parse(c textChunk, columns []column) (*batch, error) {
 		}
 		b.rows++
 	}
-	for k, col := range columns {
-		b.columns = append(b.columns, values[k].array(col.typ))
+	for k := range values {
+		b.columns = append(b.columns, values[k].array())
+		if values[k].rounded {
+			in.rounded[k].Store(true)
+		}
 	}
 	return b, nil
 }
@@ -168,6 +248,12 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 		if k >= 0 && to[k].typ == arrow.FLOAT64 {
 			if v, ok := s.number(); ok {
 				to[k].numbers = append(to[k].numbers, v)
+				continue
+			}
+		}
+		if k >= 0 && to[k].typ == arrow.INT64 {
+			if v, ok := s.integer(); ok {
+				to[k].whole = append(to[k].whole, v)
 				continue
 			}
 		}

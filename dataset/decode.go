@@ -195,7 +195,7 @@ func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []b
 
 // convert replaces values as they are in the file by those of the array. Where one can't be it returns an error.
 func convert[N, V any](r *columnReader, v *page.Values, f func(dst []N, src []V) error) (err error) {
-	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(cast[N](dst), cast[V](src)) })
+	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(page.As[N](dst), page.As[V](src)) })
 	return err
 }
 
@@ -227,11 +227,11 @@ func intDecimals[V int32 | int64](dst []decimal128.Num, src []V) error {
 func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 	value := func(src []byte, i int) []byte { return src[i*len(src)/v.N : (i+1)*len(src)/v.N] }
 	if v.Offsets != nil {
-		ends := cast[int32](v.Offsets.Bytes)
+		ends := page.As[int32](v.Offsets.Bytes)
 		value = func(src []byte, i int) []byte { return src[ends[i]:ends[i+1]] }
 	}
 	r.replace(v, v.N*sizeOf[decimal128.Num](), func(dst, src []byte) {
-		for i := range cast[decimal128.Num](dst) {
+		for i := range page.As[decimal128.Num](dst) {
 			b := value(src, i)
 			if len(b) > 16 {
 				err = fmt.Errorf("a decimal of %d bytes", len(b))
@@ -242,7 +242,7 @@ func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 				wide = [16]byte(slices.Repeat([]byte{0xff}, 16))
 			}
 			copy(wide[16-len(b):], b)
-			cast[decimal128.Num](dst)[i] = decimal128.New(int64(binary.BigEndian.Uint64(wide[:])),
+			page.As[decimal128.Num](dst)[i] = decimal128.New(int64(binary.BigEndian.Uint64(wide[:])),
 				binary.BigEndian.Uint64(wide[8:]))
 		}
 	})
@@ -253,8 +253,8 @@ func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 func (r *columnReader) nanoseconds(v *page.Values) (err error) {
 	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
 	r.replace(v, v.N*8, func(to, from []byte) {
-		dst := cast[int64](to)
-		for i, t := range cast[[12]byte](from) {
+		dst := page.As[int64](to)
+		for i, t := range page.As[[12]byte](from) {
 			day, ns := int64(binary.LittleEndian.Uint32(t[8:]))-2440588, int64(binary.LittleEndian.Uint64(t[:]))
 			switch {
 			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
@@ -269,11 +269,6 @@ func (r *columnReader) nanoseconds(v *page.Values) (err error) {
 		}
 	})
 	return err
-}
-
-// cast takes bytes for values of another type.
-func cast[V any](b []byte) []V {
-	return unsafe.Slice((*V)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/sizeOf[V]())
 }
 
 func sizeOf[V any]() int { return int(unsafe.Sizeof(*new(V))) }

@@ -32,6 +32,22 @@ func (o TextOptions) Check() error {
 	return err
 }
 
+// UnusedByParquet returns notes about options that are set and say nothing of Parquet files.
+func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet) }
+
+// unused returns notes about options that say nothing of files of a format.
+func (o TextOptions) unused(f format) (notes []string) {
+	for _, of := range []struct {
+		name, value string
+		format      format
+	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
+		if of.value != "" && of.value != "auto" && f != of.format {
+			notes = append(notes, fmt.Sprintf("--%s is ignored: it is for %s, and the data is %s", of.name, of.format, f))
+		}
+	}
+	return notes
+}
+
 // comma returns the delimiter asked for, 0 for none.
 func (o TextOptions) comma() (byte, error) {
 	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {
@@ -51,6 +67,8 @@ type dialect struct {
 	comma  byte
 	header bool     // the first record has the names
 	names  []string // of all columns
+
+	guessed bool // the header, since all is text
 }
 
 // A csvField is what a scanner returns for a field.
@@ -99,7 +117,7 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 		d.comma = detectComma(c)
 	}
 	var first []csvField
-	numbers := false // in a later record
+	typed := false // a value in a later record is more than text
 	rows := 0
 	for fields, err := range records(c, d.comma) {
 		if err != nil {
@@ -109,7 +127,7 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 			first = slices.Clone(fields)
 			continue
 		}
-		if numbers = slices.ContainsFunc(fields, csvField.number); numbers || rows > 1000 {
+		if typed = slices.ContainsFunc(fields, csvField.typed); typed || rows > 1000 {
 			break
 		}
 	}
@@ -117,7 +135,9 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 	case "yes":
 		d.header = true
 	case "", "auto":
-		d.header = len(first) > 0 && !slices.ContainsFunc(first, csvField.number) && (numbers || rows == 1)
+		plain := len(first) > 0 && !slices.ContainsFunc(first, csvField.typed)
+		d.header = plain && (typed || rows == 1 || areNames(first))
+		d.guessed = plain && !typed
 	}
 	d.names = make([]string, len(first))
 	for i, f := range first {
@@ -127,6 +147,21 @@ func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
 	}
 	return d, nil
 }
+
+// areNames tells whether fields of text can be the names of columns: none is missing, and none comes twice.
+func areNames(fields []csvField) bool {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if seen[f.text] || isNull([]byte(f.text)) {
+			return false
+		}
+		seen[f.text] = true
+	}
+	return true
+}
+
+// typed tells whether a field is a number, true or false.
+func (f csvField) typed() bool { return f.number() || isTruth([]byte(f.text)) }
 
 func (f csvField) number() bool {
 	_, err := parseNumber([]byte(f.text))
@@ -176,13 +211,20 @@ func fieldsOfFirst(c textChunk, comma byte) (n int, same bool, first int) {
 	return n, true, first
 }
 
-// infer returns the columns that a chunk, the file's first, has: a column is of numbers or of true and false where every
-// value of the chunk is one; otherwise it is text.
+// A guess is what the values of a column are so far.
+type guess struct {
+	values        int
+	whole, truths bool   // all are integers, all are true or false
+	odd           int    // values that are no numbers, counted as long as they are few
+	text          bool   // they are many
+	cell          string // the first of them, in quotes
+	line          int64  // where it is
+}
+
+// infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
+// where every value of the chunk is one; otherwise it is text.
 func (d dialect) infer(path string, c textChunk) ([]column, error) {
-	numbers, truths, values := make([]bool, len(d.names)), make([]bool, len(d.names)), make([]bool, len(d.names))
-	for i := range d.names {
-		numbers[i], truths[i] = true, true
-	}
+	guesses := slices.Repeat([]guess{{whole: true, truths: true}}, len(d.names))
 	s := scanner{text: c.text, line: c.line, comma: d.comma}
 	if d.header {
 		s.skipRecord()
@@ -190,38 +232,83 @@ func (d dialect) infer(path string, c textChunk) ([]column, error) {
 	for s.record() {
 		line := s.line
 		for i := 0; s.more; i++ {
-			if i < len(numbers) && numbers[i] {
-				if _, ok := s.number(); ok {
-					truths[i], values[i] = false, true
-					continue
-				}
+			if i < len(guesses) && guesses[i].plain(&s) {
+				continue
 			}
+			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
 				return nil, errorIn(path, "line %d: %w", line, err)
 			}
-			if i >= len(numbers) || isNull(text) && (!quoted || len(text) == 0) {
-				continue
-			}
-			values[i] = true
-			if truths[i] = truths[i] && isTruth(text); numbers[i] {
-				_, err := parseNumber(text)
-				numbers[i] = err != errNoNumber
+			if i < len(guesses) && (!isNull(text) || quoted && len(text) > 0) {
+				guesses[i].add(text, at)
 			}
 		}
 	}
 	cols := make([]column, len(d.names))
 	for i, name := range d.names {
-		var typ arrow.DataType = arrow.BinaryTypes.String
-		switch {
-		case truths[i] && values[i]:
-			typ = arrow.FixedWidthTypes.Boolean
-		case numbers[i]:
-			typ = arrow.PrimitiveTypes.Float64
-		}
+		typ := guesses[i].typ()
 		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
+		if g := guesses[i]; g.few() && typ.ID() == arrow.STRING {
+			cols[i].desc += fmt.Sprintf(", since line %d has %s", g.line, g.cell)
+		}
 	}
 	return cols, nil
+}
+
+// plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
+func (g *guess) plain(s *scanner) bool {
+	if g.text {
+		return false
+	}
+	if g.whole {
+		if _, ok := s.integer(); ok {
+			g.truths = false
+			g.values++
+			return true
+		}
+	}
+	_, ok := s.number()
+	if ok {
+		g.truths, g.whole = false, false
+		g.values++
+	}
+	return ok
+}
+
+// add takes a value of a line.
+func (g *guess) add(text []byte, line int64) {
+	g.values++
+	g.truths = g.truths && isTruth(text)
+	if g.whole {
+		_, g.whole = parseInteger(text)
+	}
+	if g.whole || g.text {
+		return
+	}
+	if _, err := parseNumber(text); err == errNoNumber {
+		if g.odd++; g.odd == 1 {
+			g.cell, g.line = quote(text), line
+		}
+		g.text = g.odd > 100 && !g.few()
+	}
+}
+
+// few tells whether there are values that are no numbers, and they are one of ten or more, or at most 1 % of all.
+func (g *guess) few() bool {
+	return g.odd > 0 && !g.text && g.values >= 10 && g.odd <= max(1, g.values/100)
+}
+
+func (g *guess) typ() arrow.DataType {
+	switch {
+	case g.values > 0 && g.truths:
+		return arrow.FixedWidthTypes.Boolean
+	case g.values > 0 && g.whole:
+		return arrow.PrimitiveTypes.Int64
+	case g.odd == 0:
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.BinaryTypes.String
 }
 
 // skipRecord goes past a record; a malformed one has been found before.

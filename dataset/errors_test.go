@@ -64,7 +64,7 @@ func TestErrors(t *testing.T) {
 		{"wrong pattern", []testField{x, y}, Options{Features: []string{"[z"}},
 			`DIR/a.parquet: "[z" is not a valid pattern: close every [ or put \ before it in --features`},
 		{"exclude nothing", []testField{x, y}, Options{Exclude: []string{"z"}},
-			`DIR/a.parquet: no column "z": did you mean "x"? (columns: x, y)`},
+			`DIR/a.parquet: no column "z" (columns: x, y)`},
 		{"exclude everything", []testField{x, y}, Options{Label: "y", Exclude: []string{"*"}},
 			`DIR/a.parquet: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
 		{"twice", []testField{x, y}, Options{Features: []string{"x", "x"}},
@@ -110,7 +110,8 @@ func TestErrors(t *testing.T) {
 // TestScanErrors covers what only Scan does.
 func TestScanErrors(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
-	a := file1(t, dir, "a.parquet", field("x", p.Float64, "[1, 2, 3]"), field("l", arrow.ListOf(p.Int32), `[[1], [2], [3]]`))
+	a := file1(t, dir, "a.parquet", field("x", p.Float64, "[1, 2, 3]"), field("l", arrow.ListOf(p.Int32), `[[1], [2], [3]]`),
+		field("w", arrow.ListOf(arrow.BinaryTypes.String), `[["a"], [], []]`))
 	b := file1(t, dir, "b.parquet", field("x", p.Float32, "[1]"), field("l", p.Int32, "[1]"))
 	for _, c := range []struct {
 		paths []string
@@ -119,8 +120,8 @@ func TestScanErrors(t *testing.T) {
 	}{
 		{[]string{a}, Options{Label: "x"},
 			"labels can be read block by block only with the classes of a model: load the data, or give none"},
-		{[]string{a}, Options{Keep: []string{"l"}}, `DIR/a.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
-		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k": did you mean "x"? (columns: x, l)`},
+		{[]string{a}, Options{Keep: []string{"w"}}, `DIR/a.parquet: column "w" is list, which can't be kept: leave it out of --keep`},
+		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k" (columns: x, l, w)`},
 		{[]string{a, b}, Options{Keep: []string{"x"}},
 			`DIR/b.parquet: column "l" is int32, but list in the first file: convert one of them`},
 		{[]string{a, b}, Options{Keep: []string{"x"}, Exclude: []string{"l"}},

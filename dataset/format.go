@@ -38,13 +38,14 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources(paths)
+	f, sources, err := openSources(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
+	opt.tell(opt.Text.unused(f))
 	switch f {
 	case formatCSV:
-		return openCSV(sources, opt)
+		return openCSV(ctx, sources, opt, p)
 	case formatSvmlight:
 		return openSvmlight(ctx, sources, opt)
 	case formatArrow:
@@ -54,14 +55,14 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 }
 
 // openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
-func openSources(paths []string) (format, []*source, error) {
+func openSources(ctx context.Context, paths []string) (format, []*source, error) {
 	sources := make([]*source, len(paths))
 	var first format
 	for i, path := range paths {
 		f := extensions[extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = newSource(path); err != nil {
+			if sources[i], err = newSource(ctx, path); err != nil {
 				return "", nil, err
 			}
 			if f == "" {
@@ -124,7 +125,7 @@ func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(
 
 // DefaultLabel returns the name of the label column where the format of the files has one, as svmlight does, or "".
 // Standard input, which can't be looked at and then read, is taken for svmlight.
-func DefaultLabel(paths []string) string {
+func DefaultLabel(ctx context.Context, paths []string) string {
 	paths, err := Expand(paths)
 	if err != nil {
 		return ""
@@ -135,7 +136,7 @@ func DefaultLabel(paths []string) string {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := newSource(path); err == nil {
+			if s, err := newSource(ctx, path); err == nil {
 				f, _ = s.sniff() // where that fails, so will reading
 			}
 		}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -103,9 +105,9 @@ func TestPublishedData(t *testing.T) {
 // mixed is a record of columns that every format but svmlight can hold.
 func mixed(tb testing.TB) arrow.Record {
 	p := arrow.PrimitiveTypes
-	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1, null, 3, 4]"),
+	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1.5, null, 3, 4]"),
 		field("s", arrow.BinaryTypes.String, `["a", "NA", "", null]`), field("b", arrow.FixedWidthTypes.Boolean,
-			"[true, false, null, true]"), field("y", p.Float64, "[0, 1, 0, 1]"))
+			"[true, false, null, true]"), field("y", p.Int64, "[0, 1, 0, 1]"))
 }
 
 // TestConvert writes a table from every format to every other that can hold it.
@@ -187,7 +189,8 @@ func TestConvertErrors(t *testing.T) {
 		label    string
 		want     string
 	}{
-		{nested, "b.csv", nil, "", `DIR/nested.parquet: column "l" is list, which can't be kept: leave it out of --keep`},
+		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
+		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
 		{start, "b.svm", []string{"n", "y"}, "y",
@@ -263,6 +266,7 @@ func TestModelOnSvmlight(t *testing.T) {
 	}{
 		{"1 1:2\n0 2:5\n", "[[0 2] [0 0]]", 0},
 		{"1 qid:3 1:2 3:4 9:1\n0 3:1 4:2\n", "[[4 2] [1 0]]", 2},
+		{"1 0:7 1:2 2:1\n", "[[0 2]]", 1},
 	} {
 		var notes []string
 		var got [][]float32
@@ -276,6 +280,48 @@ func TestModelOnSvmlight(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != c.want || len(notes) != c.notes {
 			t.Errorf("%q: %v, want %s; notes %q (%v)", c.text, got, c.want, notes, err)
 		}
+	}
+}
+
+// TestUnusedTextOptions: options of other formats are told of, once.
+func TestUnusedTextOptions(t *testing.T) {
+	parquet := filepath.Join(t.TempDir(), "a.parquet")
+	writeFile(t, parquet, mixed(t), 10)
+	csv, svm := textFile(t, "a.csv", "x,y\n1,2\n"), textFile(t, "a.svm", "1 1:1\n")
+	for _, c := range []struct {
+		path string
+		opt  TextOptions
+		want string
+	}{
+		{parquet, TextOptions{Header: "auto", IndexBase: "auto"}, "[]"},
+		{parquet, TextOptions{Header: "no", IndexBase: "1", Delimiter: "tab"}, "[--header is ignored: it is for CSV, and the data is Parquet " +
+			"--delimiter is ignored: it is for CSV, and the data is Parquet --index-base is ignored: it is for svmlight, and the data is Parquet]"},
+		{csv, TextOptions{Header: "yes", Delimiter: "comma"}, "[]"},
+		{csv, TextOptions{IndexBase: "0"}, "[--index-base is ignored: it is for svmlight, and the data is CSV]"},
+		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[--header is ignored: it is for CSV, and the data is svmlight]"},
+	} {
+		var notes []string
+		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &block.Spec{Bias: true},
+			Warn: func(s string) { notes = append(notes, s) }}, func(*block.Spec, *block.Block[float32], arrow.Record) error { return nil })
+		if err != nil || fmt.Sprint(notes) != c.want {
+			t.Errorf("%s, %+v: notes %s, want %s (%v)", c.path, c.opt, notes, c.want, err)
+		}
+	}
+}
+
+// TestPanickingJob: what panics while text is parsed is an error that says where.
+func TestPanickingJob(t *testing.T) {
+	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := chunks([]*source{s}, true, func(int, textChunk) iter.Seq[job] {
+		return func(yield func(job) bool) {
+			yield(func() (*batch, error) { panic("no more") })
+		}
+	})
+	for _, err := range inOrder(context.Background(), newPool(2), jobs) {
+		wantError(t, err, filepath.Dir(s.path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
 	}
 }
 
@@ -319,9 +365,16 @@ func TestStandardInput(t *testing.T) {
 	feed(textFile(t, "a.csv", "x\n1\n"))
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	if _, err := readStandardInput(strings.NewReader("12345"), 4); err == nil ||
-		err.Error() != "-: more than 4 bytes on standard input, half of this machine's memory: save it and name the file" {
+	if _, err := readStandardInput(context.Background(), strings.NewReader("12345"), 4); err == nil ||
+		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
+	}
+	open, w := io.Pipe() // of which nothing comes
+	defer w.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := readStandardInput(ctx, open, 4); err != context.Canceled {
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -365,6 +418,44 @@ func TestArrowFiles(t *testing.T) {
 				t.Errorf("converted: %q (%v)", text, err)
 			}
 			convertFile(t, 6, path, filepath.Join(filepath.Dir(path), "b.arrow"), WriterOptions{})
+		}
+	}
+}
+
+// TestArrowOffsets: values that don't lie one behind the other are an error of the file, not of what is written from it.
+func TestArrowOffsets(t *testing.T) {
+	const texts, bytes64, lists = `["aa", "bb", "cc"]`, `["YWE=", "YmI=", "Y2M="]`, "[[1, 2], [3, 4], [5, 6]]"
+	for _, f := range []testField{
+		field("v", arrow.BinaryTypes.String, texts),
+		field("v", arrow.BinaryTypes.LargeString, texts),
+		field("v", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, texts),
+		field("v", arrow.BinaryTypes.Binary, bytes64),
+		field("v", arrow.BinaryTypes.LargeBinary, bytes64),
+		field("v", arrow.ListOf(arrow.PrimitiveTypes.Int8), lists),
+		field("v", arrow.LargeListOf(arrow.PrimitiveTypes.Int8), lists),
+	} {
+		rec := record(t, f)
+		var file bytes.Buffer
+		w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
+		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		offsets := []byte("\x02\x00\x00\x00\x04\x00\x00\x00\x06")
+		if strings.HasPrefix(f.Type.Name(), "large") {
+			offsets = []byte("\x02\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x06")
+		}
+		at := bytes.LastIndex(file.Bytes(), offsets)
+		if at < 0 {
+			t.Fatalf("%s: no offsets", f.Type)
+		}
+		file.Bytes()[at] = 5
+		path := filepath.Join(t.TempDir(), "a.arrow")
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(t.TempDir(), "b.arrow"), Options{}, WriterOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), path+": a record can't be read (column \"v\" has values that end before they begin)") {
+			t.Errorf("%s: %v", f.Type, err)
 		}
 	}
 }

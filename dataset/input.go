@@ -2,9 +2,7 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
@@ -18,35 +16,21 @@ type input interface {
 	// batches yields the rows in order, after an error nothing more. Each call is a pass over the data. The batches are
 	// the caller's to release.
 	batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error]
-	notes() []string // lines about what a pass found and passed over
-	origins() []origin
+	notes() []string  // lines about what a pass found and passed over
 	labelOnly() input // with the label as the only column, where that is less work; otherwise the same
-}
-
-// An origin is a file that rows come from.
-type origin struct {
-	path string
-	info os.FileInfo // when it was opened; nil for standard input
 }
 
 func (in *parquetInput) total() int64          { return in.rows }
 func (in *parquetInput) selection() *selection { return in.sel }
 func (in *parquetInput) notes() []string       { return nil }
 
-func filesOf(sources []*source) []origin {
-	files := make([]origin, len(sources))
-	for i, s := range sources {
-		files[i] = origin{s.path, s.info}
-	}
-	return files
-}
-
 // nameOf names an input of those files.
 func nameOf(sources []*source) string {
-	if len(sources) == 1 {
-		return sources[0].path
+	paths := make([]string, len(sources))
+	for i, s := range sources {
+		paths[i] = s.path
 	}
-	return fmt.Sprintf("%s and %d more", sources[0].path, len(sources)-1)
+	return Name(paths)
 }
 
 // A future is a batch that is being made.

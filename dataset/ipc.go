@@ -55,7 +55,6 @@ func openArrow(sources []*source, opt Options) (input, error) {
 	return in, nil
 }
 
-func (in *arrowInput) origins() []origin     { return filesOf(in.sources) }
 func (in *arrowInput) labelOnly() input      { return in }
 func (in *arrowInput) name() string          { return nameOf(in.sources) }
 func (in *arrowInput) total() int64          { return -1 }

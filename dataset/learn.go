@@ -34,9 +34,10 @@ func (s *selection) unmeasured() bool {
 	return slices.ContainsFunc(s.inputs, func(c block.Column) bool { return c.Width() == 0 })
 }
 
-// learn finds out from the batches of the input what the features depend on. It leaves wrong values to be found by the
-// builder, which says where they are.
-func (s *selection) learn(ctx context.Context, name string, p pool, batches iter.Seq2[*batch, error]) error {
+// learn finds out from the batches of the input, of total rows, what the features depend on. It leaves wrong values to be
+// found by the builder, which says where they are.
+func (s *selection) learn(ctx context.Context, name string, p pool, batches iter.Seq2[*batch, error], total int64,
+	progress func(rows, total int64)) error {
 	l := &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs)), texts: make([]collector, len(s.inputs))}
 	for bt, err := range batches {
 		if err != nil {
@@ -49,6 +50,9 @@ func (s *selection) learn(ctx context.Context, name string, p pool, batches iter
 		}
 		if err != nil {
 			return err
+		}
+		if progress != nil {
+			progress(l.input, total)
 		}
 		if !s.wholly() && !s.unmeasured() {
 			return nil
@@ -72,19 +76,18 @@ type unfit struct{ error }
 
 func (l *lesson) add(ctx context.Context, bt *batch) error {
 	l.input += bt.rows
-	if err := l.sel.measureLists(bt); err != nil {
-		return err
-	}
-	if !l.sel.wholly() {
-		return nil
-	}
 	kept, err := l.sel.kept(ctx, l.pool, bt)
+	if err == nil {
+		err = l.sel.measureLists(bt, kept)
+	}
 	if err != nil {
 		return err
 	}
-	err = l.pool.each(ctx, len(l.sel.inputs), func(k int) error {
-		return recovered(func() error { return l.column(k, bt, kept) })
-	})
+	if l.sel.wholly() {
+		err = l.pool.each(ctx, len(l.sel.inputs), func(k int) error {
+			return recovered(func() error { return l.column(k, bt, kept) })
+		})
+	}
 	l.rows += int64(kept.len())
 	return err
 }
@@ -207,7 +210,7 @@ func (l *lesson) countLists(k int, r reader[float64], lo, hi int, scratch []floa
 
 // finish writes down what was learned.
 func (l *lesson) finish(name string) error {
-	if l.input == 0 || l.sel.wholly() && l.rows == 0 {
+	if l.rows == 0 {
 		return nil // which is the caller's to tell
 	}
 	for k := range l.sel.inputs {
@@ -256,8 +259,8 @@ func (l *lesson) note(c *block.Column, t tally) (what string) {
 	return ""
 }
 
-// measureLists learns from the first list that has elements how many all must have.
-func (s *selection) measureLists(bt *batch) error {
+// measureLists learns from the first list that has elements, among the rows that are kept, how many all must have.
+func (s *selection) measureLists(bt *batch, kept cut) error {
 	for k, i := range s.features {
 		c := &s.inputs[k]
 		if c.Kind != block.ListColumn || c.Elements > 0 {
@@ -267,9 +270,11 @@ func (s *selection) measureLists(bt *batch) error {
 		if err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
-		for row := 0; row < list.Len() && c.Elements == 0; row++ {
-			if from, to := list.ValueOffsets(row); list.IsValid(row) {
-				c.Elements = int(to - from)
+		for _, span := range kept.spans() {
+			for row := span.lo; row < span.hi && c.Elements == 0; row++ {
+				if from, to := list.ValueOffsets(row); list.IsValid(row) {
+					c.Elements = int(to - from)
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
 	"unsafe"
 )
@@ -81,6 +82,46 @@ func smallInt(text []byte) (v, n int) {
 		v = -v
 	}
 	return v, n
+}
+
+// parseWhole reads the integer of at most 18 digits that text begins with: its value and its length, 0 where there is none.
+// Minus zero is none, since int64 has no such value.
+func parseWhole(text []byte) (v int64, n int) {
+	negative := false
+	if n < len(text) && (text[n] == '-' || text[n] == '+') {
+		negative = text[n] == '-'
+		n++
+	}
+	start := n
+	for ; n < len(text) && text[n]-'0' < 10; n++ {
+		v = v*10 + int64(text[n]-'0')
+	}
+	if n == start || n-start > 18 || negative && v == 0 {
+		return 0, 0
+	}
+	if negative {
+		v = -v
+	}
+	return v, n
+}
+
+// parseInteger reads all of text as an integer, if int64 holds it.
+func parseInteger(text []byte) (int64, bool) {
+	if v, n := parseWhole(text); n > 0 && n == len(text) {
+		return v, true
+	}
+	v, err := strconv.ParseInt(unsafe.String(unsafe.SliceData(text), len(text)), 10, 64)
+	return v, err == nil && v != 0
+}
+
+// isRounded tells whether text is a whole number that v, as which it was read, is neither exactly nor in its shortest form.
+func isRounded(text []byte, v float64) bool {
+	digits := bytes.TrimLeft(text, "+-0")
+	if len(digits) < 16 || bytes.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) {
+		return false
+	}
+	v = math.Abs(v)
+	return string(digits) != strconv.FormatFloat(v, 'f', 0, 64) && string(digits) != strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 var errNoNumber = errors.New("is not a number")

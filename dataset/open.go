@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -46,12 +47,14 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
 	sel := in.selection()
+	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}
+	files.within(0)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return nil, err
 		}
 	}
-	return &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}, nil
+	return files, nil
 }
 
 // Rows returns how many rows there are at most, those that are left out for missing values included; -1 where only
@@ -86,6 +89,7 @@ func (in *Input[T]) Cols() int {
 
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
+	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols()))
 	var mem page.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}
@@ -109,8 +113,9 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 	if !ok {
 		return []part{{0, in.Rows(), func(p pool) iter.Seq2[*batch, error] { return in.in.batches(ctx, p, in.mem) }}}, 0
 	}
+	buffers.Limit = files.pages()
 	ranges := []rowRange{{0, files.rows}}
-	if workers := cap(in.pool); workers > 1 && in.sel.nulls != block.NullsDrop {
+	if workers := cap(in.pool); workers > 1 && in.sel.nulls != block.NullsDrop && files.lanes(workers) == workers {
 		if r := files.ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
@@ -122,31 +127,42 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 	return parts, files.stored()
 }
 
-// Key identifies the blocks for a cache: it differs where another option, or a file that changed, could make them differ.
-func (in *Input[T]) Key() (cache.Key, error) {
+// Key identifies for a cache the blocks that Open gives of files: it differs where another option, or a file that changed,
+// could make them differ. It doesn't read the files.
+func Key(paths []string, opt Options) (cache.Key, error) {
+	if opt.Nulls == "" {
+		opt.Nulls = block.NullsError
+	}
 	options, err := json.Marshal(struct {
 		Reader int
 		Options
-	}{readerVersion, in.opt})
+	}{readerVersion, opt})
 	if err != nil {
 		return cache.Key{}, err
 	}
+	if paths, err = Expand(paths); err != nil {
+		return cache.Key{}, err
+	}
 	key := cache.Key{Options: options}
-	for _, f := range in.in.origins() {
-		if f.info == nil {
-			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", f.path)
+	for _, p := range paths {
+		if p == "-" {
+			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}
-		path, err := filepath.Abs(f.path)
+		info, err := os.Stat(p)
 		if err != nil {
-			return key, pathError(f.path, err)
+			return key, pathError(p, err)
 		}
-		key.Sources = append(key.Sources, cache.Source{Path: path, Size: f.info.Size(), Modified: f.info.ModTime().UnixNano()})
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return key, pathError(p, err)
+		}
+		key.Sources = append(key.Sources, cache.Source{Path: abs, Size: info.Size(), Modified: info.ModTime().UnixNano()})
 	}
 	return key, nil
 }
 
 // readerVersion counts the changes of this package that make other blocks of the same files and options.
-const readerVersion = 1
+const readerVersion = 2
 
 // A survey is what a stream must know before its first block.
 type survey struct {

@@ -29,6 +29,7 @@ type parquetInput struct {
 	sel   *selection
 	rows  int64
 
+	memory  int64      // that a pass may take; 0: no bound
 	buffers *page.Pool // shared with other inputs; nil: each pass has its own
 }
 
@@ -108,16 +109,19 @@ func (in *parquetInput) name() string {
 // the caller's to release.
 //
 // The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups. One
-// worker decodes a batch when it is wanted.
+// worker decodes a batch when it is wanted, and so do all where memory is short.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		buffers := in.buffers
 		if buffers == nil {
 			buffers = page.NewPool(mem)
+			buffers.Limit = in.pages()
 			defer buffers.Close()
 		}
-		if cap(p) == 1 {
-			for _, g := range in.groups() {
+		groups, columns := in.groups(), max(1, len(in.sel.columns))
+		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
+		if cap(p) == 1 || lanes == 0 {
+			for _, g := range groups {
 				if !g.decode(ctx, p, buffers, yield) {
 					return
 				}
@@ -129,8 +133,6 @@ func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocato
 		defer running.Wait()
 		defer cancel()
 		// A lane begins the next row group when the last batch of its own was taken.
-		groups, columns := in.groups(), max(1, len(in.sel.columns))
-		lanes := min(cap(p), (2*cap(p)+columns-1)/columns, len(groups))
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {
@@ -336,7 +338,7 @@ func (in *parquetInput) ranges(n int, blockRows int64) (all []rowRange) {
 
 // only returns the input with those rows alone, decoded in memory of that pool.
 func (in *parquetInput) only(r rowRange, buffers *page.Pool) *parquetInput {
-	part := &parquetInput{sel: in.sel, rows: r.last - r.first, buffers: buffers}
+	part := &parquetInput{sel: in.sel, rows: r.last - r.first, memory: in.memory, buffers: buffers}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns, groups: slices.Clone(f.groups)}
 		for i := range g.groups {
@@ -351,14 +353,17 @@ func (in *parquetInput) only(r rowRange, buffers *page.Pool) *parquetInput {
 	return part
 }
 
-// stored returns how many bytes the selected columns take in the files.
+// stored returns how many bytes the selected columns take in the files, each of which may say that its chunks lie in the
+// same ones.
 func (in *parquetInput) stored() (bytes int64) {
 	for _, f := range in.files {
+		chunks := int64(0)
 		for _, g := range f.groups {
 			for _, c := range g.chunks {
-				bytes += c.Size
+				chunks += c.Size
 			}
 		}
+		bytes += min(chunks, f.info.Size())
 	}
 	return bytes
 }
@@ -579,7 +584,7 @@ func oneLine(s string) string {
 // labelOnly returns the input with the label as its only column.
 func (in *parquetInput) labelOnly() input {
 	label := in.sel.label
-	only := &parquetInput{rows: in.rows, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
+	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {
@@ -588,12 +593,4 @@ func (in *parquetInput) labelOnly() input {
 		only.files = append(only.files, g)
 	}
 	return only
-}
-
-func (in *parquetInput) origins() []origin {
-	files := make([]origin, len(in.files))
-	for i, f := range in.files {
-		files[i] = origin{f.path, f.info}
-	}
-	return files
 }

@@ -141,3 +141,11 @@ func pathError(p string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", p, err)
 }
+
+// Name names files in a message about all of them.
+func Name(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
+}

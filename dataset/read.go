@@ -49,6 +49,11 @@ type Options struct {
 	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text     TextOptions // how CSV and svmlight files are written
 
+	// Memory, unless 0, is how many bytes blocks and the pages of Parquet files may take in memory. What pages may, they take
+	// in any case up to 48 MiB; a file that needs more can't be read. The number of rows that are read at a time, which come
+	// on top, doesn't depend on it.
+	Memory int64 `json:"-"`
+
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
 	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
@@ -59,12 +64,14 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
+	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
 	// and Workers.
 	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
-	// there will be, -1 where that isn't known.
+	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
 	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
@@ -120,7 +127,7 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 				bt.release()
 			}
 		}()
-		if err := sel.learn(ctx, "", p, again); err != nil {
+		if err := sel.learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again
@@ -255,7 +262,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
 	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem)); err != nil {
+		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return err
 		}
 	}
@@ -283,6 +290,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.warn(opt.Warn)
+	sel.tellPassed(opt)
 	opt.tell(in.notes())
 	return nil
 }
@@ -403,6 +411,9 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 			if int64(col.Len()) != b.rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.name, col.Len(), b.rows)
 			}
+			if !inBounds(col) {
+				return fmt.Errorf("column %q has values that end before they begin", c.name)
+			}
 			col.Retain()
 			b.columns[k] = col
 		}
@@ -416,4 +427,43 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 		return nil, nil
 	}
 	return b, nil
+}
+
+// inBounds tells whether the values of a column of text, binary data or lists, or of its dictionary, lie one behind the
+// other. Arrow looks at the end of the last alone.
+func inBounds(a arrow.Array) bool {
+	if a.Len() == 0 { // which may be without offsets
+		return true
+	}
+	switch a := a.(type) {
+	case *array.Dictionary:
+		return inBounds(a.Dictionary())
+	case *array.String:
+		return ascend(a.ValueOffsets())
+	case *array.Binary:
+		return ascend(a.ValueOffsets())
+	case *array.LargeString:
+		return ascend(a.ValueOffsets())
+	case *array.LargeBinary:
+		return ascend(a.ValueOffsets())
+	case *array.List:
+		return listsAscend(a)
+	case *array.LargeList:
+		return listsAscend(a)
+	}
+	return true
+}
+
+func ascend[I int32 | int64](offsets []I) bool { return offsets[0] >= 0 && slices.IsSorted(offsets) }
+
+func listsAscend(a array.ListLike) bool {
+	last := int64(0)
+	for i := range a.Len() {
+		lo, hi := a.ValueOffsets(i)
+		if lo < last || hi < lo {
+			return false
+		}
+		last = hi
+	}
+	return last <= int64(a.ListValues().Len()) && inBounds(a.ListValues())
 }

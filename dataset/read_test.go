@@ -561,6 +561,10 @@ func TestProgress(t *testing.T) {
 	if _, err := FromRecords[float32](context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
 		t.Errorf("records: %v, %v", err, got)
 	}
+	got, opt.Standardize = nil, true
+	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5 2/5 4/5 5/5]" {
+		t.Errorf("two passes: %v, %v", err, got)
+	}
 }
 
 // TestCancel cancels in the middle: the error is the context's, and no goroutine or memory is left behind.

@@ -113,6 +113,18 @@ func (s *scanner) number() (v float64, ok bool) {
 	return v, true
 }
 
+// integer does what number does, for integers.
+func (s *scanner) integer() (v int64, ok bool) {
+	v, n := parseWhole(s.text[s.pos:])
+	end := s.pos + n
+	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+		return 0, false
+	}
+	s.pos = end
+	s.fieldEnd()
+	return v, true
+}
+
 // fieldEnd goes past what ends a field.
 func (s *scanner) fieldEnd() {
 	if s.comma == blanks {

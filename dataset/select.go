@@ -34,7 +34,8 @@ type selection struct {
 	bias     bool
 	nulls    block.Nulls
 	left     []string // columns, with their types, that were left out because they can't be features
-	texts    bool     // some of these could be as categories
+	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
+	texts    bool     // some of left could be as categories
 
 	standardize bool // learn how
 	fixed       bool // by a model: what features depend on isn't learned from the data
@@ -100,7 +101,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 		return nil, err
 	}
 	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
-		left: c.left, texts: c.texts}
+		left: c.left, passed: c.passed, texts: c.texts}
 	if opt.Spec != nil {
 		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
@@ -172,6 +173,7 @@ type chooser struct {
 	opt    Options
 	coding coding
 	left   []string // as in selection
+	passed []string // as in selection
 	texts  bool     // as in selection
 }
 
@@ -199,15 +201,9 @@ func (c *chooser) features(label int) ([]int, []block.Column, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	excluded := make([]bool, len(c.cols))
-	for _, pattern := range c.opt.Exclude {
-		matches, err := c.matches("--exclude", pattern)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, i := range matches {
-			excluded[i] = true
-		}
+	excluded, err := c.excluded()
+	if err != nil {
+		return nil, nil, err
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	for i, col := range c.cols {
@@ -225,6 +221,21 @@ func (c *chooser) features(label int) ([]int, []block.Column, error) {
 		inputs[k], _ = toInput(c.cols[i], c.coding)
 	}
 	return wanted, inputs, c.unique(wanted)
+}
+
+// excluded tells of each column whether Exclude names it.
+func (c *chooser) excluded() ([]bool, error) {
+	excluded := make([]bool, len(c.cols))
+	for _, pattern := range c.opt.Exclude {
+		matches, err := c.matches("--exclude", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			excluded[i] = true
+		}
+	}
+	return excluded, nil
 }
 
 // modelColumns returns the columns that a model makes its features from.
@@ -384,20 +395,50 @@ func (c *chooser) allUsable(label int) []int {
 func (c *chooser) kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
+	if c.opt.converts {
+		var err error
+		if have, err = c.excluded(); err != nil {
+			return nil, err
+		}
+		if len(c.opt.Keep) == 0 {
+			return c.all(have)
+		}
+	}
 	for _, pattern := range c.opt.Keep {
 		matches, err := c.matches("--keep", pattern)
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range matches {
-			if !keepable(c.cols[i].typ) && !c.isPattern(pattern) {
-				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].desc)
-			}
-			if keepable(c.cols[i].typ) && !have[i] {
+			switch {
+			case have[i]:
+			case keepable(c.cols[i].typ):
 				found = append(found, i)
+			case c.isPattern(pattern):
+				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].name, c.cols[i].desc))
+			default:
+				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].desc)
 			}
 			have[i] = true
 		}
+	}
+	return found, c.unique(found)
+}
+
+// all returns the columns that aren't excluded, each of which must be one that can be kept.
+func (c *chooser) all(excluded []bool) ([]int, error) {
+	var found []int
+	for i, col := range c.cols {
+		if excluded[i] {
+			continue
+		}
+		if !keepable(col.typ) {
+			return nil, c.errorf("column %q is %s, which can't be written: leave it out with --exclude", col.name, col.desc)
+		}
+		found = append(found, i)
+	}
+	if len(found) == 0 {
+		return nil, c.errorf("no columns are left to write: name a file that has some, or exclude fewer")
 	}
 	return found, c.unique(found)
 }
@@ -518,8 +559,21 @@ func (c column) label() string {
 // slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.
 func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
-// keepable tells whether a column of that type can be handed on.
-func keepable(t arrow.DataType) bool { return t != nil && !arrow.IsNested(t.ID()) }
+// keepable tells whether a column of that type can be handed on: values, and lists of numbers.
+func keepable(t arrow.DataType) bool {
+	if t == nil || !arrow.IsNested(t.ID()) {
+		return t != nil
+	}
+	_, _, ok := listOf(t)
+	return ok
+}
+
+// tellPassed passes a note on about columns that a pattern of Keep passed over.
+func (s *selection) tellPassed(opt Options) {
+	if len(s.passed) > 0 {
+		opt.tell([]string{some(s.passed) + ": left out, values of such a type can't be handed on"})
+	}
+}
 
 // classKind returns the kind of classes that a label of that type has.
 func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {

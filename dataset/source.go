@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/memory"
 )
 
 // A source is a file that is read from its beginning, or standard input, which is held in memory so that it can be read
@@ -21,9 +25,9 @@ type source struct {
 	data []byte      // of standard input
 }
 
-func newSource(path string) (*source, error) {
+func newSource(ctx context.Context, path string) (*source, error) {
 	if path == "-" {
-		data, err := readStandardInput(os.Stdin, maxStandardInput())
+		data, err := readStandardInput(ctx, os.Stdin, maxStandardInput())
 		return &source{path: path, data: data}, err
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
@@ -37,17 +41,39 @@ func newSource(path string) (*source, error) {
 	return &source{path: path, info: info}, nil
 }
 
-// maxStandardInput is how many bytes of standard input are held: half of the machine's memory, since what is made of
-// them takes room too.
-func maxStandardInput() int64 { return physicalMemory() / 2 }
+// maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
+// of them takes room too.
+func maxStandardInput() int64 { return availableMemory() / 2 }
 
-func readStandardInput(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
+// availableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
+func availableMemory() int64 {
+	if bytes := memory.Available(); bytes > 0 {
+		return bytes
+	}
+	return 8 << 30
+}
+
+// readStandardInput returns when the context ends. A read that waits for a terminal or a pipe can't be ended and is left behind.
+func readStandardInput(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
+	var data []byte
+	var err error
+	var reading errgroup.Group
+	done := make(chan struct{})
+	reading.Go(func() error {
+		defer close(done)
+		data, err = io.ReadAll(io.LimitReader(r, most+1))
+		return nil
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("-: standard input can't be read (%w)", err)
 	case int64(len(data)) > most:
-		return nil, fmt.Errorf("-: more than %s on standard input, half of this machine's memory: save it and name the file",
+		return nil, fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
 			bytesText(most))
 	}
 	return data, nil

@@ -161,7 +161,7 @@ func TestStandardizeLists(t *testing.T) {
 		for k := range flat {
 			v := 0.0
 			if r >= 5000 {
-				v = float64(r*(k+1)%17) + 0.25
+				v = float64(r*(k+1)%17*(4*k+1)) + 0.25
 				b.ValueBuilder().(*array.Float64Builder).Append(v)
 			}
 			flat[k] = append(flat[k], v)
@@ -184,8 +184,13 @@ func TestStandardizeLists(t *testing.T) {
 		}
 		if first == nil {
 			first = blocksOf(t, d)
-			if x := first[0].X[0]; x != float32((0-c.Center[0])/c.Scale[0]) {
-				t.Errorf("a missing list begins with %v", x)
+			rows, _ := rowsOf(t, d)
+			for k, column := range flat {
+				for r, v := range column {
+					if want := float32((v - c.Center[k]) / c.Scale[k]); rows[r][k] != want {
+						t.Fatalf("element %d of row %d is %v, want %v", k, r, rows[r][k], want)
+					}
+				}
 			}
 		}
 		if err := sameBlocks(blocksOf(t, d), first); err != nil {

@@ -21,6 +21,7 @@ type Stream[T kernel.Float] struct {
 	spec  *block.Spec
 	spare sync.Pool // *[]*block.Block[T], those in flight
 	warn  sync.Once
+	heard []string // warnings
 }
 
 // Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column, to
@@ -37,6 +38,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	}
 	rows := int(min(s.rows, int64(block.Rows[T](s.spec.Cols()))))
 	count := min(block.InFlight, (s.rows+int64(rows)-1)/int64(rows))
+	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols()))
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
@@ -55,6 +57,9 @@ func (s *Stream[T]) Rows() int64 { return s.rows }
 
 // Spec says what the columns mean.
 func (s *Stream[T]) Spec() *block.Spec { return s.spec }
+
+// Warnings returns what Options.Warn was told at the end of the first whole pass; nothing before.
+func (s *Stream[T]) Warnings() []string { return s.heard }
 
 // Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
 func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
@@ -86,8 +91,9 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			return
 		}
 		s.warn.Do(func() {
-			b.warn(s.opt.Warn)
-			s.opt.tell(s.in.notes())
+			b.warn(func(text string) { s.heard = append(s.heard, text) })
+			s.heard = append(s.heard, s.in.notes()...)
+			s.opt.tell(s.heard)
 		})
 	}
 }

@@ -19,7 +19,7 @@ import (
 const svmlightLabel = "label"
 
 // denseBytes is about how much of dense columns is made of lines at a time.
-const denseBytes = 16 << 20
+const denseBytes = 4 << 20
 
 // svmlightInput is the selected columns of svmlight files, dense: what a line doesn't name is 0.
 type svmlightInput struct {
@@ -32,6 +32,7 @@ type svmlightInput struct {
 	fewer    bool  // the columns are a model's: lines may have more
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
+	sawZero  atomic.Bool
 }
 
 func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, error) {
@@ -44,7 +45,9 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, e
 		if seen, err = measure(ctx, sources); err != nil {
 			return nil, err
 		}
-		in.rows = seen.rows
+		if in.rows = seen.rows; in.rows == 0 {
+			return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
+		}
 	}
 	first := 1
 	if opt.Text.IndexBase == "0" || seen.zero && opt.Text.IndexBase != "1" {
@@ -58,23 +61,24 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, e
 	for i := first; i <= seen.last; i++ {
 		cols = append(cols, column{name: fmt.Sprint("f", i), typ: number, desc: describe(number), index: i})
 	}
-	var err error
-	if in.sel, err = choose(newSchema(sources[0].path, cols), namedLabel(opt, cols)); err != nil {
+	sel, err := choose(newSchema(sources[0].path, cols), namedLabel(opt, cols))
+	if err != nil {
 		return nil, err
 	}
-	in.place, in.label = slices.Repeat([]int{-1}, seen.last+1), -1
-	for k, c := range in.sel.columns {
+	in.read(sel, seen.last)
+	return in, nil
+}
+
+// read sets the columns that are read; last is the last index that a feature has.
+func (in *svmlightInput) read(sel *selection, last int) {
+	in.sel, in.place, in.label = sel, slices.Repeat([]int{-1}, last+1), -1
+	for k, c := range sel.columns {
 		if c.name == svmlightLabel {
 			in.label = k
 		} else {
 			in.place[c.index] = k
 		}
 	}
-	if need, have := in.rows*int64(len(in.sel.features))*4, physicalMemory(); opt.Spec == nil && need > have {
-		return nil, fmt.Errorf("%s: %d rows of %d features take %s, more than this machine's memory (%s): choose some with "+
-			"--features", in.name(), in.rows, len(in.sel.features), bytesText(need), bytesText(have))
-	}
-	return in, nil
 }
 
 // An extent is what lines of svmlight hold.
@@ -126,7 +130,7 @@ func (e *extent) add(line []byte) error {
 		return nil
 	}
 	e.rows++
-	e.zero = e.zero || bytes.Contains(line, []byte(" 0:")) || bytes.Contains(line, []byte("\t0:"))
+	e.zero = e.zero || beginsAtZero(line)
 	colon := bytes.LastIndexByte(line, ':')
 	if colon < 0 {
 		return nil
@@ -142,6 +146,16 @@ func (e *extent) add(line []byte) error {
 	}
 	e.last = max(e.last, last)
 	return nil
+}
+
+// beginsAtZero tells whether the first index of a line is 0.
+func beginsAtZero(line []byte) bool {
+	for rest := line; ; {
+		rest = bytes.TrimLeft(rest[len(word(rest)):], blankBytes)
+		if !bytes.HasPrefix(rest, []byte("qid:")) {
+			return bytes.HasPrefix(bytes.TrimLeft(rest, "0"), []byte{':'})
+		}
+	}
 }
 
 // looksSvmlight tells whether text is svmlight: in the first line with a pair, pairs are all that follows the label.
@@ -166,8 +180,6 @@ func looksSvmlight(text []byte) bool {
 	return false
 }
 
-func (in *svmlightInput) origins() []origin     { return filesOf(in.sources) }
-func (in *svmlightInput) labelOnly() input      { return in }
 func (in *svmlightInput) name() string          { return nameOf(in.sources) }
 func (in *svmlightInput) total() int64          { return in.rows }
 func (in *svmlightInput) selection() *selection { return in.sel }
@@ -178,6 +190,10 @@ func (in *svmlightInput) notes() (notes []string) {
 	}
 	if in.sawMore.Load() {
 		notes = append(notes, "indices that are no features of the model are ignored")
+	}
+	if in.sawZero.Load() {
+		notes = append(notes, "index 0 is ignored, since it is no feature of the model: number the indices from 1 if they were so in "+
+			"training")
 	}
 	return notes
 }
@@ -194,6 +210,14 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 			}
 		}
 	}))
+}
+
+// labelOnly returns the input with the label as its only column: no dense row is made.
+func (in *svmlightInput) labelOnly() input {
+	label := in.sel.columns[in.sel.label]
+	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer}
+	only.read(&selection{columns: []column{label}}, len(in.place)-1)
+	return only
 }
 
 // split cuts a chunk into chunks of at most that many lines.
@@ -256,7 +280,7 @@ func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
 		columns[in.label][r] = label
 	}
 	for last := -1; ; {
-		if rest = bytes.TrimLeft(rest, " \t\v\f\r"); len(rest) == 0 {
+		if rest = bytes.TrimLeft(rest, blankBytes); len(rest) == 0 {
 			return nil
 		}
 		pair := rest
@@ -286,6 +310,8 @@ func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
 			columns[in.place[index]][r] = v
 		case index >= len(in.place) && in.fewer:
 			in.sawMore.Store(true)
+		case index == 0 && in.fewer:
+			in.sawZero.Store(true)
 		}
 		last = index
 	}
@@ -312,5 +338,8 @@ func word(text []byte) []byte {
 	}
 	return text
 }
+
+// blankBytes are those of isBlank but the line break.
+const blankBytes = " \t\v\f\r"
 
 func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }

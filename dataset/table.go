@@ -29,23 +29,24 @@ type TableField struct {
 }
 
 // IsParquet tells whether a file is to be read as Parquet.
-func IsParquet(path string) (bool, error) {
-	f, _, err := openSources([]string{path})
+func IsParquet(ctx context.Context, path string) (bool, error) {
+	f, _, err := openSources(ctx, []string{path})
 	return f == formatParquet, err
 }
 
-// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text and
-// Workers.
+// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text, Workers and
+// Warn.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
 	p, err := opt.pool()
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources([]string{path})
+	f, sources, err := openSources(ctx, []string{path})
 	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text}, p)
+	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
+		Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,8 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		info.Comma = commaName(in.files[0].comma)
 	}
 	for _, c := range in.selection().columns {
-		info.Columns = append(info.Columns, TableField{Name: c.name, Type: c.desc, Feature: number(c.typ)})
+		_, feature := toInput(c, coding{})
+		info.Columns = append(info.Columns, TableField{Name: c.name, Type: describe(c.typ), Feature: feature})
 	}
 	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
@@ -70,6 +72,8 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		}
 		b.release()
 	}
+	in.selection().tellPassed(opt)
+	opt.tell(in.notes())
 	return info, nil
 }
 

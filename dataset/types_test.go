@@ -287,6 +287,24 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
+// TestDroppedLists: a list in a row that isn't kept says nothing of how long the others are.
+func TestDroppedLists(t *testing.T) {
+	p := arrow.PrimitiveTypes
+	rec := record(t, field("emb", arrow.ListOf(p.Float64), "[[1], [null, 2, 3], [], [4, 5], [6], [7, 8]]"),
+		field("x", p.Float64, "[null, 1, null, 2, 3, 4]"), field("y", p.Int8, "[0, 1, 0, 1, null, 0]"))
+	for _, size := range []int64{1, 2, 100} {
+		d, err := fromRecord[float64](t, rec, size, Options{Label: "y", Nulls: block.NullsDrop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, y := rowsOf(t, d); fmt.Sprint(rows, y) != "[[4 5 2 1] [7 8 4 1]] [1 -1]" {
+			t.Errorf("records of %d: %v, %v", size, rows, y)
+		}
+		_, err = fromRecord[float64](t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: block.NullsDrop})
+		wantError(t, err, "", "no rows are left of 3, each has a missing value: exclude columns, or fill them in")
+	}
+}
+
 // TestUnitsDiffer reads files whose dates count different units.
 func TestUnitsDiffer(t *testing.T) {
 	dir, w := t.TempDir(), arrow.FixedWidthTypes

@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -303,5 +305,60 @@ func TestEveryType(t *testing.T) {
 			t.Fatalf("trial %d: %v", trial, err)
 		}
 		mem.AssertSize(t, 0)
+	}
+}
+
+// TestOldWriters: files of parquet-mr before 1.2.9 leave the dictionary page's header out of a chunk's size (PARQUET-816).
+// Such a size in other files is damage.
+func TestOldWriters(t *testing.T) {
+	var values []string
+	for i := range 500 {
+		values = append(values, fmt.Sprint(i%7))
+	}
+	rec := record(t, field("x", arrow.PrimitiveTypes.Int64, "["+strings.Join(values, ", ")+"]"))
+	for writer, want := range map[string]string{"parquet-mr version 1.2.8 (build 1)": "", "parquet-mr version 1.2.9 (build 1)": "can't be decoded",
+		"another version 1.0.0 (build 1)": "can't be decoded"} {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		writeFile(t, path, rec, 1000, parquet.WithCreatedBy(writer), parquet.WithCompression(compress.Codecs.Uncompressed))
+		in, err := openColumns(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := in.files[0].groups[0].chunks[0]
+		if (c.Padding > 0) != (want == "") {
+			t.Errorf("%s: padding of %d bytes", writer, c.Padding)
+		}
+		// The size stands twice, uncompressed and compressed, each behind the mark of a field that is the next one, of 64 bits.
+		size := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) }
+		n := c.Size - c.Padding
+		old := bytes.Replace(file, slices.Concat(size(n), size(n)), slices.Concat(size(n), size(n-14)), 1)
+		if len(old) != len(file) || bytes.Equal(old, file) {
+			t.Fatal("no size to change")
+		}
+		if err := os.WriteFile(path, old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if in, err = openColumns(path); err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		err = readColumns(in, 1, memory.DefaultAllocator, func(_ int, a arrow.Array) {
+			for i := range a.Len() {
+				if got := valueText(a, i); got != values[rows] {
+					t.Fatalf("row %d is %s", rows, got)
+				}
+				rows++
+			}
+		})
+		if want == "" && (err != nil || rows != 500) {
+			t.Errorf("%s: %d rows, error %v", writer, rows, err)
+		}
+		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v", writer, err)
+		}
 	}
 }

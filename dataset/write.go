@@ -204,6 +204,7 @@ func (w *Writer) guard(f func() error) (err error) {
 
 type parquetEncoder struct {
 	*pqarrow.FileWriter
+	schema    *arrow.Schema
 	groupRows int64
 	out       *tail
 }
@@ -240,6 +241,7 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 		}
 	}
 	t := &tail{Writer: out}
+	schema = plainLists(schema)
 	w, err := pqarrow.NewFileWriter(schema, t, parquet.NewWriterProperties(props...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, err
@@ -249,11 +251,25 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 			return nil, err
 		}
 	}
-	return &parquetEncoder{w, opt.RowGroupRows, t}, nil
+	return &parquetEncoder{w, schema, opt.RowGroupRows, t}, nil
 }
 
 // write adds rec to the row group that is being filled and starts new ones as needed.
-func (e *parquetEncoder) write(rec arrow.Record) error { return e.WriteBuffered(rec) }
+func (e *parquetEncoder) write(rec arrow.Record) error {
+	columns := slices.Clone(rec.Columns())
+	for i, c := range columns {
+		if list, ok := c.(array.ListLike); ok {
+			var err error
+			if columns[i], err = plainList(list); err != nil {
+				return err
+			}
+			defer columns[i].Release()
+		}
+	}
+	plain := array.NewRecord(e.schema, columns, rec.NumRows())
+	defer plain.Release()
+	return e.WriteBuffered(plain)
+}
 
 // finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
 func (e *parquetEncoder) finish() error {
@@ -309,6 +325,9 @@ const csvFlush = 64 << 10
 func newCSVEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
 	e := &csvEncoder{out: out}
 	for i, f := range schema.Fields() {
+		if arrow.IsNested(f.Type.ID()) {
+			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, describe(f.Type))
+		}
 		if i > 0 {
 			e.buf = append(e.buf, ',')
 		}

@@ -40,8 +40,8 @@ type Symmetric[T kernel.Float] struct {
 // Elements returns how many elements an n x n symmetric matrix takes, or an error where no int counts their bytes.
 func Elements[T kernel.Float](n int, storage Storage) (int, error) {
 	size := int(unsafe.Sizeof(T(0)))
-	if n < 0 || n > math.MaxInt32 && math.MaxInt == math.MaxInt32 {
-		return 0, fmt.Errorf("a matrix of %d rows is too large", n)
+	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
+		return 0, fmt.Errorf("a matrix of %d rows is none, or too large", n)
 	}
 	length := kernel.Stride[T](n)
 	if storage == Packed {
@@ -88,23 +88,36 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	if m.N != x.n {
 		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
 	}
-	p := newProduct(x, x)
+	p := newProduct(x, x, true)
 	apply, err := newMap(k, x, x)
 	if err != nil {
 		return err
 	}
+	put := putFor(m.Data)
 	mirror := make([]mirror[T], max(1, workers))
 	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
-		for i := i0; i-i0 < len(block)/stride; i++ {
-			row := block[(i-i0)*stride:][:max(0, min(cols, i+1-j0))]
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			row := block[(i-i0)*stride:][:min(cols, i+1-j0)]
 			apply.row(row, i, j0)
-			copy(m.lower(i)[min(j0, i+1):], row)
+			put(m.lower(i)[j0:][:len(row)], row)
 		}
 		if m.Storage == Full {
-			mirror[worker].write(m, i0, j0, cols, block, stride)
+			mirror[worker].write(m, i0, j0, cols, block, stride, put)
 		}
+		kernel.Fence()
 	}
 	return p.run(ctx, workers)
+}
+
+// pastBytes is the size of a result that goes past the caches: it wouldn't stay in them.
+const pastBytes = 32 << 20
+
+// putFor returns how parts of dst are to be copied to it.
+func putFor[T kernel.Float](dst []T) func(dst, src []T) {
+	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
+		return kernel.CopyPast[T]
+	}
+	return func(dst, src []T) { copy(dst, src) }
 }
 
 // A mirror writes blocks of the lower triangle to the upper one.
@@ -113,7 +126,7 @@ type mirror[T kernel.Float] struct {
 	columns []T
 }
 
-func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int) {
+func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int, put func(dst, src []T)) {
 	n := len(block) / stride
 	v.rows = v.rows[:0]
 	for r := range n {
@@ -127,7 +140,7 @@ func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride i
 	for j := j0; j < j0+cols; j++ {
 		below := max(i0, j+1) // the first row of the block below the diagonal
 		if below < i0+n {
-			copy(m.Data[j*m.Stride+below:], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
+			put(m.Data[j*m.Stride+below:j*m.Stride+i0+n], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
 		}
 	}
 }
@@ -146,18 +159,44 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	if stride < y.n || len(dst) < y.n || (len(dst)-y.n)/stride < x.n-1 {
 		return fmt.Errorf("%d elements with a stride of %d don't hold %d x %d", len(dst), stride, x.n, y.n)
 	}
-	p := newProduct(x, y)
-	p.triangle = false
 	apply, err := newMap(k, x, y)
 	if err != nil {
 		return err
 	}
-	p.finish = func(_, i0, j0, cols int, block []T, from int) {
-		for i := i0; i-i0 < len(block)/from; i++ {
-			row := block[(i-i0)*from:][:cols]
-			apply.row(row, i, j0)
-			copy(dst[i*stride+j0:], row)
+	put := putFor(dst)
+	return visitRows(ctx, x, y, workers, func(i, j int, row []T) {
+		apply.row(row, i, j)
+		put(dst[i*stride+j:][:len(row)], row)
+	})
+}
+
+// Products hands the inner products of the rows of x with those of y to visit: row[k] is x_i . y_(j+k). Each product comes
+// once, those of a row with j ascending, from one goroutine; row is visit's until it returns.
+func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	if x.cols != y.cols {
+		return errColumns
+	}
+	return visitRows(ctx, x, y, workers, visit)
+}
+
+// LowerProducts is Products of x with itself, the lower triangle alone: j+k <= i.
+func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, x, true)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:min(cols, i+1-j0)])
 		}
+	}
+	return p.run(ctx, workers)
+}
+
+func visitRows[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	p := newProduct(x, y, false)
+	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
+		for i := i0; i-i0 < len(block)/stride; i++ {
+			visit(i, j0, block[(i-i0)*stride:][:cols])
+		}
+		kernel.Fence()
 	}
 	return p.run(ctx, workers)
 }

@@ -163,8 +163,8 @@ func TestGram(t *testing.T) {
 // testGram takes sizes around those of tiles, panels and blocks, and random ones.
 func testGram[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {95, 2}, {97, 3}, {193, 5}, {33, 255}, {33, 256},
-		{33, 257}, {17, 600}, {241, 2}, {490, 3}}
+	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256},
+		{33, 257}, {17, 600}, {241, 2}, {400, 3}}
 	if testing.Short() {
 		sizes = sizes[:12]
 	}
@@ -246,6 +246,31 @@ func TestExact(t *testing.T) {
 			}
 			if got := m.At(i, j); got != float32(sum) {
 				t.Fatalf("(%d, %d) is %v, want %d", i, j, got, sum)
+			}
+		}
+	}
+}
+
+// TestLarge: matrices that go past the caches, by one column of integers.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	rng := rand.New(rand.NewPCG(15, 16))
+	x := random[float32](rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
+	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+		m, err := gram.NewSymmetric[float32](x.n, storage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 3); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.values {
+			for j, u := range x.values {
+				if got := m.At(i, j); got != v*u {
+					t.Fatalf("storage=%d: (%d, %d) is %v, want %v", storage, i, j, got, v*u)
+				}
 			}
 		}
 	}
@@ -350,8 +375,15 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)
 		}
 	}
-	if _, err := gram.NewSymmetric[float64](math.MaxInt/4, gram.Packed); err == nil {
-		t.Error("a matrix whose size no int counts is no error")
+	for _, n := range []int{-1, math.MaxInt, math.MaxInt32 - 64} {
+		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+			if e, err := gram.Elements[float64](n, storage); err == nil {
+				t.Errorf("a matrix of %d rows has %d elements", n, e)
+			}
+		}
+	}
+	if e, err := gram.Elements[float32](100000, gram.Packed); err == nil && int64(e) != 5000050000 {
+		t.Errorf("a packed matrix of 100,000 rows has %d elements", e)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()

@@ -78,30 +78,42 @@ func (m *mercerMap[T]) row(s []T, i, j int) {
 	switch m.Kind {
 	case Polynomial:
 		for k, v := range s {
-			s[k] = power(T(m.gamma*v)+m.coef0, m.Degree)
+			s[k] = T(m.gamma*v) + m.coef0
 		}
+		power(s, m.Degree)
 	case RBF:
 		xx, yy := m.x[i], m.y[j:][:len(s)]
 		for k, v := range s {
-			s[k] = -m.gamma * max(0, T(xx+yy[k])-T(2*v))
+			d := T(xx+yy[k]) - T(2*v)
+			if d < 0 {
+				d = 0
+			}
+			s[k] = -m.gamma * d
 		}
 		kernel.Exp(s, s)
 	}
 }
 
-// power returns v^n for n of at least 1.
-func power[T kernel.Float](v T, n int) T {
-	for n&1 == 0 {
-		v, n = T(v*v), n>>1
-	}
-	p := v
-	for n >>= 1; n > 0; n >>= 1 {
-		v = T(v * v)
-		if n&1 == 1 {
-			p = T(p * v)
+// power raises each element to the power n of at least 1.
+func power[T kernel.Float](s []T, n int) {
+	for ; n&1 == 0; n >>= 1 {
+		for k, v := range s {
+			s[k] = v * v
 		}
 	}
-	return p
+	if n == 1 {
+		return
+	}
+	for k, v := range s {
+		p := v
+		for rest := n >> 1; rest > 0; rest >>= 1 {
+			v *= v
+			if rest&1 == 1 {
+				p *= v
+			}
+		}
+		s[k] = p
+	}
 }
 
 // squaredNorms returns the product of each row with itself, in the order of operations of all products: as the diagonals

@@ -2,7 +2,9 @@ package gram
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,22 +26,36 @@ type product[T kernel.Float] struct {
 	finish func(worker, i, j, cols int, block []T, stride int)
 }
 
-// A worker's memory.
-type worker[T kernel.Float] struct{ packed, block []T }
+// A worker's memory: room for rows of a, packed, and for as many of the result, stride elements apart.
+type worker[T kernel.Float] struct {
+	rows   int
+	packed []T
+	stride int
+	block  []T
+}
 
-func newProduct[T kernel.Float](a, b *Rows[T]) *product[T] {
-	return &product[T]{table: tableFor[T](b.cols), a: a, b: b, triangle: a == b}
+func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
+	return &product[T]{table: tableFor[T](b.cols), a: a, b: b, triangle: triangle}
 }
 
 // run computes the product on so many workers: all of them pack NC rows of b, then each takes rows of a, MC at a time,
 // packs them, and multiplies.
 func (p *product[T]) run(ctx context.Context, workers int) error {
-	workers = max(1, workers)
-	room := up(min(p.nc, p.b.n), p.nb)
-	packed := block.Alloc[T](room * p.b.cols)
-	w := make([]worker[T], workers)
+	rows := min(mc, up(p.a.n, p.mr)) // at a time
+	workers = min(max(1, workers), p.a.n/p.mr+1)
+	room, stride := up(min(p.nc, p.b.n), p.nr), min(p.nb, up(p.b.n, p.nr))
+	const line = 16 // elements of a cache line, or of two
+	memory := take[T](up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))
+	defer put(memory)
+	free := *memory
+	cut := func(n int) []T {
+		part := free[:n:n]
+		free = free[up(n, line):]
+		return part
+	}
+	packed, w := cut(room*p.b.cols), make([]worker[T], workers)
 	for i := range w {
-		w[i] = worker[T]{block.Alloc[T](mc * p.a.cols), block.Alloc[T](mc * p.nb)}
+		w[i] = worker[T]{rows, cut(rows * p.a.cols), stride, cut(rows * stride)}
 	}
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
@@ -63,6 +79,22 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	}
 	return nil
 }
+
+// buffers are the memory of former products, by the type of elements: new memory would cost as much as packing does.
+var buffers [2]sync.Pool
+
+func pool[T kernel.Float]() *sync.Pool { return &buffers[unsafe.Sizeof(T(0))/8] }
+
+// take returns n elements that hold anything.
+func take[T kernel.Float](n int) *[]T {
+	if b, ok := pool[T]().Get().(*[]T); ok && len(*b) >= n {
+		return b
+	}
+	b := block.Alloc[T](n)
+	return &b
+}
+
+func put[T kernel.Float](b *[]T) { pool[T]().Put(b) }
 
 // tasksEach is how many tasks each worker has where all are equally fast.
 const tasksEach = 8
@@ -93,7 +125,7 @@ func (p *product[T]) cut(lo, hi, tasks int) []int {
 
 // rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed.
 func (p *product[T]) rows(w worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
-	p.a.pack(w.packed, p.mr, mc, 0, i0, i1)
+	p.a.pack(w.packed, p.mr, w.rows, 0, i0, i1)
 	if p.triangle {
 		hi = min(hi, i1)
 	}
@@ -105,20 +137,20 @@ func (p *product[T]) rows(w worker[T], number int, packed []T, room, i0, i1, lo,
 		for k := 0; k < p.b.cols; k += kc {
 			p.panel(w, packed[k*room:], i0, i1, j0, j1, lo, k)
 		}
-		p.finish(number, i0, j0, j1-j0, w.block[:(i1-i0)*p.nb], p.nb)
+		p.finish(number, i0, j0, j1-j0, w.block[:(i1-i0)*w.stride], w.stride)
 	}
 }
 
 // panel adds to the block of rows i0 to i1 and columns j0 to j1 the products of the columns from k on.
 func (p *product[T]) panel(w worker[T], packed []T, i0, i1, j0, j1, lo, k int) {
 	n := min(kc, p.b.cols-k)
-	a := w.packed[k*mc:][:up(i1-i0, p.mr)*n]
+	a := w.packed[k*w.rows:][:up(i1-i0, p.mr)*n]
 	for j := j0; j < j1; j += p.nr {
 		first := 0 // row of the first tile that isn't above the diagonal
 		if p.triangle && j > i0 {
 			first = (j - i0) / p.mr * p.mr
 		}
-		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], w.block[first*p.nb+j-j0:], p.nb, k > 0)
+		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], w.block[first*w.stride+j-j0:], w.stride, k > 0)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // (kernel.TileShape); they divide MC and NB at every level.
 //
 //   - KC: columns of a panel. A panel of NR rows stays in the first-level cache while MC rows pass: 16 KiB.
-//   - MC: rows that a worker packs at a time. MC x KC elements stay in the second-level cache, 96 KiB of float32.
+//   - MC: rows that a worker packs at a time. MC x KC elements stay in the second-level cache, 144 KiB of float32.
 //   - NB: columns of the result that a worker computes at a time. MC x NB of them stay in the second-level cache until all
 //     panels are added, and are finished there.
 //   - NC: rows that all workers share, packed, until they are done with: at most ncBytes, which the third-level cache or
@@ -19,8 +19,8 @@ import (
 // KC, NB and NC are the same at every level, since sums are cut by them.
 const (
 	kc      = 256
-	mc      = 96
-	nbBytes = 480 * 4
+	mc      = 144
+	nbBytes = 384 * 4
 	ncBytes = 32 << 20
 )
 

@@ -50,19 +50,27 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	if cols <= 0 {
 		panic("kernel: no columns")
 	}
-	stride := Stride[T](cols)
-	if len(w)%stride != 0 {
+	c := &Candidates[T]{cols: cols, stride: Stride[T](cols), level: level, roundings: newRoundings[T](cols)}
+	c.buffers.New = func() any { return c.newJudgement() }
+	c.Reset(w)
+	return c
+}
+
+// Reset replaces the candidates by those in w, as NewCandidates takes them, in the same memory if that is enough. No other
+// method may run meanwhile.
+func (c *Candidates[T]) Reset(w []T) {
+	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
 	}
+	c.checkLevel()
 	mr, _ := boundsShape[T]()
-	n := len(w) / stride
-	groups := (n + mr - 1) / mr
-	c := &Candidates[T]{cols: cols, stride: stride, n: n, level: level, w: w, roundings: newRoundings[T](cols)}
-	c.packed, c.limits = make([]T, groups*mr*cols), make([]float64, groups*mr)
-	for i := range n {
+	c.w, c.n, c.norm = w, len(w)/c.stride, 0
+	groups := (c.n + mr - 1) / mr
+	c.packed, c.limits = resized(c.packed, groups*mr*c.cols), resized(c.limits, groups*mr)
+	for i := range c.n {
 		squares := 0.0
-		for k, v := range w[i*stride:][:cols] {
-			c.packed[(i/mr*cols+k)*mr+i%mr] = v
+		for k, v := range w[i*c.stride:][:c.cols] {
+			c.packed[(i/mr*c.cols+k)*mr+i%mr] = v
 			squares += float64(v) * float64(v)
 		}
 		norm := c.roundings.norm(squares, 0x1p-53)
@@ -71,17 +79,29 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 			c.norm = norm
 		}
 	}
-	c.buffers.New = func() any { return c.newJudgement() }
-	return c
+}
+
+// resized returns n zeros, in the memory of s if that is enough.
+func resized[E any](s []E, n int) []E {
+	if n > cap(s) {
+		return make([]E, n)
+	}
+	clear(s[:n])
+	return s[:n]
+}
+
+func (c *Candidates[T]) checkLevel() {
+	if level != c.level {
+		panic("kernel: the level is another than the candidates were made for")
+	}
 }
 
 func (c *Candidates[T]) newJudgement() *judgement[T] {
 	_, nr := boundsShape[T]()
 	var zero T
 	rows := max(1, judgedBytes/(nr*c.cols*int(unsafe.Sizeof(zero)))) * nr
-	n := min(len(c.limits), judgedTogether)
-	return &judgement[T]{packed: make([]T, rows*c.cols), limits: make([]T, n), scores: make([]T, rows),
-		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, n), high: make([]int64, n)}
+	return &judgement[T]{packed: make([]T, rows*c.cols), limits: make([]T, judgedTogether), scores: make([]T, rows),
+		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether)}
 }
 
 // Len returns the number of candidates.
@@ -97,9 +117,7 @@ func (c *Candidates[T]) Errors(x, y []T, counts []int64) {
 	if len(counts) < c.n {
 		panic("kernel: short counts")
 	}
-	if level != c.level {
-		panic("kernel: the level is another than the candidates were made for")
-	}
+	c.checkLevel()
 	race.Read(x)
 	race.Read(y)
 	race.Write(counts)
@@ -132,13 +150,14 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 		for i, limit := range c.limits[first : first+n] {
 			j.limits[i] = T(limit*norm + c.roundings.least)
 		}
-		clear(j.low)
-		clear(j.high)
-		bounds(j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols, j.low, j.high)
+		low, high := j.low[:n], j.high[:n]
+		clear(low)
+		clear(high)
+		bounds(j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols, low, high)
 		padding := int64(rows - len(y)) // rows of zeros, whose score is never above a limit
 		for i := first; i < min(first+n, c.n); i++ {
-			if low := j.low[i-first]; low == j.high[i-first]-padding {
-				counts[i] += low
+			if n := low[i-first]; n == high[i-first]-padding {
+				counts[i] += n
 			} else {
 				counts[i] += c.exactErrors(j, x, y, i)
 			}

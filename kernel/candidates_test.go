@@ -119,9 +119,19 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 			}
 		}
 	}
-	kernel.NewCandidates(w, cols).Errors(x, y, got)
+	c := kernel.NewCandidates(w, cols)
+	c.Errors(x, y, got)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%d rows of %d columns: %v, want %v", rows, cols, got, want)
+	}
+	for _, first := range []int{n - n/3, 0} { // fewer, and more again
+		for i := range n {
+			got[i] = int64(i)
+		}
+		c.Reset(w[first*stride:])
+		if c.Errors(x, y, got[first:]); !slices.Equal(got[first:], want[first:]) {
+			t.Fatalf("%d rows of %d columns, reset to %d of %d candidates: %v, want %v", rows, cols, n-first, n, got[first:], want[first:])
+		}
 	}
 }
 

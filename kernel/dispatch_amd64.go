@@ -250,3 +250,17 @@ func outer(a, b, c []float64, rows int, square bool) {
 	}
 	ref.OuterF64(a, b, c, rows, square)
 }
+
+func copyPast(dst, src []float32) {
+	if level >= AVX2 {
+		avx2.CopyPastF32(dst, src)
+		return
+	}
+	copy(dst, src)
+}
+
+func fence() {
+	if level >= AVX2 {
+		avx2.FenceF32()
+	}
+}

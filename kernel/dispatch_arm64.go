@@ -179,10 +179,18 @@ func tileShapeF64() (mr, nr int) {
 }
 
 func weighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
+	if level == NEON {
+		neon.WeighF32(wide, weighed, x, s, stride, cols)
+		return
+	}
 	ref.WeighF32(wide, weighed, x, s, stride, cols)
 }
 
 func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
+	if level == NEON {
+		neon.WeighF64(wide, weighed, x, s, stride, cols)
+		return
+	}
 	ref.WeighF64(wide, weighed, x, s, stride, cols)
 }
 
@@ -193,3 +201,7 @@ func outer(a, b, c []float64, rows int, square bool) {
 	}
 	ref.OuterF64(a, b, c, rows, square)
 }
+
+func copyPast(dst, src []float32) { copy(dst, src) }
+
+func fence() {}

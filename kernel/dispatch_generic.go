@@ -112,3 +112,7 @@ func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols in
 }
 
 func outer(a, b, c []float64, rows int, square bool) { ref.OuterF64(a, b, c, rows, square) }
+
+func copyPast(dst, src []float32) { copy(dst, src) }
+
+func fence() {}

@@ -66,6 +66,7 @@ type Options struct {
 	Eta        float64 `json:"eta,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
 	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
 }
@@ -90,10 +91,19 @@ type Training struct {
 	Kept      *int64  `json:"kept,omitempty"`
 	Ridge     float64 `json:"ridge,omitempty"` // what a singular matrix of the solver took to be regular, relative to its diagonal
 
+	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
+
 	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+}
+
+// Validation tells how the model does on rows that it was chosen, but not trained on.
+type Validation struct {
+	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
+	Rows        int64  `json:"rows"`
+	Errors      int64  `json:"errors"`
 }
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if

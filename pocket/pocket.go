@@ -7,6 +7,11 @@ package pocket
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+	"unsafe"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -16,83 +21,208 @@ import (
 // w holds the candidates, each of a block's stride, one after the other. The counts don't depend on the number of
 // workers.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
-	candidates := kernel.NewCandidates(w, src.Spec().Cols())
-	totals := make([]int64, candidates.Len())
-	count := func(r block.Run[T]) []int64 {
-		counts := make([]int64, len(totals))
-		r.Errors(candidates, counts)
-		return counts
-	}
-	err := block.ReduceRuns(ctx, src, workers, count, func(counts []int64) {
-		for i, n := range counts {
-			totals[i] += n
-		}
-	})
-	return totals, err
+	j := newJudge(src, workers)
+	j.begin(w)
+	err := j.pass(ctx, selection{}, math.MaxInt64)
+	return j.counts, err
 }
 
-// batch is how many candidates one pass over the rows judges.
-const batch = 32
+// A Mode says which weights of a perceptron's path a pocket judges.
+type Mode string
+
+const (
+	// Exact judges the weights after every update.
+	Exact Mode = "exact"
+	// Ratchet judges weights once more rows in a row were right with them than with the kept ones when those were judged: the
+	// pocket algorithm with ratchet (Gallant 1990).
+	Ratchet Mode = "ratchet"
+	// Epoch judges the weights at the end of each epoch.
+	Epoch Mode = "epoch"
+)
+
+// Modes lists every mode, the default first.
+var Modes = []Mode{Exact, Ratchet, Epoch}
 
 // A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate.
+//
+// What is kept is what the literal algorithm keeps, which counts the errors of each candidate on all rows as it comes.
+// Candidates are judged in batches, in the order in which they came, and dropped once the errors found on some of the rows are
+// as many as the best one's on all of them before the batch: their own on all rows are no fewer, and by the time their turn
+// comes the best one, which came earlier, has no more of them. Only a candidate with fewer errors replaces it.
 type Pocket[T kernel.Float] struct {
-	src     block.Source[T]
-	workers int
-	stride  int
+	mode    Mode
+	judge   *judge[T]
+	hard    *hardRows[T]
 	best    Candidate[T]
+	curve   []Point
+	current Candidate[T]   // of Ratchet: the weights whose run goes on
 	waiting []Candidate[T] // without their weights, which stand in w
 	w       []T
+	judged  int64
+	start   time.Time
 }
 
-// A Candidate is the weights after an update.
+// A Candidate is weights on a perceptron's path.
 type Candidate[T kernel.Float] struct {
 	Weights []T
-	Update  int64 // number of the update, from 1; 0 for the initial zeros
-	Visits  int64 // rows visited so far
+	Update  int64 // number of the update that made them, from 1; 0 for the initial zeros
+	Visits  int64 // rows visited when they were to be judged
 	Errors  int64
+	Run     int64 // of Ratchet: rows in a row that were right with them by then
 }
 
-// New returns a pocket that holds the zero vector.
-func New[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (*Pocket[T], error) {
-	p := &Pocket[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
-	zero := make([]T, p.stride)
-	counts, err := Errors(ctx, src, zero, workers)
+// A Point of the learning curve is where better weights were found.
+type Point struct {
+	Update  int64   `json:"update"` // number of the update that made them; 0 for the initial zeros
+	Visits  int64   `json:"visits"` // rows visited when they were to be judged
+	Errors  int64   `json:"errors"`
+	Seconds float64 `json:"seconds"` // until they were judged, since the pocket was made
+}
+
+const (
+	leastBatch = 8    // candidates of the first batch
+	mostBatch  = 1024 // candidates that are judged together at most
+	batchBytes = 1 << 20
+)
+
+// New returns a pocket that holds the zero vector, for which every row is -1, and judges on the rows of src.
+func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, workers int) (*Pocket[T], error) {
+	if !slices.Contains(Modes, mode) {
+		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
+	}
+	start := time.Now()
+	hard, positive, err := newHardRows(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
-	p.best = Candidate[T]{Weights: zero, Errors: counts[0]}
+	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), hard: hard, start: start}
+	p.current.Weights = make([]T, p.judge.stride)
+	p.keep(Candidate[T]{Errors: positive}, p.current.Weights)
 	return p, nil
 }
 
 // Best returns the best candidate of those judged so far.
 func (p *Pocket[T]) Best() Candidate[T] { return p.best }
 
-// Offer adds a copy of w as a candidate, and judges those that wait once they make a batch.
-func (p *Pocket[T]) Offer(ctx context.Context, w []T, update, visits int64) error {
-	p.waiting = append(p.waiting, Candidate[T]{Update: update, Visits: visits})
-	p.w = append(p.w, w...)
-	if len(p.waiting) < batch {
-		return nil
+// Curve returns how the best candidate got better, the zero vector first.
+func (p *Pocket[T]) Curve() []Point { return p.curve }
+
+// Judged returns how many candidates were judged, and how many rows were scored for that, counting a row once for each
+// candidate that it was scored for: at most the product of rows and candidates.
+func (p *Pocket[T]) Judged() (candidates, rows int64) { return p.judged, p.judge.scored }
+
+// Updated takes the weights after an update, whose number and visit are given, and judges those that wait once they make a
+// batch. It needn't be called in the mode Epoch.
+func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) error {
+	switch p.mode {
+	case Exact:
+		return p.offer(ctx, Candidate[T]{Update: update, Visits: visits}, w)
+	case Ratchet:
+		err := p.endRun(ctx, visits-1)
+		p.current.Update, p.current.Visits = update, visits
+		copy(p.current.Weights, w)
+		return err
 	}
-	return p.Judge(ctx)
+	return nil
 }
 
-// Judge judges the candidates that wait, in the order in which they came.
-func (p *Pocket[T]) Judge(ctx context.Context) error {
+// EpochEnded takes the weights at the end of an epoch, after so many updates and visits.
+func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64) error {
+	if p.mode != Epoch || updates == p.current.Update {
+		return nil
+	}
+	p.current.Update = updates
+	if err := p.offer(ctx, Candidate[T]{Update: updates, Visits: visits}, w); err != nil {
+		return err
+	}
+	return p.judgeAll(ctx) // an epoch takes longer than judging one candidate
+}
+
+// End takes the weights at the end of the training, after so many updates and visits, and judges what waits.
+func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error {
+	if p.mode == Ratchet {
+		if err := p.endRun(ctx, visits); err != nil {
+			return err
+		}
+	}
+	if err := p.EpochEnded(ctx, w, updates, visits); err != nil {
+		return err
+	}
+	return p.judgeAll(ctx)
+}
+
+// endRun ends the run of the current weights with a visit. They may be kept if it was longer than that of the best ones, which
+// never gets shorter.
+func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
+	if c := p.current; visits-c.Visits > p.best.Run {
+		c.Run = visits - c.Visits
+		return p.offer(ctx, c, c.Weights)
+	}
+	return nil
+}
+
+// offer adds a copy of w as a candidate, and judges those that wait once they make a batch.
+func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
+	p.waiting = append(p.waiting, c)
+	p.w = append(p.w, w...)
+	if len(p.waiting) < p.batch() {
+		return nil
+	}
+	return p.judgeAll(ctx)
+}
+
+// batch returns how many candidates make a batch: as many as were judged before, since the first ones get better fast and
+// none is dropped for a better one of its batch.
+func (p *Pocket[T]) batch() int {
+	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))
+	return max(leastBatch, int(min(p.judged, int64(most))))
+}
+
+// judgeAll judges the candidates that wait.
+func (p *Pocket[T]) judgeAll(ctx context.Context) error {
 	if len(p.waiting) == 0 {
 		return nil
 	}
-	counts, err := Errors(ctx, p.src, p.w, p.workers)
+	counts, err := p.count(ctx)
 	if err != nil {
 		return err
 	}
-	for i, n := range counts {
-		if n < p.best.Errors {
-			p.best = p.waiting[i]
-			p.best.Errors = n
-			p.best.Weights = append([]T(nil), p.w[i*p.stride:(i+1)*p.stride]...)
+	for i, c := range p.waiting {
+		if c.Errors = counts[i]; c.Errors < p.best.Errors && (p.mode != Ratchet || c.Run > p.best.Run) {
+			p.keep(c, p.w[i*p.judge.stride:(i+1)*p.judge.stride])
 		}
 	}
+	p.judged += int64(len(p.waiting))
 	p.waiting, p.w = p.waiting[:0], p.w[:0]
 	return nil
+}
+
+// keep makes a candidate with those weights the best.
+func (p *Pocket[T]) keep(c Candidate[T], w []T) {
+	if c.Run > 0 { // it was to be judged as soon as its run was the longer one
+		c.Run = p.best.Run + 1
+		c.Visits += c.Run
+	}
+	c.Weights = slices.Clone(w)
+	p.best = c
+	p.curve = append(p.curve, Point{c.Update, c.Visits, c.Errors, time.Since(p.start).Seconds()})
+}
+
+// count counts the errors of the candidates that wait, as far as they are fewer than the best one's.
+func (p *Pocket[T]) count(ctx context.Context) ([]int64, error) {
+	parts, err := p.hard.parts(ctx, p.w, p.best.Errors)
+	if err != nil {
+		return nil, err
+	}
+	p.judge.begin(p.w)
+	last := int64(0) // scored of the last part
+	for _, rows := range parts {
+		before := p.judge.scored
+		if err := p.judge.pass(ctx, rows, p.best.Errors); err != nil {
+			return nil, err
+		}
+		last = p.judge.scored - before
+	}
+	p.hard.easy += last
+	return p.judge.counts, nil
 }

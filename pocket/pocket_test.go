@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"halfspace/block"
@@ -66,16 +70,16 @@ func TestErrors(t *testing.T) {
 func TestFirstOnTies(t *testing.T) {
 	ctx := context.Background()
 	d := random[float32](5000, 3)
-	p, err := New(ctx, d, 2)
+	p, err := New(ctx, d, Exact, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	zeros := p.Best().Errors
 	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as the zeros, that make every row -1
-	if err := p.Offer(ctx, equal, 1, 1); err != nil {
+	if err := p.Updated(ctx, equal, 1, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Judge(ctx); err != nil {
+	if err := p.judgeAll(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != 0 || p.Best().Visits != 0 {
@@ -85,26 +89,317 @@ func TestFirstOnTies(t *testing.T) {
 	for i := int64(1); p.Best().Errors == zeros; i++ {
 		better[0], better[1] = float32(i%7)-3, float32(i%5)-2
 		for range 3 { // thrice the same
-			if err := p.Offer(ctx, better, i, 10*i); err != nil {
+			if err := p.Updated(ctx, better, i, 10*i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := p.Offer(ctx, make([]float32, 8), i, 10*i); err != nil {
+		if err := p.Updated(ctx, make([]float32, 8), i, 10*i); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Judge(ctx); err != nil {
+		if err := p.judgeAll(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
 	best := p.Best()
-	if err := p.Offer(ctx, best.Weights, 1000, 10000); err != nil {
+	if err := p.Updated(ctx, best.Weights, 1000, 10000); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Judge(ctx); err != nil {
+	if err := p.judgeAll(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != best.Update || p.Best().Visits != 10*best.Update {
 		t.Errorf("kept update %d, visits %d; the first with its errors was %d", p.Best().Update, p.Best().Visits, best.Update)
+	}
+}
+
+// A stream yields the blocks of a data set in memory that it overwrites, as a source that reads a file would.
+type stream[T kernel.Float] struct{ *block.Data[T] }
+
+func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Data.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := b.Clone()
+			goOn := yield(c, nil)
+			for i := range c.X {
+				c.X[i] = T(math.NaN())
+			}
+			clear(c.Y)
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// sparse returns the same rows in CSR form.
+func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+	}
+	return block.NewData(d.Spec(), blocks)
+}
+
+// problem returns rows whose labels follow a plane but for some of them, in blocks of one run, and the weights of a
+// perceptron on draws from them. Where the features are small integers, scores of zero and equal counts are common.
+func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole bool, flips float64) (*block.Data[T], []T) {
+	number := rng.NormFloat64
+	if whole {
+		number = func() float64 { return float64(rng.IntN(5) - 2) }
+	}
+	truth := make([]float64, cols)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	var blocks []*block.Block[T]
+	for first := 0; first < rows; first += block.RunRows {
+		b := block.New[T](int64(first), min(block.RunRows, rows-first), cols)
+		for r := range b.Len() {
+			s := 0.0
+			for c, v := range truth {
+				b.X[r*b.Stride+c] = T(number())
+				s += v * float64(b.X[r*b.Stride+c])
+			}
+			b.Y[r] = -1
+			if (s > 0) != (rng.Float64() < flips) {
+				b.Y[r] = 1
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	w, stride := []T{}, kernel.Stride[T](cols)
+	now := make([]T, stride)
+	for visits := 0; len(w) < candidates*stride && visits < 20*candidates+100; visits++ {
+		b := blocks[rng.IntN(len(blocks))]
+		r := rng.IntN(b.Len())
+		if x := b.X[r*stride : (r+1)*stride]; b.Y[r]*kernel.Dot(x, now) <= 0 {
+			kernel.Axpy(b.Y[r], x, now)
+			w = append(w, now...)
+		}
+	}
+	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks), w
+}
+
+// wrong counts the errors of w, one row after the other.
+func wrong[T kernel.Float](d *block.Data[T], w []T) (n int64) {
+	for b := range d.Blocks(context.Background()) {
+		for r, y := range b.Y {
+			if (kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w) > 0) != (y > 0) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestLiteral holds what is kept after every batch against the literal algorithm: thousands of problems with ties, for all
+// numbers of workers, every instruction set, and rows in memory, streamed and sparse. How many rows are scored depends on the
+// problem alone.
+func TestLiteral(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	seeds := uint64(2000)
+	if testing.Short() {
+		seeds = 200
+	}
+	var candidates, all, scored, marked int64
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(11, seed))
+		rows, cols := 1+rng.IntN(150), 1+rng.IntN(6)
+		if seed%500 == 499 {
+			rows = 3*block.RunRows - rng.IntN(5000)
+		}
+		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
+		stride := kernel.Stride[float32](cols)
+		want := []Candidate[float32]{{Weights: make([]float32, stride), Errors: wrong(d, make([]float32, stride))}}
+		for i := range len(w) / stride {
+			c := want[i]
+			if n := wrong(d, w[i*stride:(i+1)*stride]); n < c.Errors {
+				c = Candidate[float32]{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n}
+			}
+			want = append(want, c)
+		}
+		early := rng.IntN(200) // judge then, whatever the batch
+		for _, level := range kernel.Levels() {
+			kernel.Use(level)
+			sources := []block.Source[float32]{d, stream[float32]{d}}
+			if seed%5 == 0 {
+				sources[1] = sparse(d)
+			}
+			for i, src := range sources {
+				p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range len(w) / stride {
+					err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
+					if err == nil && (i == early || i == len(w)/stride-1) {
+						err = p.judgeAll(context.Background())
+					}
+					if n := p.judged; err != nil || !reflect.DeepEqual(p.Best(), want[n]) {
+						t.Fatalf("seed %d, %s, %T: after %d candidates %+v is kept, want %+v (error %v)", seed, level, src, n, p.Best(), want[n], err)
+					}
+				}
+				if p.hard.marks != nil {
+					marked++
+				}
+				if n, s := p.Judged(); i == 0 && level == kernel.Generic {
+					candidates, all, scored = n, all+n*int64(rows), scored+s
+				} else if n != candidates {
+					t.Fatalf("seed %d, %s, %T: %d candidates, want %d", seed, level, src, n, candidates)
+				}
+			}
+		}
+	}
+	if marked < int64(seeds)/4 || scored > all*4/5 {
+		t.Errorf("hard rows were marked for %d problems, %d of %d rows scored: the test shows little", marked, scored, all)
+	}
+}
+
+// TestRowsScored: candidates of noisy data are judged on a part of the rows, the same for all workers, instruction sets
+// and sources.
+func TestRowsScored(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	const rows, cols, candidates = 5 * block.RunRows, 9, 600
+	d, w := problem[float32](rand.New(rand.NewPCG(12, 12)), rows, cols, candidates, false, 0.03)
+	stride, want := kernel.Stride[float32](cols), int64(0)
+	for _, level := range kernel.Levels() {
+		kernel.Use(level)
+		for i, workers := range []int{1, 2, 3, 8} {
+			var src block.Source[float32] = d
+			if i%2 == 1 {
+				src = stream[float32]{d}
+			}
+			p, err := New(context.Background(), src, Exact, workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range candidates {
+				if err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := p.judgeAll(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			n, scored := p.Judged()
+			if want == 0 {
+				want = scored
+			}
+			if n != candidates || scored != want || scored > rows*candidates/2 {
+				t.Errorf("%s, %d workers: %d rows scored for %d candidates, want %d and no more than half of all", level, workers, scored, n, want)
+			}
+		}
+	}
+}
+
+// TestParts: the errors on any rows and on the others are those on all rows.
+func TestParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 13))
+	for _, rows := range []int{1, 63, 64, 65, 4096, 10000} {
+		d, w := problem[float64](rng, rows, 3, 20, true, 0.2)
+		want, err := Errors(context.Background(), d, w, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, density := range []float64{0, 0.1, 0.9, 1} {
+			marks := make([]uint64, (rows+63)/64)
+			for i := range marks {
+				for bit := range 64 { // those beyond the rows too
+					if rng.Float64() < density {
+						marks[i] |= 1 << bit
+					}
+				}
+			}
+			j := newJudge[float64](d, 3)
+			j.begin(w)
+			for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
+				if err := j.pass(context.Background(), rows, math.MaxInt64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(j.counts, want) || j.scored != int64(rows*len(want)) {
+				t.Errorf("%d rows, %v of them first: %v, %d scored, want %v", rows, density, j.counts, j.scored, want)
+			}
+		}
+	}
+}
+
+// TestCancel: a pocket whose context ends says so, wherever it is.
+func TestCancel(t *testing.T) {
+	d, w := problem[float32](rand.New(rand.NewPCG(14, 14)), 3*block.RunRows, 4, leastBatch+batchesMarked, false, 0.1)
+	for after := range 20 {
+		ctx, cancel := context.WithCancel(context.Background())
+		src := &cancelling{d, after, cancel}
+		p, err := New(ctx, src, Exact, 2)
+		for i := 0; err == nil && i < len(w); i += 8 {
+			err = p.Updated(ctx, w[i:i+8], 1, 1)
+		}
+		if src.after >= 0 {
+			t.Errorf("the test is over before block %d", after)
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v after the context ended at block %d", err, after)
+		}
+		cancel()
+	}
+}
+
+// batchesMarked are enough candidates, after the first batch, for rows to be marked.
+const batchesMarked = 8 + 16 + 32 + 64
+
+// A cancelling source ends a context after so many blocks.
+type cancelling struct {
+	*block.Data[float32]
+	after  int
+	cancel func()
+}
+
+func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
+	return func(yield func(*block.Block[float32], error) bool) {
+		for b, err := range c.Data.Blocks(ctx) {
+			if c.after--; c.after == -1 {
+				c.cancel()
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestAllocations: what judging a batch allocates doesn't depend on the rows of a run or on the candidates.
+func TestAllocations(t *testing.T) {
+	const runs = 4
+	d, w := problem[float32](rand.New(rand.NewPCG(15, 15)), runs*block.RunRows, 20, 100, false, 0.1)
+	marks := make([]uint64, runs*block.RunRows/64)
+	for i := range marks {
+		marks[i] = 0x5555555555555555
+	}
+	j := newJudge[float32](d, 1)
+	n := testing.AllocsPerRun(20, func() {
+		j.begin(w)
+		for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
+			if err := j.pass(context.Background(), rows, 1<<40); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if perRun := n / (2 * runs); perRun > 20 {
+		t.Errorf("%v allocations a run", perRun)
 	}
 }
 
@@ -113,7 +408,7 @@ func TestFirstOnTies(t *testing.T) {
 func BenchmarkErrors(b *testing.B) {
 	const rows, features = 1_000_000, 28
 	d := random[float32](rows, features+1)
-	for _, k := range []int{1, 32, 64} {
+	for _, k := range []int{1, 64, 512} {
 		for _, workers := range []int{1, 2} {
 			w := candidates(k, features+1)
 			b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/candidates=%d/workers=%d", rows, features, k, workers), func(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/pocket"
 )
 
 // Order is the order in which a perceptron visits the rows of an epoch.
@@ -116,4 +117,9 @@ type Result[W any] struct {
 	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
 	Kept      int64   // the update after which the pocket's weights stood; 0 for the initial zeros, or without a pocket
 	Seconds   float64 // time of the learning alone: no loading, no final evaluation
+
+	// With a pocket, how many weights it judged, and how many rows were scored for that, a row counting once for each of
+	// them. The literal algorithm scores all rows for each.
+	Candidates, RowsScored int64
+	Curve                  []pocket.Point // where it found better weights, from the initial zeros to those that it kept
 }

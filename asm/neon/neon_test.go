@@ -24,6 +24,7 @@ var (
 		Pack:     neon.PackF32,
 		Bounds:   neon.BoundsF32,
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
+		Weigh: neon.WeighF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            neon.DotF64,

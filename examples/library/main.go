@@ -11,6 +11,7 @@ import (
 	"os/signal"
 
 	"halfspace/dataset"
+	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -36,7 +37,7 @@ func run(ctx context.Context, path, label string) error {
 	}
 	result, err := perceptron.Train(ctx, data, perceptron.Options{
 		Options: train.Options{Epochs: 1000},
-		Pocket:  true, // keep the weights with the fewest errors: the rows may not be separable
+		Pocket:  pocket.Exact, // keep the weights with the fewest errors: the rows may not be separable
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -40,8 +42,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // An app is one run of the program.
 type app struct {
-	stdout, stderr io.Writer
-	started        bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
+	stdout  *output
+	stderr  io.Writer
+	started bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -53,13 +56,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: &output{w: stdout}, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(a.stdout)
 	root.SetErr(stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if a.stdout.err != nil { // of help and completion cobra forgets it
+		err, a.started = a.stdout.err, true
+	}
 	return a.report(ctx, cmd, err)
 }
 
@@ -110,6 +116,7 @@ workers.`,
   halfspace train train.parquet --label label --out m.json
   halfspace eval --model m.json train.parquet
   halfspace predict --model m.json train.parquet --out predictions.parquet`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownCommand,
@@ -118,8 +125,17 @@ workers.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.NewReplacer("Flags:", "Options:", ".FlagUsages ", ".FlagUsagesWrapped 80 ", " [command]", " COMMAND").
 		Replace(root.UsageTemplate()))
-	root.AddCommand(a.train(), a.predict(), a.eval(), a.inspect(), a.convert(), a.gen(), a.cpu())
+	root.AddCommand(a.train(), a.predict(), a.eval(), a.check(), a.inspect(), a.convert(), a.gen(), a.cpu())
 	return root
+}
+
+// version says what was built, and by which compiler.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel), " + runtime.Version()
+	}
+	return info.Main.Version + ", " + info.GoVersion
 }
 
 // verb finishes a sub-command: it marks when its work begins, so that errors before are known as wrong usage.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -182,7 +183,7 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label", "--label needs a value"},
 		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, logistic or lda: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
-		{"train DATA --label y --pocket ratchet", "--pocket ratchet: use exact"},
+		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
 		{"train DATA --label y --progress sometimes", "use auto, always or never"},
 		{"train DATA --label y --nulls median", "--nulls median: use error, drop, zero or mean"},
@@ -213,6 +214,8 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --cache x/m.json --out x/./m.json", "--cache and --out are both x/./m.json: name two files"},
 		{"train DATA --label y -q", "-q"},
 		{"predict DATA --out p.csv", "--model is missing"},
+		{"predict --model MODEL --model MODEL DATA --out p.csv", "2 models: predict applies one, give --model once"},
+		{"predict --model= DATA --out p.csv", "--model is missing"},
 		{"predict --model MODEL --out p.csv", "no data"},
 		{"predict --model MODEL DATA", "--out is missing"},
 		{"predict --model MODEL DATA --out - --json", "choose one"},
@@ -223,6 +226,9 @@ func TestUsage(t *testing.T) {
 		{"eval DATA", "--model is missing"},
 		{"eval --model MODEL", "no data"},
 		{"eval --model MODEL DATA --workers -2", "--workers is -2"},
+		{"inspect -", "standard input can't be inspected, since it is read more than once: save it and name the file (see"},
+		{"inspect DATA --index-base 2", "use auto, 0 or 1 (see"},
+		{"inspect DATA --header ?", "use auto, yes or no (see"},
 		{"inspect", "0 files"},
 		{"inspect MODEL DATA", "2 files"},
 		{"gen --noise 0.1", "--out is missing"},
@@ -307,14 +313,15 @@ func TestFailures(t *testing.T) {
 		{"train DIR/cut.parquet --label y", "cut.parquet"},
 		{"train ONE --label y", "one.parquet"},
 		{"train DATA --label why", `no column "why"`},
-		{"train DATA --label y --features x3", `no column "x3": did you mean "x1"?`},
+		{"train DATA --label y --features x3", `no column "x3" (columns`},
 		{"train DATA --label y --features name", `"name"`},
 		{"train DATA --label y --exclude x*", "no feature"},
 		{"train DATA --label y --positive 2", "2"},
 		{"train DATA --label y --out DIR/none/m.json", "there is no directory"},
 		{"train DATA --label y --out DIR", "is a directory"},
+		{"train DATA --label y --out DATA/m.json", "m.json can't be written: not a directory: choose another path\n"},
 		{"train DATA --label y --out DATA", "is to be read and to be written"},
-		{"predict --model DIR/none.json DATA --out DIR/p.csv", "none.json: no such file"},
+		{"predict --model DIR/none.json DATA --out DIR/p.csv", "none.json: no such file or directory: check the path\n"},
 		{"predict --model DIR/damaged.json DATA --out DIR/p.csv", "damaged.json: wrong checksum"},
 		{"predict --model DATA DATA --out DIR/p.csv", "not a halfspace model"},
 		{"predict --model MODEL OTHER --keep prediction --out DIR/p.csv", `"prediction"`},
@@ -332,12 +339,12 @@ func TestFailures(t *testing.T) {
 		{"train EMPTY --label y", "no rows"},
 		{"train NAME --label y", "a model can't be made of this data: name of feature \"x\\xff\" is not valid UTF-8"},
 		{"train HUGE --label y --dtype float64", "too large for float64"},
-		{"inspect DIR/none.json", "no such file"},
+		{"inspect DIR/none.json", "no such file or directory: check the path\n"},
 		{"inspect DIR/text.parquet", "not a Parquet file"},
 		{"inspect DIR/empty.parquet", "the file is empty"},
 		{"inspect DIR/cut.parquet", "cut.parquet"},
 		{"inspect DIR/damaged.json", "wrong checksum"},
-		{"inspect DIR", "is a directory"},
+		{"inspect DIR", "is a directory: name a file in it\n"},
 		{"gen --noise 0.1 --rows 10 --out DIR/none/x.parquet", "there is no directory"},
 		{"gen --noise 0.1 --rows 10 --out DIR/x.txt", ".txt"},
 	} {
@@ -409,6 +416,12 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%q: %v", line, err)
 			}
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if text := succeed(t, "--version"); !strings.HasPrefix(text, "halfspace version ") || !strings.HasSuffix(text, ", "+runtime.Version()+"\n") {
+		t.Errorf("it is %q", text)
 	}
 }
 

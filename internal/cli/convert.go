@@ -15,6 +15,7 @@ type convertOptions struct {
 	workers     int
 	progress    choice
 	keep        []string
+	exclude     []string
 	label       string
 	compression choice
 	groupRows   int64
@@ -29,7 +30,9 @@ func (a *app) convert() *cobra.Command {
 		Short: "Write data in another format",
 		Long: `Convert writes the rows of DATA, files of one format, to FILE in the format of
 its extension: .parquet, .csv, .arrow or .svm. It keeps names and types of
-columns, and only a part of the rows in memory.
+columns, and only a part of the rows in memory. Lists of numbers go to .parquet
+and .arrow files. A column that can't be written is an error: leave it out with
+--exclude, or choose others with --keep.
 
 In a .svm file the label comes first, and a feature has the index in its name if
 all are named f1, f2, ..., otherwise they are numbered from 1.`,
@@ -41,6 +44,7 @@ all are named f1, f2, ..., otherwise they are numbered from 1.`,
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` to write: names or globs, comma-separated (default all)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.label, "label", "", "of a .svm file: `COLUMN` of the labels (default label)")
 	addChoice(cmd, &o.compression, "compression", "of a .parquet file: `CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
 	f.Int64Var(&o.groupRows, "row-group-rows", 0, "of a .parquet file: rows of a row group, `N`; 0 is 131,072, or fewer with many columns")
@@ -91,7 +95,7 @@ func (a *app) convertTo(ctx context.Context, o *convertOptions, paths []string) 
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
-		Keep: o.keep, Workers: o.workers, Text: o.text.options(),
+		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.options(),
 		Progress: func(rows, total int64) { bar.show("converting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, dataset.WriterOptions{Compression: o.compression.value, RowGroupRows: o.groupRows, Label: o.label})

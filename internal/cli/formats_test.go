@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,11 @@ func TestFormats(t *testing.T) {
 		if got := decode(t, "eval", "--model", m, path, "--json"); got["errors"] != 0.0 {
 			t.Errorf("%s: %v", name, got)
 		}
+		svm := filepath.Join(t.TempDir(), "predictions.svm")
+		succeed(t, "predict", "--model", m, path, "--keep", "*[12]", "--out", svm)
+		if got, err := os.ReadFile(svm); err != nil || string(got) != "1 1:3 2:3\n1 1:4 2:3\n-1 1:1 2:1\n" {
+			t.Errorf("%s: predictions %q (%v)", name, got, err)
+		}
 		out := filepath.Join(dir, "predictions.csv")
 		succeed(t, "predict", "--model", m, path, "--out", out)
 		if got, err := os.ReadFile(out); err != nil || string(got) != "prediction\n1\n1\n-1\n" {
@@ -56,6 +62,27 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestGenFormats: gen writes the same rows in each of the formats that its help names.
+func TestGenFormats(t *testing.T) {
+	dir := t.TempDir()
+	weights := ""
+	for _, ext := range []string{".parquet", ".csv", ".arrow", ".svm"} {
+		path, m := filepath.Join(dir, "x"+ext), filepath.Join(dir, "m.json")
+		succeed(t, "gen", "--rows", "50", "--features", "3", "--noise", "0.1", "--out", path)
+		if help := succeed(t, "gen", "--help"); strings.Count(help, ext) < 2 {
+			t.Errorf("the help doesn't name %s", ext)
+		}
+		succeed(t, "train", path, "--label", "label", "--epochs", "2", "--out", m)
+		got := fmt.Sprint(decode(t, "inspect", m, "--json")["weights"])
+		if weights == "" {
+			weights = got
+		}
+		if got != weights {
+			t.Errorf("%s: weights %s, want %s", ext, got, weights)
+		}
+	}
+}
+
 func TestConvert(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,s\n1,a\n2,\n"})
 	a, b, c := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.parquet"), filepath.Join(dir, "c.csv")
@@ -72,7 +99,25 @@ func TestConvert(t *testing.T) {
 	if got, err := os.ReadFile(c); err != nil || string(got) != "s\na\n\"\"\n" {
 		t.Errorf("kept: %q (%v)", got, err)
 	}
+	succeed(t, "convert", b, "--out", c, "--exclude", "s")
+	if got, err := os.ReadFile(c); err != nil || string(got) != "x\n1\n2\n" {
+		t.Errorf("without s: %q (%v)", got, err)
+	}
 	onlyFiles(t, dir, "a.csv", "b.parquet", "c.csv")
+}
+
+// TestUnusedOptions: an option for another format than that of the data gets a note in every verb.
+func TestUnusedOptions(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n"})
+	a, b, m := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.parquet"), filepath.Join(dir, "m.json")
+	succeed(t, "convert", a, "--out", b)
+	for _, args := range [][]string{{"train", b, "--label", "y", "--out", m}, {"predict", "--model", m, b, "--out", filepath.Join(dir, "c.csv")},
+		{"eval", "--model", m, b}, {"convert", b, "--out", filepath.Join(dir, "d.csv")}, {"inspect", b}} {
+		status, _, stderr := command(append(args, "--delimiter", "tab")...)
+		if want := "note: --delimiter is ignored: it is for CSV, and the data is Parquet\n"; status != exitDone || stderr != want {
+			t.Errorf("%v: status %d, standard error %q, want %q", args, status, stderr, want)
+		}
+	}
 }
 
 func TestFormatFailures(t *testing.T) {

@@ -23,8 +23,9 @@ func (a *app) gen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen --margin G|--noise P|--conjunction K --out x.parquet [options]",
 		Short: "Make data whose truth is known",
-		Long: `Gen writes a file, .parquet or .csv, with the features x0, x1, ... and the
-column "label" of -1 and 1. The same options give the same rows everywhere.
+		Long: `Gen writes a file, .parquet, .csv, .arrow or .svm, with the features x0, x1, ...
+and the column "label" of -1 and 1. The same options give the same rows
+everywhere.
 
   --margin G       the classes can be separated: every row is at least G away
                    from a random hyperplane through the origin
@@ -45,7 +46,7 @@ column "label" of -1 and 1. The same options give the same rows everywhere.
 	f.Uint64Var(&o.Seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.compression, "compression", "`CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
 	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "rows of a row group, `N`; 0 is 131,072, or fewer with many features")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, or - for CSV on standard output (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	addChoice(cmd, &o.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
 	return a.verb(cmd, func(cmd *cobra.Command, _ []string) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,9 @@ columns as they are read.`,
 			if len(args) != 1 {
 				return usagef("%d files: name one model or data file", len(args))
 			}
+			if args[0] == "-" {
+				return usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+			}
 			return nil
 		},
 	}
@@ -55,11 +59,14 @@ columns as they are read.`,
 		if isModel {
 			return a.inspectModel(args[0], asJSON)
 		}
-		isParquet, err := dataset.IsParquet(args[0])
+		isParquet, err := dataset.IsParquet(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if isParquet {
+			for _, s := range text.options().UnusedByParquet() {
+				a.note("%s", s)
+			}
 			return a.inspectParquet(args[0], asJSON)
 		}
 		return a.inspectTable(cmd.Context(), args[0], text.options(), asJSON)
@@ -85,7 +92,20 @@ func openError(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return advised(fmt.Errorf("%s: %w", path, err))
+}
+
+// advised says what to do where a file that is to be read isn't there or isn't a readable one.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: check the path", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: check the file's mode", err)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("%w: name a file in it", err)
+	}
+	return err
 }
 
 // A modelReport is what inspect --json prints for a model: its file, but for the checksum, and the largest weights.
@@ -178,15 +198,17 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Pocket != "" {
 		options += ", pocket " + r.Options.Pocket
 	}
+	if r.Options.Validation > 0 {
+		options += ", validation " + real(r.Options.Validation)
+	}
 	updates := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
-		updates += ", kept the weights after update " + count(*t.Kept)
+		updates += ", kept " + keptText(*t.Kept)
 	}
-	how := []string{"options", options, "updates", updates, "loss", real(t.Loss)}
+	how := []string{"options", options, "updates", updates}
 	if solves(r.Algorithm) {
 		how = howSolved(r.Model)
 	}
-	accuracy := float64(t.Rows-t.Errors) / float64(t.Rows)
 	var s sheet
 	s.line("%s: a model, %s\n", path, r.Format)
 	pairs := []string{
@@ -196,8 +218,14 @@ func (r modelReport) text(path string) []byte {
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		how...)
+	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
+	if v := t.Validation; v != nil {
+		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
+	}
+	if !solves(r.Algorithm) {
+		pairs = append(pairs, "loss", real(t.Loss))
+	}
 	pairs = append(pairs,
-		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(t.Errors), plural(t.Rows, "row"), percent(accuracy)),
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))
 	if t.Margin != nil && t.MistakeBound != nil {
@@ -286,7 +314,7 @@ type tableReport struct {
 }
 
 func (a *app) inspectTable(ctx context.Context, path string, text dataset.TextOptions, asJSON bool) error {
-	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text})
+	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text, Warn: func(s string) { a.note("%s", s) }})
 	if err != nil {
 		return err
 	}

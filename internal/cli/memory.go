@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"halfspace/internal/memory"
 )
 
 // A byteSize is the value of a flag that takes a number of bytes.
@@ -36,7 +38,7 @@ func (s *byteSize) limit() int64 {
 	if s.bytes > 0 {
 		return s.bytes
 	}
-	if available := availableMemory(); available > 0 {
+	if available := memory.Available(); available > 0 {
 		return available / 5 * 4
 	}
 	return math.MaxInt64

@@ -29,7 +29,10 @@ func checkOut(path string, inputs []string) error {
 			return nil // to open a pipe and close it again would end its reader
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s can't be written: %w", path, err)
+		if p := (*fs.PathError)(nil); errors.As(err, &p) {
+			err = p.Err
+		}
+		return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
 	}
 	f, err := atomicfile.Create(path)
 	if err != nil {

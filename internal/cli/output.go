@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -17,16 +18,30 @@ import (
 // errStdoutGone says that whoever read standard output has ended, as head does. There is nobody to tell.
 var errStdoutGone = errors.New("standard output was closed")
 
+// output is standard output. It remembers the first error.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(p)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		o.err = errStdoutGone
+	case err != nil:
+		o.err = fmt.Errorf("standard output can't be written: %w", err)
+	}
+	return n, o.err
+}
+
 // print writes a result to standard output.
 func (a *app) print(text []byte) error {
 	_, err := a.stdout.Write(text)
-	if errors.Is(err, syscall.EPIPE) {
-		return errStdoutGone
-	}
-	if err != nil {
-		return fmt.Errorf("standard output can't be written: %w", err)
-	}
-	return nil
+	return err
 }
 
 // printJSON writes v as the one JSON object of a verb.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -38,6 +39,7 @@ type predictOptions struct {
 
 func (a *app) predict() *cobra.Command {
 	var o predictOptions
+	var models []string
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
 		Short: "Apply a model to data",
@@ -46,14 +48,15 @@ column "prediction": the class that the model predicts, in the type that the
 labels had. The data needs the model's features and no label. A row with a null
 that the training would have dropped (--nulls drop) gets a null.
 
-FILE ends in .parquet, .csv or .arrow; - is CSV on standard output.`,
+FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
+.svm file, which holds numbers alone, the prediction comes first.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "", "model `FILE` of halfspace train (required)")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, or - for CSV on standard output (required)")
+	f.StringArrayVar(&models, "model", nil, "model `FILE` of halfspace train (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
 	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
 	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
@@ -61,6 +64,10 @@ FILE ends in .parquet, .csv or .arrow; - is CSV on standard output.`,
 	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if len(models) > 1 {
+			return usagef("%d models: predict applies one, give --model once", len(models))
+		}
+		o.model = strings.Join(models, "")
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -93,7 +100,7 @@ func loadTwo(path string) (*model.Model, error) {
 	if err == nil && len(m.Classes) != 2 {
 		err = fmt.Errorf("%s: the model has %d classes, and only models of two can be applied: train one of two", path, len(m.Classes))
 	}
-	return m, err
+	return m, advised(err)
 }
 
 func (o *predictOptions) check(args []string) error {
@@ -230,7 +237,7 @@ func (p *predictions[T]) create(schema *arrow.Schema) error {
 		}
 	}
 	var err error
-	p.writer, err = dataset.Create(p.o.out, schema, dataset.WriterOptions{})
+	p.writer, err = dataset.Create(p.o.out, schema, dataset.WriterOptions{Label: predictionName})
 	return err
 }
 

@@ -199,7 +199,7 @@ func TestPeak(t *testing.T) {
 // TestReaderGone ends standard output's reader before anything is written, as head can.
 func TestReaderGone(t *testing.T) {
 	data, m := trained(t, signs)
-	for _, args := range [][]string{{"predict", "--model", m, data, "--out", "-"}, {"cpu"}, {"eval", "--model", m, data}} {
+	for _, args := range [][]string{{"predict", "--model", m, data, "--out", "-"}, {"cpu"}, {"eval", "--model", m, data}, {"completion", "bash"}, {"--help"}} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +233,8 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: status %d, %q, %q", c.args, status, stdout, stderr)
 		}
 	}
-	for _, args := range [][]string{{"eval", "--model", m, data}, {"cpu", "--json"}} {
+	for _, args := range [][]string{{"eval", "--model", m, data}, {"cpu", "--json"}, {"completion", "bash"}, {"completion", "zsh"},
+		{"completion", "fish"}, {"completion", "powershell"}, {"--help"}, {"help", "train"}, {"--version"}} {
 		var stderr bytes.Buffer
 		status := run(t.Context(), args, full, &stderr)
 		if status != exitFailed || !isOneLine(stderr.String()) || !strings.Contains(stderr.String(), "standard output can't be written") {

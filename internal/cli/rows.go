@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 
 	"halfspace/block"
@@ -37,6 +38,9 @@ func (s *storage) check(out string) error {
 	return nil
 }
 
+// nothing is how rows in memory are closed.
+func nothing() error { return nil }
+
 // overhead is what a process takes besides its blocks.
 const overhead = 32 << 20
 
@@ -50,13 +54,18 @@ type rows[T kernel.Float] struct {
 // passes in their order; what takes other orders, or many passes as a pocket does, runs over a cache, which is temporary
 // where the user named none. The garbage collector is told to keep within the memory.
 func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, bar *progress) (*rows[T], error) {
-	in, err := dataset.Open[T](ctx, paths, dataset.Options{
+	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
-		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(),
+		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
-	})
+	}
+	written := func(rows, total int64) { bar.show("writing the cache", "", rows, total) }
+	if o.storage.cache != "" {
+		return openCache[T](ctx, o, paths, opt, written)
+	}
+	in, err := dataset.Open[T](ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -68,30 +77,16 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 	if err != nil {
 		return nil, err
 	}
-	anyOrder := train.Order(o.order.value) != train.Cyclic || o.algo.value == "pocket"
-	written := func(rows int64) { bar.show("writing the cache", "", rows, count) }
-	nothing := func() error { return nil }
-	switch {
-	case o.storage.cache != "":
-		f, err := openCache(ctx, a, o.storage.cache, in, bar, written)
-		if err != nil {
-			return nil, err
-		}
-		if !fits {
-			return &rows[T]{f, f.Close}, nil
-		}
-		defer f.Close()
-		data, err := block.Collect(ctx, f)
-		return &rows[T]{data, nothing}, err
-	case fits:
+	if fits {
 		data, err := in.Load(ctx)
 		return &rows[T]{data, nothing}, err
 	}
 	stream, err := in.Stream(ctx)
-	if err != nil || !anyOrder {
+	anyOrder := train.Order(o.order.value) != train.Cyclic || o.algo.value == "pocket"
+	if err != nil || !anyOrder || o.share > 0 { // each share gets a cache of its own
 		return &rows[T]{stream, nothing}, err
 	}
-	f, err := cache.Temporary(ctx, o.tempDir(), stream, written)
+	f, err := cache.Temporary(ctx, o.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}
@@ -102,21 +97,54 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 // that.
 func rowsAtMost[T kernel.Float](ctx context.Context, o *trainOptions, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
-	if most >= 0 && o.storage.cache == "" && block.Bytes[T](most, in.Cols()) <= o.storage.memory.limit()/5*4 {
+	if most >= 0 && block.Bytes[T](most, in.Cols()) <= o.storage.memory.limit()/5*4 {
 		return most, nil
 	}
 	return in.Count(ctx)
 }
 
-// openCache opens the cache that the user named, after making it where that must be.
-func openCache[T kernel.Float](ctx context.Context, a *app, path string, in *dataset.Input[T], bar *progress,
-	written func(rows int64)) (*cache.File[T], error) {
-	key, err := in.Key()
+// openCache opens the rows in the cache that the user named. The files are read only where it must be made.
+func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []string, opt dataset.Options,
+	written func(rows, total int64)) (*rows[T], error) {
+	key, err := dataset.Key(paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	source := func() (block.Source[T], error) { return in.Stream(ctx) }
-	return cache.Ensure(ctx, path, key, source, func(s string) { bar.end(); a.note("%s", s) }, written)
+	total := int64(0)
+	source := func() (block.Source[T], error) {
+		in, err := dataset.Open[T](ctx, paths, opt)
+		if err != nil {
+			return nil, err
+		}
+		if total, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := budget[T](o, total, in.Cols()); err != nil {
+			return nil, err
+		}
+		stream, err := in.Stream(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now, err := dataset.Key(paths, opt); err != nil || !reflect.DeepEqual(now, key) {
+			return nil, fmt.Errorf("%s: the data changed while it was read: try again", dataset.Name(paths))
+		}
+		return stream, nil
+	}
+	f, err := cache.Ensure(ctx, o.storage.cache, key, source, opt.Warn, func(rows int64) { written(rows, total) })
+	if err != nil {
+		return nil, err
+	}
+	fits, err := budget[T](o, f.Rows(), f.Spec().Cols())
+	if err == nil && !fits {
+		return &rows[T]{f, f.Close}, nil
+	}
+	defer f.Close()
+	if err != nil {
+		return nil, err
+	}
+	data, err := block.Collect(ctx, f)
+	return &rows[T]{data, nothing}, err
 }
 
 // tempDir returns where a temporary cache is made: where the model goes, since there is a disk; "" is the system's place.
@@ -131,8 +159,12 @@ func (o *trainOptions) tempDir() string {
 // even the blocks fit that are in use at a time.
 func budget[T kernel.Float](o *trainOptions, count int64, cols int) (fits bool, err error) {
 	limit, all := o.storage.memory.limit(), block.Bytes[T](count, cols)
-	if all <= limit/5*4 {
-		debug.SetMemoryLimit(min(limit, all/4*5+overhead))
+	held := all
+	if o.share > 0 {
+		held *= 2 // while they are shared out
+	}
+	if held <= limit/5*4 {
+		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
 		return true, nil
 	}
 	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols))

@@ -143,6 +143,47 @@ func TestCacheNotes(t *testing.T) {
 	})
 }
 
+// TestCacheHit: a cache that serves says the notes again that were made when it was written, and nothing is read of the
+// files, whose content is gone.
+func TestCacheHit(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,name,y\n1,a,0\n,b,1\n3,c,1\n16777217,d,0\n", "b.svm": "1 qid:7 1:3 2:3\n-1 qid:8 1:1 2:1\n"})
+	parquet := write(t, "c.parquet", col{"x1", []int64{3, 1<<60 + 1, 1}}, col{"y", signs}, col{"name", []string{"a", "b", "c"}})
+	for data, c := range map[string]struct {
+		options string
+		notes   int
+	}{
+		filepath.Join(dir, "a.csv"): {"--label y --nulls drop", 3}, filepath.Join(dir, "b.svm"): {"--label label", 1},
+		parquet: {"--label y --standardize", 2},
+	} {
+		cache, m := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "m.json")
+		var first [2]string
+		for run := range 3 {
+			args := slices.Concat([]string{"train", data, "--epochs", "3", "--out", m, "--cache", cache}, strings.Fields(c.options))
+			status, _, stderr := command(args...)
+			got, err := os.ReadFile(m)
+			if status != exitDone || err != nil {
+				t.Fatalf("%s, run %d: status %d, %q, %v", data, run, status, stderr, err)
+			}
+			if run == 0 {
+				first = [2]string{stderr, string(got)}
+			}
+			if first != [2]string{stderr, string(got)} || strings.Count(stderr, "note: ") != c.notes {
+				t.Errorf("%s, run %d: %q, want %q; the same model: %t", data, run, stderr, first[0], first[1] == string(got))
+			}
+			info, err := os.Stat(data)
+			if err == nil {
+				err = os.WriteFile(data, make([]byte, info.Size()), 0o600)
+			}
+			if err == nil {
+				err = os.Chtimes(data, info.ModTime(), info.ModTime())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestByteSize(t *testing.T) {
 	for text, want := range map[string]int64{"1": 1, "256MiB": 256 << 20, "8G": 8 << 30, "8g": 8 << 30, "1.5k": 1536, "10KB": 10000, "3B": 3,
 		"2TiB": 2 << 40, "5MB": 5e6, "7 GB": 7e9} {

@@ -14,6 +14,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -25,6 +26,8 @@ type trainOptions struct {
 	storage storage
 
 	algo, order, dtype, pocket choice
+	validation                 string
+	share                      float64 // of the rows, where validation is one and used
 	epochs, maxUpdates         int64
 	eta, l2                    float64
 	seed                       uint64
@@ -101,7 +104,10 @@ Without --out the model is reported and thrown away.`,
 		"those made from text excepted")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
-	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights: exact is after every update, on all rows", "exact")
+	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
+		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
+	f.StringVar(&o.validation, "validation", "", "rows that the pocket judges weights on instead of those that it learns from: of a `FILE`, glob or "+
+		"directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
@@ -110,7 +116,7 @@ Without --out the model is reported and thrown away.`,
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if o.data.label == "" && len(args) > 0 {
-			o.data.label = dataset.DefaultLabel(args)
+			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
 		}
 		if err := o.check(args); err != nil {
 			return err
@@ -119,15 +125,21 @@ Without --out the model is reported and thrown away.`,
 		if err != nil {
 			return err
 		}
-		if err := checkOut(o.out, paths); err != nil {
+		var validation []string
+		if o.validation != "" && o.share == 0 && o.algo.value == "pocket" {
+			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
+				return fmt.Errorf("--validation: %w", err)
+			}
+		}
+		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
 		a.settle(cmd, &o)
 		a.noteUnused(cmd, &o)
 		if o.dtype.value == "float64" {
-			return trainAs[float64](cmd.Context(), a, &o, paths)
+			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
-		return trainAs[float32](cmd.Context(), a, &o, paths)
+		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
 	})
 }
 
@@ -147,6 +159,14 @@ func orderNames() []string {
 	return names
 }
 
+func pocketNames() []string {
+	var names []string
+	for _, m := range pocket.Modes {
+		names = append(names, string(m))
+	}
+	return names
+}
+
 // check looks for what is wrong in the options alone, and applies those on the machine.
 func (o *trainOptions) check(args []string) error {
 	if len(args) == 0 {
@@ -157,6 +177,17 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.epochs < 1 {
 		return usagef("--epochs is %d: use 1 or more", o.epochs)
+	}
+	if o.validation == "-" {
+		return usagef("--validation is -: name a file, a glob or a directory")
+	}
+	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
+		if !(share > 0 && share < 1) {
+			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
+		}
+		if o.algo.value == "pocket" {
+			o.share = share
+		}
 	}
 	if toStdout(o.out) {
 		return usagef("--out is %s: name a file for the model", o.out)
@@ -190,6 +221,9 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
 		a.note("--pocket has no effect with --algo %s", o.algo.value)
 	}
+	if o.validation != "" && o.algo.value != "pocket" {
+		a.note("--validation has no effect with --algo %s", o.algo.value)
+	}
 	if cmd.Flags().Changed("seed") && !o.random() {
 		a.note("--seed has no effect with --order %s", o.order.value)
 	}
@@ -199,18 +233,23 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 }
 
 // random tells whether the training makes random choices.
-func (o *trainOptions) random() bool { return train.Order(o.order.value) != train.Cyclic }
+func (o *trainOptions) random() bool {
+	return train.Order(o.order.value) != train.Cyclic || o.share > 0
+}
 
 // trainer returns the options of the learner.
 func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
-	return perceptron.Options{
+	opt := perceptron.Options{
 		Options: train.Options{Order: train.Order(o.order.value), Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta,
 			Seed: o.seed, Workers: o.workers, Progress: show},
-		Pocket: o.algo.value == "pocket",
 	}
+	if o.algo.value == "pocket" {
+		opt.Pocket = pocket.Mode(o.pocket.value)
+	}
+	return opt
 }
 
-func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string) error {
+func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
@@ -219,18 +258,23 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	if err != nil {
 		return err
 	}
-	defer data.close()
+	defer func() { data.close() }()
 	if err := train.TwoClasses(data.Spec()); err != nil {
-		return fmt.Errorf("%s: %w", nameAll(paths), err)
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
+	validation, err := openValidation(ctx, a, o, validationPaths, data, bar)
+	if err != nil {
+		return fmt.Errorf("--validation: %w", err)
+	}
+	defer validation.close()
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	learned, solution, err := solve(ctx, o, data.Source, show)
 	if learned == nil && err == nil {
-		learned, err = perceptron.Train(ctx, data.Source, o.trainer(show))
+		learned, err = perceptron.TrainValidated(ctx, data.Source, validation.Source, o.trainer(show))
 	}
 	if err != nil {
 		return err
@@ -240,6 +284,13 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return err
 	}
 	m := newModel(o, data.Source, learned, fingerprint)
+	if validation.Source != nil {
+		v := &model.Validation{Rows: validation.Rows(), Errors: learned.Curve[len(learned.Curve)-1].Errors}
+		if v.Fingerprint, err = block.Fingerprint(ctx, validation.Source, o.workers); err != nil {
+			return err
+		}
+		m.Training.Validation = v
+	}
 	if solution != nil {
 		solution.describe(m)
 	}
@@ -250,6 +301,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	bar.end()
 	r := newTrainReport(o, m)
+	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
 	r.Seconds = trainSeconds{Load: load, Train: learned.Seconds, Total: time.Since(start).Seconds()}
@@ -257,14 +309,6 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return a.printJSON(r)
 	}
 	return a.print(r.text(o, m))
-}
-
-// nameAll names files in a message about all of them.
-func nameAll(paths []string) string {
-	if len(paths) == 1 {
-		return paths[0]
-	}
-	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
 
 // detail is what the bar of a training says beside the epochs.
@@ -287,7 +331,7 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if o.algo.value == "pocket" {
-		m.Options.Pocket = o.pocket.value
+		m.Options.Pocket, m.Options.Validation = o.pocket.value, o.share
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
@@ -303,32 +347,36 @@ func marginText(t *model.Training) string {
 
 // A trainReport is what train --json prints.
 type trainReport struct {
-	Algorithm     string        `json:"algorithm"`
-	Rows          int64         `json:"rows"`
-	Features      int           `json:"features"`
-	Classes       []block.Class `json:"classes"`
-	Positive      block.Class   `json:"positive"`
-	Epochs        int64         `json:"epochs"`
-	Updates       int64         `json:"updates"`
-	Visits        int64         `json:"visits"`
-	TrainErrors   int64         `json:"train_errors"`
-	TrainAccuracy float64       `json:"train_accuracy"`
-	Converged     bool          `json:"converged"`
-	Loss          float64       `json:"loss"`
-	Radius        float64       `json:"radius"`
-	Norm          float64       `json:"norm"`
-	Kept          *int64        `json:"kept,omitempty"`   // the update whose weights the pocket kept
-	Margin        *float64      `json:"margin,omitempty"` // of weights that separate the rows
-	MistakeBound  *float64      `json:"mistake_bound,omitempty"`
-	Fingerprint   string        `json:"fingerprint"`
-	Dtype         string        `json:"dtype"`
-	ISA           string        `json:"isa"`
-	Workers       int           `json:"workers"`
-	Streamed      bool          `json:"streamed"` // the rows weren't in memory
-	ResumedAt     *int64        `json:"resumed_at"`
-	PeakRSSBytes  int64         `json:"peak_rss_bytes"`
-	Seconds       trainSeconds  `json:"seconds"`
-	Model         *string       `json:"model"` // path of the file, null if none was written
+	Algorithm     string            `json:"algorithm"`
+	Rows          int64             `json:"rows"`
+	Features      int               `json:"features"`
+	Classes       []block.Class     `json:"classes"`
+	Positive      block.Class       `json:"positive"`
+	Epochs        int64             `json:"epochs"`
+	Updates       int64             `json:"updates"`
+	Visits        int64             `json:"visits"`
+	TrainErrors   int64             `json:"train_errors"`
+	TrainAccuracy float64           `json:"train_accuracy"`
+	Converged     bool              `json:"converged"`
+	Loss          float64           `json:"loss"`
+	Radius        float64           `json:"radius"`
+	Norm          float64           `json:"norm"`
+	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
+	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
+	Curve         []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
+	Validation    *model.Validation `json:"validation,omitempty"`  // rows that it judged on
+	Margin        *float64          `json:"margin,omitempty"`      // of weights that separate the rows
+	MistakeBound  *float64          `json:"mistake_bound,omitempty"`
+	Fingerprint   string            `json:"fingerprint"`
+	Dtype         string            `json:"dtype"`
+	ISA           string            `json:"isa"`
+	Workers       int               `json:"workers"`
+	Streamed      bool              `json:"streamed"` // the rows weren't in memory
+	ResumedAt     *int64            `json:"resumed_at"`
+	PeakRSSBytes  int64             `json:"peak_rss_bytes"`
+	Seconds       trainSeconds      `json:"seconds"`
+	Model         *string           `json:"model"` // path of the file, null if none was written
 }
 
 type trainSeconds struct {
@@ -343,7 +391,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
-		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
 	if o.out != "" {
@@ -371,11 +419,18 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if solves(r.Algorithm) {
 		pairs = howSolved(m)
 	}
-	pairs = append(pairs,
-		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.TrainErrors), plural(r.Rows, "row"), percent(r.TrainAccuracy)),
-	)
+	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
+	judged := r.Rows
+	if v := r.Validation; v != nil {
+		judged = v.Rows
+		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
+	}
 	if r.Kept != nil {
-		pairs = append(pairs, "kept", "the weights after update "+count(*r.Kept))
+		pairs = append(pairs, "kept", keptText(*r.Kept))
+	}
+	if r.Candidates > 0 {
+		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
 	if !solves(r.Algorithm) {
 		pairs = append(pairs, "loss", real(r.Loss))
@@ -408,6 +463,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return ""
 	case solves(r.Algorithm):
 		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+	case r.Validation != nil && r.Validation.Errors == 0:
+		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
 	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
 		if o.order.value == string(train.Cyclic) {
@@ -419,6 +476,19 @@ func (r *trainReport) advice(o *trainOptions) string {
 	}
 	return "Not converged: no plane that separates the classes was found. More --epochs than " +
 		strconv.FormatInt(o.epochs, 10) + " may do better."
+}
+
+// keptText tells which weights a pocket kept.
+func keptText(update int64) string {
+	if update == 0 {
+		return "the initial zeros, which no weights were better than"
+	}
+	return "the weights after update " + count(update)
+}
+
+// errorsText tells how many of some rows are wrong.
+func errorsText(errors, rows int64) string {
+	return fmt.Sprintf("%s of %s, accuracy %s", count(errors), plural(rows, "row"), percent(float64(rows-errors)/float64(rows)))
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }

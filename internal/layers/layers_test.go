@@ -21,13 +21,14 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"internal/page", "internal/ahead"},
+		"internal/page", "internal/ahead", "internal/memory"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
-	{"pocket", "dataset", "predict", "metrics"},
+	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth"},
 	{"train/"},
+	{"separable"},
 	{"internal/cli"},
 	{"cmd/", "bench", "examples/", "internal/layers"},
 }
@@ -42,10 +43,11 @@ var only = map[string][]string{
 	"github.com/klauspost/compress":  {"internal/page", "dataset"},
 	"github.com/andybalholm/brotli":  {"internal/page"},
 	"github.com/pierrec/lz4":         {"internal/page"},
+	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "gram", "pocket", "model", "train", "train/"}
+var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable"}
 
 type pkg struct {
 	ImportPath, Dir string

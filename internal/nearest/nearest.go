@@ -4,15 +4,32 @@ package nearest
 import "strings"
 
 // Name returns the candidate with the smallest edit distance from name, upper and lower case alike, or "" where none
-// is near: at most a third of the letters of name, rounded up, may differ. The first of equally near candidates wins.
+// is near: at most a third of the letters of name, rounded up, may differ, but not its only one. Names with numbers that
+// differ aren't near either: x28 is no slip for x2. The first of equally near candidates wins.
 func Name(name string, candidates []string) string {
 	best, limit := "", (len([]rune(name))+2)/3
+	if limit == 1 && len([]rune(name)) == 1 {
+		limit = 0
+	}
 	for _, c := range candidates {
+		if a, b := digits(name), digits(c); a != b && a != "" && b != "" {
+			continue
+		}
 		if d := distance(strings.ToLower(name), strings.ToLower(c), limit); d <= limit {
 			best, limit = c, d-1
 		}
 	}
 	return best
+}
+
+// digits returns the digits in s.
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // distance is the Levenshtein distance of a and b: the fewest insertions, deletions and replacements of letters that

@@ -6,7 +6,7 @@ func TestName(t *testing.T) {
 	columns := []string{"age", "income", "label", "Größe", "x1", "x2"}
 	for _, c := range []struct{ name, want string }{
 		{"agee", "age"}, {"ag", "age"}, {"AGE", "age"}, {"incmoe", "income"}, {"incme", "income"}, {"lable", "label"},
-		{"labels", "label"}, {"GRÖßE", "Größe"}, {"x3", "x1"}, {"x", "x1"}, {"y", ""}, {"", ""}, {"weight", ""},
+		{"labels", "label"}, {"GRÖßE", "Größe"}, {"x3", ""}, {"x11", ""}, {"X1", "x1"}, {"x", ""}, {"2", ""}, {"y", ""}, {"age2", "age"}, {"xx2", "x2"}, {"", ""}, {"weight", ""},
 	} {
 		if got := Name(c.name, columns); got != c.want {
 			t.Errorf("Name(%q) = %q, want %q", c.name, got, c.want)

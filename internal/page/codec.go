@@ -44,7 +44,7 @@ const (
 // is there already, whatever size claims.
 func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 	if size == 0 {
-		return pool.Get(0), nil
+		return pool.page(0)
 	}
 	if size > freeSize && size/maxRatio > len(src) {
 		return nil, Unsupported(fmt.Sprintf("%d bytes that stand for %d can't be read: write smaller pages", len(src), size))
@@ -69,25 +69,33 @@ func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 		if r == nil {
 			r = new(gzip.Reader)
 		}
-		defer gzips.Put(r)
 		if err := r.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return readExactly(pool, r, len(src), size)
+		out, err := readExactly(pool, r, len(src), size)
+		if err == nil {
+			gzips.Put(r)
+		}
+		return out, err
 	case Brotli:
 		r, _ := brotlis.Get().(*brotli.Reader)
 		if r == nil {
 			r = new(brotli.Reader)
 		}
-		defer brotlis.Put(r)
 		if err := r.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return readExactly(pool, r, len(src), size)
+		out, err := readExactly(pool, r, len(src), size)
+		if err == nil {
+			brotlis.Put(r)
+		}
+		return out, err
 	}
 	return nil, Unsupported(fmt.Sprintf("compression %d can't be read: write the file with snappy, zstd or gzip", c))
 }
 
+// gzips and brotlis keep readers that came to the end of their stream. Others are not used again: one of Brotli that stopped
+// in the middle takes state into the next stream, whatever Reset says.
 var gzips, brotlis sync.Pool
 
 // decodeBlock decodes into a buffer of size bytes. A format that makes no more than ratio bytes of one can't mean more.
@@ -95,7 +103,10 @@ func decodeBlock(pool *Pool, src []byte, size, ratio int, decode func(dst []byte
 	if size/ratio > len(src) {
 		return nil, fmt.Errorf("%d bytes can't stand for %d", len(src), size)
 	}
-	out := pool.Get(size)
+	out, err := pool.page(size)
+	if err != nil {
+		return nil, err
+	}
 	n, err := decode(out.Bytes)
 	if err == nil && n != size {
 		err = errSize(n, size)
@@ -118,7 +129,10 @@ func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 		return nil, err
 	}
 	for room := min(size, 1<<20+64*len(src)); ; room = min(size, 8*room) {
-		out := pool.Get(room)
+		out, err := pool.page(room)
+		if err != nil {
+			return nil, err
+		}
 		got, err := d.DecodeAll(src, out.Bytes[:0:room+slack])
 		switch {
 		case errors.Is(err, zstd.ErrDecoderSizeExceeded) && room < size:
@@ -144,7 +158,10 @@ var zstds = sync.OnceValues(func() (*zstd.Decoder, error) {
 
 // readExactly reads size bytes, after which r must end.
 func readExactly(pool *Pool, r io.Reader, have, size int) (*Buffer, error) {
-	out := pool.Get(min(size, 1<<16+4*have))
+	out, err := pool.page(min(size, 1<<16+4*have))
+	if err != nil {
+		return nil, err
+	}
 	n := 0
 	for {
 		k, err := io.ReadFull(r, out.Bytes[n:])
@@ -155,11 +172,17 @@ func readExactly(pool *Pool, r io.Reader, have, size int) (*Buffer, error) {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			err = errSize(n, size)
 		}
+		var bigger *Buffer
+		if err == nil {
+			bigger, err = pool.page(min(size, 4*n))
+		}
 		if err != nil {
 			out.Release()
 			return nil, err
 		}
-		out = pool.grow(out, n, min(size, 4*n))
+		copy(bigger.Bytes, out.Bytes)
+		out.Release()
+		out = bigger
 	}
 	if k, err := r.Read(make([]byte, 1)); k > 0 || err != io.EOF {
 		out.Release()

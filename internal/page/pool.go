@@ -1,6 +1,8 @@
 package page
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -15,15 +17,27 @@ type Allocator interface {
 // A Pool hands out memory and takes it back to hand it out again, still in the processor's cache. It is safe for
 // concurrent use.
 type Pool struct {
-	mem    Allocator
-	mu     sync.Mutex
-	spare  map[int][][]byte // by size
-	shift  atomic.Int64     // of the last large buffer
-	closed bool
+	// Limit, unless 0, is how many bytes buffers in use may have when another one is wanted for a page or a dictionary.
+	// Values come on top: they are bounded by the rows that are read at a time.
+	Limit int
+
+	mem              Allocator
+	mu               sync.Mutex
+	spare            map[int]*spare // by size
+	used, most, idle int            // bytes in use now and at most, and bytes that are spare
+	clock            uint64         // counts what is handed out
+	shift            atomic.Int64   // of the last large buffer
+	closed           bool
+}
+
+// spare is memory of one size that isn't in use.
+type spare struct {
+	free [][]byte
+	last uint64 // when that size was asked for
 }
 
 // NewPool returns a pool of memory from mem, whose addresses must be multiples of 8.
-func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int][][]byte{}} }
+func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int]*spare{}} }
 
 // Large buffers would all begin at the same place of a memory page, and then, when many columns are read side by side,
 // their lines compete for the same few places in the processor's first cache. So each begins some lines further on than
@@ -38,7 +52,23 @@ const (
 const slack = 32
 
 // Get returns a buffer of n bytes of any content, the caller's to release.
-func (p *Pool) Get(n int) *Buffer {
+func (p *Pool) Get(n int) *Buffer { return p.get(n, math.MaxInt) }
+
+// page is Get for bytes of a page. Beyond the limit it is an error.
+func (p *Pool) page(n int) (*Buffer, error) {
+	if p.Limit == 0 {
+		return p.Get(n), nil
+	}
+	if b := p.get(n, p.Limit); b != nil {
+		return b, nil
+	}
+	mib := func(n int) float64 { return float64(n) / (1 << 20) }
+	return nil, Unsupported(fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and all may take %.1f: give more with "+
+		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit)))
+}
+
+// get returns nil where more than limit bytes would be in use.
+func (p *Pool) get(n, limit int) *Buffer {
 	// Sizes are rounded up by a quarter at most, so that buffers of nearly the same size replace each other.
 	room := n + slack
 	if room >= large {
@@ -49,9 +79,18 @@ func (p *Pool) Get(n int) *Buffer {
 	b := &Buffer{pool: p}
 	b.refs.Store(1)
 	p.mu.Lock()
-	if s := p.spare[size]; len(s) > 0 {
-		b.memory = s[len(s)-1]
-		p.spare[size] = s[:len(s)-1]
+	if size > limit-p.used {
+		p.mu.Unlock()
+		return nil
+	}
+	p.used += size
+	p.most = max(p.most, p.used)
+	p.clock++
+	if s := p.spare[size]; s != nil && len(s.free) > 0 {
+		b.memory, s.free, s.last = s.free[len(s.free)-1], s.free[:len(s.free)-1], p.clock
+		p.idle -= size
+	} else {
+		p.shrink()
 	}
 	p.mu.Unlock()
 	if b.memory == nil {
@@ -65,27 +104,52 @@ func (p *Pool) Get(n int) *Buffer {
 	return b
 }
 
+// shrink gives spare memory back, the sizes that weren't wanted for longest first, until there is at most a quarter more
+// than what was ever in use: sizes that are no more wanted would add up.
+func (p *Pool) shrink() {
+	for p.idle > 0 && p.used+p.idle > p.most+p.most/4 {
+		var oldest *spare
+		for _, s := range p.spare {
+			if len(s.free) > 0 && (oldest == nil || s.last < oldest.last) {
+				oldest = s
+			}
+		}
+		last := len(oldest.free) - 1
+		p.idle -= len(oldest.free[last])
+		p.mem.Free(oldest.free[last])
+		oldest.free[last], oldest.free = nil, oldest.free[:last]
+	}
+}
+
 // Close gives memory that isn't in use back. What is in use then follows when it is released.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for size, spare := range p.spare {
-		for _, b := range spare {
+	for _, s := range p.spare {
+		for _, b := range s.free {
 			p.mem.Free(b)
 		}
-		delete(p.spare, size)
 	}
+	clear(p.spare)
+	p.idle = 0
 }
 
 func (p *Pool) put(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.used -= len(b)
 	if p.closed {
 		p.mem.Free(b)
 		return
 	}
-	p.spare[len(b)] = append(p.spare[len(b)], b)
+	s := p.spare[len(b)]
+	if s == nil {
+		s = &spare{last: p.clock}
+		p.spare[len(b)] = s
+	}
+	s.free = append(s.free, b)
+	p.idle += len(b)
 }
 
 // A Buffer is memory with a count of its users. All methods but Slice accept nil.

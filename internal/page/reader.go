@@ -21,8 +21,8 @@ type Reader struct {
 	rows      int64 // rows handed out, or passed over
 	skipping  int64 // rows to pass over, in whole pages
 	dict      *dictionary
-	last      []byte // the last value of the page before, in deltaByteArray
-	head      []byte // where a header is read to
+	last      []byte    // the last value of the page before, in deltaByteArray
+	head      [256]byte // where a header is read to, mostly
 
 	// The data page.
 	left       int // values whose levels aren't read
@@ -81,7 +81,7 @@ func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
 	}
 	if err == nil {
 		if r.rows += int64(v.Rows); r.rows == r.c.Rows {
-			err = r.finish()
+			err = r.finish(ctx)
 		}
 	}
 	if err != nil {
@@ -91,12 +91,12 @@ func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
 	return v, nil
 }
 
-// inPage says in which page an error is.
+// inPage says in which page an error is, unless that is said.
 func (r *Reader) inPage(err error) error {
 	if errors.As(err, new(located)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("page %d: %w", max(0, r.page), err)
+	return located{fmt.Errorf("page %d: %w", max(0, r.page), err)}
 }
 
 // located is an error that says where it is.
@@ -105,9 +105,12 @@ type located struct{ error }
 func (l located) Unwrap() error { return l.error }
 
 // finish makes sure that nothing follows the last row.
-func (r *Reader) finish() error {
+func (r *Reader) finish(ctx context.Context) error {
 	more := r.left > 0 || r.levels.left() > 0
 	for !more && r.next < r.end-r.c.Padding {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		h, n, err := r.header()
 		if err != nil || int64(h.stored) > r.end-r.next-n {
 			break // no page: bytes that nobody needs
@@ -121,20 +124,23 @@ func (r *Reader) finish() error {
 	return nil
 }
 
-// header reads the next page's header and returns its length too.
+// header reads the next page's header and returns its length too. Memory for a long one isn't kept.
 func (r *Reader) header() (header, int64, error) {
-	for size := int64(256); ; size *= 8 {
-		size = min(size, r.end-r.next)
-		if int64(cap(r.head)) < size {
-			r.head = make([]byte, size)
+	most := min(r.end-r.next, maxHeader)
+	for size := min(most, int64(len(r.head))); ; size = min(most, 8*size) {
+		buf := r.head[:min(size, int64(len(r.head)))]
+		if int64(len(buf)) < size {
+			buf = make([]byte, size)
 		}
-		buf := r.head[:size]
 		if err := readAt(r.src, buf, r.next); err != nil {
 			return header{}, 0, err
 		}
 		h, n, err := parseHeader(buf)
-		if err == errTruncated && size < min(r.end-r.next, maxHeader) {
+		switch {
+		case err == errTruncated && size < most:
 			continue
+		case err == errTruncated && most == maxHeader:
+			err = fmt.Errorf("its header is longer than %d bytes", maxHeader)
 		}
 		return h, int64(n), err
 	}
@@ -205,8 +211,11 @@ func (r *Reader) endPage() {
 
 // load reads stored bytes of a page and checks them.
 func (r *Reader) load(h header, at int64) (*Buffer, error) {
-	b := r.pool.Get(int(h.stored))
-	err := readAt(r.src, b.Bytes, at)
+	b, err := r.pool.page(int(h.stored))
+	if err != nil {
+		return nil, err
+	}
+	err = readAt(r.src, b.Bytes, at)
 	if err == nil && h.hasCRC && crc32.ChecksumIEEE(b.Bytes) != uint32(h.crc) {
 		err = errors.New("its checksum is wrong")
 	}
@@ -340,13 +349,16 @@ func (b *body) takePrefixed() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.take(int64(as[uint32](n[:4])[0]))
+	return b.take(int64(As[uint32](n[:4])[0]))
 }
 
 // load brings the rest of the page into memory and returns it.
 func (b *body) load(pool *Pool) ([]byte, error) {
 	if b.data == nil {
-		data := pool.Get(int(b.left()))
+		data, err := pool.page(int(b.left()))
+		if err != nil {
+			return nil, err
+		}
 		if err := readAt(b.src, data.Bytes, b.at); err != nil {
 			data.Release()
 			return nil, err

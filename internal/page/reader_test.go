@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -77,7 +78,7 @@ func (v *Values) text(w int) (rows []string) {
 		case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
 			return "null"
 		case v.Offsets != nil:
-			ends := as[int32](v.Offsets.Bytes)
+			ends := As[int32](v.Offsets.Bytes)
 			return fmt.Sprintf("%q", v.Data.Bytes[ends[i]:ends[i+1]])
 		}
 		return fmt.Sprintf("%x", v.Data.Bytes[i*w:(i+1)*w])
@@ -91,7 +92,7 @@ func (v *Values) text(w int) (rows []string) {
 			rows = append(rows, "null")
 			continue
 		}
-		starts := as[int32](v.Lists.Bytes)
+		starts := As[int32](v.Lists.Bytes)
 		list := []string{}
 		for i := starts[r]; i < starts[r+1]; i++ {
 			list = append(list, value(int(i)))
@@ -187,7 +188,8 @@ func eachWriter(rng *rand.Rand, f func(w *chunkWriter)) {
 						continue // there are no lists of them
 					}
 					w := &chunkWriter{rng: rng, typ: t, width: 5, encoding: e, codec: c, v2: rng.IntN(2) == 0,
-						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
+						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, goesOn: rng.IntN(2) == 0,
+						rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
 					w.listDef = []int{0, 0, 1, 1, 2, 2}[shape]
 					w.maxDef = w.listDef + shape%2
 					f(w)
@@ -265,6 +267,34 @@ func TestSkip(t *testing.T) {
 	})
 	if skipped == 0 {
 		t.Fatal("nothing was skipped")
+	}
+	pool.Close()
+	mem.check(t)
+}
+
+// TestSkipDamage changes bytes of chunks and skips rows: that ends, without a panic, and its errors name one page.
+func TestSkipDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	mem := &heap{}
+	pool := NewPool(mem)
+	found, place := 0, regexp.MustCompile(`page [0-9]+: `)
+	eachWriter(rng, func(w *chunkWriter) {
+		w.rows = 40
+		c := w.write(randomEntries(w, 100))
+		for range 30 {
+			data := bytes.Clone(w.out)
+			data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
+			r := NewReader(bytes.NewReader(data), c, pool)
+			if err := r.Skip(context.Background(), rng.Int64N(c.Rows)); err != nil {
+				if found++; len(place.FindAllString(err.Error(), -1)) > 1 {
+					t.Fatalf("%+v: %v", c, err)
+				}
+			}
+			r.Close()
+		}
+	})
+	if found == 0 {
+		t.Fatal("nothing wrong was found")
 	}
 	pool.Close()
 	mem.check(t)
@@ -457,7 +487,7 @@ func TestLongText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ends := as[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
+			if ends := As[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
 				t.Fatal("wrong text")
 			}
 			rows += v.Rows

@@ -95,9 +95,9 @@ func (r *Reader) decodeFixed(dst []byte, k, nulls int, defs []uint32) error {
 		most := uint32(r.c.MaxDef)
 		switch w {
 		case 4:
-			spread(as[uint32](dst[:k*w]), k-nulls, defs, most)
+			spread(As[uint32](dst[:k*w]), k-nulls, defs, most)
 		case 8:
-			spread(as[uint64](dst[:k*w]), k-nulls, defs, most)
+			spread(As[uint64](dst[:k*w]), k-nulls, defs, most)
 		default:
 			spreadBytes(dst[:k*w], w, k-nulls, defs, most)
 		}
@@ -134,7 +134,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 	valid, t := bitmap{pool: r.pool}, text{pool: r.pool, data: r.pool.Get(16 * n)}
 	v.Offsets = r.pool.Get(4 * (n + 1))
 	defer func() { v.Valid, v.Nulls, v.Data = valid.buf, valid.nulls, t.data }()
-	ends := as[int32](v.Offsets.Bytes)
+	ends := As[int32](v.Offsets.Bytes)
 	ends[0] = 0
 	for v.N < n && t.used < textLimit {
 		if r.left == 0 {
@@ -291,7 +291,7 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 			break
 		}
 	}
-	as[int32](v.Lists.Bytes)[v.Rows] = int32(v.N)
+	As[int32](v.Lists.Bytes)[v.Rows] = int32(v.N)
 	v.Lists.Bytes = v.Lists.Bytes[:4*(v.Rows+1)]
 	if v.Data == nil {
 		v.Data = r.pool.Get(0)
@@ -305,7 +305,7 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 func (r *Reader) scan(v *Values, n int, valid *bitmap) (more bool, err error) {
 	l := &r.levels
 	l.elements = l.elements[:0]
-	starts, listDef := as[int32](v.Lists.Bytes), uint32(r.c.ListDef)
+	starts, listDef := As[int32](v.Lists.Bytes), uint32(r.c.ListDef)
 	for ; l.at < l.n; l.at++ {
 		rep, def := l.reps[l.at], l.defs[l.at]
 		elements := v.N + len(l.elements)

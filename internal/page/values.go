@@ -43,8 +43,8 @@ func (t *text) add(v []byte) (int32, error) {
 	return int32(end), nil
 }
 
-// as takes bytes for values of another type.
-func as[V any](b []byte) []V {
+// As takes bytes for values of another type. They share memory, which must be aligned for it.
+func As[V any](b []byte) []V {
 	return unsafe.Slice((*V)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(V))))
 }
 
@@ -158,9 +158,9 @@ func (f *fixedIndices) fixed(dst []byte, n int) error {
 		case repeated:
 			err = f.fill(dst[:k*f.width])
 		case f.width == 4:
-			err = gather(as[uint32](dst), as[uint32](f.dict.data.Bytes), f.scratch[:k])
+			err = gather(As[uint32](dst), As[uint32](f.dict.data.Bytes), f.scratch[:k])
 		case f.width == 8:
-			err = gather(as[uint64](dst), as[uint64](f.dict.data.Bytes), f.scratch[:k])
+			err = gather(As[uint64](dst), As[uint64](f.dict.data.Bytes), f.scratch[:k])
 		default:
 			err = f.copyEach(dst, f.scratch[:k])
 		}
@@ -184,9 +184,9 @@ func (f *fixedIndices) short(dst []byte, n int) (int, error) {
 		return 0, nil
 	}
 	if f.dict.table == nil {
-		f.dict.table = newTable(as[uint32](f.dict.data.Bytes))
+		f.dict.table = newTable(As[uint32](f.dict.data.Bytes))
 	}
-	k, found := lookUp(as[uint32](dst)[:min(n, f.count)], f.dict.table, f.packed[f.at/8*f.runs.width:], f.runs.width)
+	k, found := lookUp(As[uint32](dst)[:min(n, f.count)], f.dict.table, f.packed[f.at/8*f.runs.width:], f.runs.width)
 	if !found {
 		return 0, nil // gather says which one
 	}
@@ -454,7 +454,7 @@ func (s *splitBytes) fixed(dst []byte, n int) error {
 	}
 	stream := func(k int) []byte { return s.data[k*s.all+s.at:][:n] }
 	if s.size == 4 {
-		b1, b2, b3, to := stream(1), stream(2), stream(3), as[uint32](dst)[:n]
+		b1, b2, b3, to := stream(1), stream(2), stream(3), As[uint32](dst)[:n]
 		for i, b := range stream(0) {
 			to[i] = uint32(b) | uint32(b1[i])<<8 | uint32(b2[i])<<16 | uint32(b3[i])<<24
 		}

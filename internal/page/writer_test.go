@@ -30,7 +30,9 @@ type chunkWriter struct {
 	crc      bool
 	msb      bool // levels in the deprecated encoding
 	rows     int  // about so many in a page
+	goesOn   bool // the first value of a page may begin like the last of the page before (PARQUET-246)
 
+	last         []byte // value in deltaByteArray
 	out          []byte
 	dict         [][]byte
 	uncompressed int64
@@ -375,13 +377,15 @@ func (w *chunkWriter) encode(values [][]byte) []byte {
 		return append(encodeDeltas(numbers), out...)
 	case deltaByteArray:
 		var suffixes [][]byte
-		var last []byte
+		if !w.goesOn {
+			w.last = nil
+		}
 		for _, v := range values {
 			n := 0
-			for n < min(len(v), len(last)) && v[n] == last[n] {
+			for n < min(len(v), len(w.last)) && v[n] == w.last[n] {
 				n++
 			}
-			numbers, suffixes, last = append(numbers, int64(n)), append(suffixes, v[n:]), v
+			numbers, suffixes, w.last = append(numbers, int64(n)), append(suffixes, v[n:]), v
 		}
 		inner := chunkWriter{encoding: deltaLengthBytes}
 		return append(encodeDeltas(numbers), inner.encode(suffixes)...)

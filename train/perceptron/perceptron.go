@@ -18,7 +18,7 @@ import (
 // Options are the options of Train.
 type Options struct {
 	train.Options
-	Pocket bool // keep the weights that make the fewest errors on all rows, instead of the last ones
+	Pocket pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
 }
 
 // Train runs the perceptron learning algorithm on rows with labels -1 and +1.
@@ -30,13 +30,20 @@ type Options struct {
 // fixed-shuffle), after an epoch without one (shuffle), or after as many draws without one and a verifying pass over all
 // rows (random); or when opt.Epochs or opt.MaxUpdates are reached.
 //
-// With opt.Pocket, the weights after every update are compared on all rows and the first with the fewest errors are kept
-// (Gallant 1990), the initial zeros being the first; training also stops once an error-free candidate is found.
+// With opt.Pocket, weights on the path are judged on all rows, and the first with the fewest errors are kept (Gallant 1990),
+// the initial zeros being the first; training also stops once error-free ones are found.
 //
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
 // with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+	return TrainValidated(ctx, src, nil, opt)
+}
+
+// TrainValidated is Train with a pocket that judges weights on the rows of validation instead, which have the columns of src,
+// unless it is nil. The training ends once weights are error-free there, since nothing can replace them, but that isn't
+// convergence.
+func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
@@ -44,14 +51,18 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
 	}
-	l, err := newLearner(ctx, src, opt)
+	if validation != nil && (validation.Rows() == 0 || validation.Spec().Cols() != src.Spec().Cols()) {
+		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", validation.Rows(),
+			validation.Spec().Cols(), src.Spec().Cols())
+	}
+	l, err := newLearner(ctx, src, validation, opt)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.run(ctx); err != nil && err != errStop {
 		return nil, err
 	}
-	if err := l.judge(ctx); err != nil {
+	if err := l.settlePocket(ctx); err != nil {
 		return nil, err
 	}
 	return l.result(ctx)
@@ -62,13 +73,14 @@ var errStop = errors.New("finished")
 
 // A learner is the state of a training: the weights and how the walk over the rows went so far.
 type learner[T kernel.Float] struct {
-	src    block.Source[T]
-	opt    Options
-	eta    T
-	rows   int64
-	w      []T
-	pocket *pocket.Pocket[T] // nil without one
-	log    []uint32
+	src       block.Source[T]
+	opt       Options
+	eta       T
+	rows      int64
+	w         []T
+	pocket    *pocket.Pocket[T] // nil without one
+	validated bool              // the pocket judges on other rows
+	log       []uint32
 
 	visits    int64
 	updates   int64
@@ -79,7 +91,7 @@ type learner[T kernel.Float] struct {
 	calls           int // of kernels
 }
 
-func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*learner[T], error) {
+func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
 	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), rows: src.Rows(), w: block.Alloc[T](stride), start: time.Now()}
 	if err := train.TwoClasses(src.Spec()); err != nil {
@@ -89,10 +101,16 @@ func newLearner[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
-	if opt.Pocket {
-		l.log = l.log[:1] // come back after every update
+	if opt.Pocket != "" {
+		if opt.Pocket != pocket.Epoch {
+			l.log = l.log[:1] // come back after every update
+		}
+		judges := src
+		if validation != nil {
+			judges, l.validated = validation, true
+		}
 		var err error
-		if l.pocket, err = pocket.New(ctx, src, opt.Workers); err != nil {
+		if l.pocket, err = pocket.New(ctx, judges, opt.Pocket, opt.Workers); err != nil {
 			return nil, err
 		}
 	}
@@ -116,6 +134,11 @@ func (l *learner[T]) run(ctx context.Context) error {
 	for e := range l.opt.Epochs {
 		if err := epoch(ctx, e); err != nil {
 			return err
+		}
+		if l.pocket != nil {
+			if err := l.judged(l.pocket.EpochEnded(ctx, l.w, l.updates, l.visits)); err != nil {
+				return err
+			}
 		}
 		l.report()
 	}
@@ -170,11 +193,8 @@ func (l *learner[T]) account(ctx context.Context, visits, updates, first int) er
 	}
 	l.quiet = int64(first+visits) - int64(l.log[updates-1]) - 1
 	if l.pocket != nil {
-		if err := l.pocket.Offer(ctx, l.w, l.updates, l.visits); err != nil {
+		if err := l.judged(l.pocket.Updated(ctx, l.w, l.updates, l.visits)); err != nil {
 			return err
-		}
-		if l.pocket.Best().Errors == 0 {
-			return errStop
 		}
 	}
 	if l.updates == l.opt.MaxUpdates {
@@ -192,16 +212,25 @@ func (l *learner[T]) settle() error {
 	return errStop
 }
 
-// judge has the pocket judge its last candidates, and takes over what it kept.
-func (l *learner[T]) judge(ctx context.Context) error {
+// judged ends the training if the pocket holds weights that nothing can replace.
+func (l *learner[T]) judged(err error) error {
+	if err == nil && l.pocket.Best().Errors == 0 {
+		return errStop
+	}
+	return err
+}
+
+// settlePocket has the pocket judge the last weights. Where it found some without errors, the training ended there: what came
+// after it, before they were judged, doesn't count.
+func (l *learner[T]) settlePocket(ctx context.Context) error {
 	if l.pocket == nil {
 		return nil
 	}
-	if err := l.pocket.Judge(ctx); err != nil {
+	if err := l.pocket.End(ctx, l.w, l.updates, l.visits); err != nil {
 		return err
 	}
 	if best := l.pocket.Best(); best.Errors == 0 {
-		l.converged = true
+		l.converged = !l.validated
 		l.updates, l.visits = best.Update, best.Visits
 	}
 	return nil
@@ -235,6 +264,10 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	}
 	r := &train.Result[T]{Weights: l.w[:l.src.Spec().Cols()], Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
+	if l.pocket != nil {
+		r.Candidates, r.RowsScored = l.pocket.Judged()
+		r.Curve = l.pocket.Curve()
+	}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
 	}

@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/kernel"
+	"halfspace/pocket"
 	"halfspace/train"
 )
 
@@ -130,16 +131,19 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
-// literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges every update
-// on all rows.
+// literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges weights on all
+// rows, or those of validation.
 type literal[T kernel.Float] struct {
-	x           [][]T
-	y           []T
-	w, best     []T
-	fewest      int64
-	updates     int64
-	visits      int64
-	kept, quiet int64
+	x            [][]T
+	y            []T
+	validation   *literal[T]
+	mode         pocket.Mode
+	w, best      []T
+	fewest       int64
+	updates      int64
+	visits       int64
+	kept, quiet  int64
+	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 }
 
 func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
@@ -151,18 +155,36 @@ func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
 		l.y = append(l.y, b.Y...)
 	}
 	l.w = make([]T, len(l.x[0]))
-	l.best, l.fewest = slices.Clone(l.w), l.errors()
 	return l
 }
 
-func (l *literal[T]) errors() (n int64) {
+// errors counts the errors of w on the rows.
+func (l *literal[T]) errors(w []T) (n int64) {
 	for i, x := range l.x {
-		if (kernel.Dot(x, l.w) > 0) != (l.y[i] > 0) {
+		if (kernel.Dot(x, w) > 0) != (l.y[i] > 0) {
 			n++
 		}
 	}
 	return n
 }
+
+// start puts the initial zeros in the pocket.
+func (l *literal[T]) start(mode pocket.Mode, validation *literal[T]) {
+	if l.mode, l.validation = mode, validation; validation == nil {
+		l.validation = l
+	}
+	l.best, l.fewest = slices.Clone(l.w), l.validation.errors(l.w)
+}
+
+// judge keeps the weights if they are better.
+func (l *literal[T]) judge() {
+	if n := l.validation.errors(l.w); n < l.fewest {
+		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.run
+	}
+}
+
+// over tells whether nothing can be better than what the pocket holds.
+func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
 
 // loss returns the perceptron's loss of w, and the margin of w, 0 if it doesn't separate the rows.
 func (l *literal[T]) loss(w []T) (loss, margin float64) {
@@ -179,20 +201,21 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 }
 
 // visit tells whether the training goes on.
-func (l *literal[T]) visit(i int, eta T, maxUpdates int64, judge bool) bool {
+func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
-	if l.y[i]*kernel.Dot(l.x[i], l.w) <= 0 {
+	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= 0
+	if wrong {
 		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
 		l.updates++
-		l.quiet = 0
-		if judge {
-			if n := l.errors(); n < l.fewest {
-				l.best, l.fewest, l.kept = slices.Clone(l.w), n, l.updates
-			}
-		}
+		l.quiet, l.run = 0, 0
+	} else {
+		l.run++
 	}
-	return l.updates != maxUpdates && !(judge && l.fewest == 0)
+	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
+		l.judge()
+	}
+	return l.updates != maxUpdates && !l.over()
 }
 
 // documented makes the permutation of an epoch as its documentation says, all at once.
@@ -224,8 +247,21 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	return order
 }
 
-// run follows an order for some epochs, with its stopping rule.
-func (l *literal[T]) run(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64, judge bool) (converged bool) {
+// train follows an order for some epochs, with its stopping rule, and judges the last weights of an epoch.
+func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+	if !l.over() {
+		converged = l.walk(order, seed, epochs, eta, maxUpdates)
+		if l.mode == pocket.Epoch {
+			l.judge()
+		}
+	}
+	if l.over() {
+		return l.validation == l
+	}
+	return converged
+}
+
+func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
 		rows := documented(n, seed, uint64(e))
@@ -244,8 +280,8 @@ func (l *literal[T]) run(order train.Order, seed uint64, epochs int, eta T, maxU
 		}
 		before := l.updates
 		for _, i := range rows {
-			if !l.visit(int(i), eta, maxUpdates, judge) {
-				return judge && l.fewest == 0
+			if !l.visit(int(i), eta, maxUpdates) {
+				return false
 			}
 			if order == train.Shuffle || l.quiet < int64(n) {
 				continue
@@ -256,8 +292,14 @@ func (l *literal[T]) run(order train.Order, seed uint64, epochs int, eta T, maxU
 			}
 			return true
 		}
+		if l.mode == pocket.Epoch {
+			l.judge()
+		}
 		if order == train.Shuffle && l.updates == before {
 			return true
+		}
+		if l.over() {
+			return false
 		}
 	}
 	return false
@@ -312,6 +354,7 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.3},
 		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 1, pocket: true},
 		{rows: 300, d: 40, flips: 0.05, epochs: 3, eta: 1, maxUpdates: 97, pocket: true},
+		{rows: 5000, d: 5, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 150, pocket: true},
 		{rows: 5000, d: 12, flips: 0.02, epochs: 3, eta: 1},
 		{rows: 9000, d: 2, whole: true, epochs: 4, eta: 1, maxUpdates: 777},
 		{rows: 700, d: 6, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 61},
@@ -321,21 +364,27 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
 		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
 	} {
-		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100) {
+		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
 		data := dense[T](x, y)
 		cached := inCache(t, data)
-		for _, order := range train.Orders {
-			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, c.pocket}
+		modes := []pocket.Mode{""}
+		if c.pocket {
+			modes = pocket.Modes
+		}
+		for k := range len(modes) * len(train.Orders) {
+			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
+			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, mode}
 			want := newLiteral(data)
-			converged := want.run(order, 5, c.epochs, T(c.eta), c.maxUpdates, c.pocket)
+			want.start(mode, nil)
+			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
 			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
 				t.Fatalf("problem %d, order %s: %d updates never reach the limit of %d", i, order, want.updates, c.maxUpdates)
 			}
 			if !c.pocket {
-				want.best, want.fewest = want.w, want.errors()
+				want.best = want.w
 			}
 			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached}
 			if order == train.Cyclic {
@@ -344,11 +393,8 @@ func testLiteral[T kernel.Float](t *testing.T) {
 			for name, src := range sources {
 				for _, opt.Workers = range []int{1, 2, 3, 8} {
 					got := mustTrain(t, src, opt)
-					if !slices.Equal(got.Weights, want.best[:c.d+1]) || got.Updates != want.updates || got.Errors != want.fewest ||
-						got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
-						t.Fatalf("%s problem %d, order %s, %s, %d workers: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
-							kernel.Active(), i, order, name, opt.Workers, got, want.best, want.updates, want.visits, want.fewest, converged, want.kept)
-					}
+					what := fmt.Sprintf("%s problem %d, order %s, pocket %s, %s, %d workers", kernel.Active(), i, order, mode, name, opt.Workers)
+					compareLiteral(t, what, got, want, converged)
 					near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 					if loss, margin := want.loss(want.best); !near(got.Loss, loss) || !near(got.Margin, margin) {
 						t.Fatalf("problem %d, order %s: loss %v and margin %v, want %v and %v", i, order, got.Loss, got.Margin, loss, margin)
@@ -357,6 +403,118 @@ func testLiteral[T kernel.Float](t *testing.T) {
 			}
 		}
 	}
+}
+
+// compareLiteral holds a result against the literal algorithm's.
+func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result[T], want *literal[T], converged bool) {
+	t.Helper()
+	errors := want.errors(want.best)
+	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != errors ||
+		got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
+		t.Fatalf("%s: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
+			what, got, want.best, want.updates, want.visits, errors, converged, want.kept)
+	}
+	if want.mode == "" {
+		return
+	}
+	last := got.Curve[0]
+	if last.Update != 0 || last.Visits != 0 {
+		t.Fatalf("%s: the curve begins with %+v, not with the initial zeros", what, last)
+	}
+	for _, p := range got.Curve[1:] {
+		if p.Errors >= last.Errors || p.Update <= last.Update || p.Visits <= last.Visits || p.Seconds < last.Seconds {
+			t.Fatalf("%s: after %+v the curve has %+v", what, last, p)
+		}
+		last = p
+	}
+	if last.Update != want.kept || last.Errors != want.fewest {
+		t.Fatalf("%s: the curve ends with %+v, but %d errors are those of update %d", what, last, want.fewest, want.kept)
+	}
+}
+
+// TestPocketSeeds holds every mode against the literal algorithm on thousands of small problems with many ties, half of which
+// are judged on other rows.
+func TestPocketSeeds(t *testing.T) {
+	seeds := uint64(4000)
+	if testing.Short() {
+		seeds = 400
+	}
+	validated := 0
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(21, seed))
+		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
+		data := dense[float32](x, y)
+		opt := Options{train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
+			Workers: 1 + rng.IntN(3)}, pocket.Modes[rng.IntN(3)]}
+		if rng.IntN(2) == 0 {
+			opt.MaxUpdates = int64(1 + rng.IntN(100))
+		}
+		var validation block.Source[float32]
+		var judges *literal[float32]
+		if rng.IntN(2) == 0 {
+			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
+			other := dense[float32](x, y)
+			validation, judges = other, newLiteral(other)
+		}
+		want := newLiteral(data)
+		want.start(opt.Pocket, judges)
+		converged := want.train(opt.Order, seed, int(opt.Epochs), 1, opt.MaxUpdates)
+		got, err := TrainValidated(context.Background(), data, validation, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareLiteral(t, fmt.Sprintf("seed %d, %+v, validation %v", seed, opt, judges != nil), got, want, converged)
+		if judges != nil && got.Errors != got.Curve[len(got.Curve)-1].Errors {
+			validated++
+		}
+	}
+	if validated < int(seeds)/8 {
+		t.Errorf("only %d results tell the rows of the validation from the others", validated)
+	}
+}
+
+// TestOptimum: on draws with replacement the pocket reaches the fewest errors that a plane can make, with ratchet and without
+// (Muselli, "On convergence properties of pocket algorithm", 1997). Enumeration finds them: planes with small whole numbers
+// divide the points -1, 0, 1 in the plane in every way that lines can.
+func TestOptimum(t *testing.T) {
+	separable := 0
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(31, seed))
+		var x [][]float64
+		var y []float64
+		for range 3 + rng.IntN(10) {
+			x = append(x, []float64{float64(rng.IntN(3) - 1), float64(rng.IntN(3) - 1)})
+			y = append(y, float64(2*rng.IntN(2)-1))
+		}
+		data := dense[float32](x, y)
+		fewest := newLiteral(data).fewestByEnumeration(6)
+		if fewest == 0 {
+			separable++
+		}
+		for _, mode := range []pocket.Mode{pocket.Exact, pocket.Ratchet} {
+			r := mustTrain(t, data, Options{train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, mode})
+			if r.Errors != fewest {
+				t.Errorf("problem %d, %s: %d errors after %d updates, the fewest are %d", seed, mode, r.Errors, r.Updates, fewest)
+			}
+		}
+	}
+	if separable > 50 {
+		t.Errorf("%d problems are separable, which the perceptron alone solves", separable)
+	}
+}
+
+// fewestByEnumeration returns the fewest errors of all weights, two and a bias, that are whole numbers up to most.
+func (l *literal[T]) fewestByEnumeration(most int) int64 {
+	fewest, w := int64(len(l.x)), make([]T, len(l.w))
+	for a := -most; a <= most; a++ {
+		for b := -most; b <= most; b++ {
+			for bias := -2*most - 1; bias <= 2*most+1; bias++ {
+				w[0], w[1], w[2] = T(a), T(b), T(bias)
+				fewest = min(fewest, l.errors(w))
+			}
+		}
+	}
+	return fewest
 }
 
 // TestPermutation holds the permutation made a window at a time, on this goroutine or on another, against the documented
@@ -463,7 +621,7 @@ func TestPocketNeverWorse(t *testing.T) {
 	d := dense[float32](x, y)
 	last := int64(len(y))
 	for n := int64(1); n < 200; n += 7 {
-		r := mustTrain(t, d, Options{train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, true})
+		r := mustTrain(t, d, Options{train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, pocket.Exact})
 		if r.Errors > last {
 			t.Errorf("after %d updates the pocket makes %d errors, after fewer updates it made %d", n, r.Errors, last)
 		}
@@ -477,7 +635,7 @@ func TestPocketNeverWorse(t *testing.T) {
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
-	opt := Options{train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, true}
+	opt := Options{train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, pocket.Exact}
 	r := mustTrain(t, dense[float32](x, y), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
@@ -520,6 +678,14 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"too large": try(huge, train.Options{}),
+		`unknown pocket "trousers": use one of [exact ratchet epoch]`: func() error {
+			_, err := Train(context.Background(), d, Options{Pocket: "trousers"})
+			return err
+		},
+		"there are 2 rows of 3 columns to validate 5 columns on": func() error {
+			_, err := TrainValidated(context.Background(), d, huge, Options{Pocket: pocket.Exact})
+			return err
+		},
 		"in memory or": func() error {
 			_, err := Train(context.Background(), stream[float32]{d}, Options{Options: train.Options{Order: train.Shuffle}})
 			return err
@@ -535,7 +701,7 @@ func TestCancel(t *testing.T) {
 	x, y := noisy(10000, 4, 0.1, false, 1)
 	for _, order := range train.Orders {
 		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}, false}
+		opt := Options{train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}, ""}
 		if _, err := Train(ctx, dense[float32](x, y), opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("order %s: error %v after the context was cancelled", order, err)
 		}

@@ -54,6 +54,7 @@ var kernels = []Kernel{
 	{"tile", (*Writer).tile},
 	{"weigh", (*Writer).weigh},
 	{"outer", (*Writer).outer},
+	{"copy", (*Writer).copyPast},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},

@@ -31,6 +31,7 @@ var Kernels = []Kernel{
 	{"pack", (*Writer).pack},
 	{"bounds", (*Writer).bounds},
 	{"tile", (*Writer).tile},
+	{"weigh", (*Writer).weigh},
 	{"outer", (*Writer).outer},
 	{"limits", (*Writer).limits},
 	{"exp", (*Writer).exp},

@@ -1,0 +1,40 @@
+package dataset
+
+import "halfspace/internal/page"
+
+// leastReading is how much memory reading may take in any case, and so what a process takes beside its blocks.
+const leastReading = 48 << 20
+
+// within bounds the memory of the passes that follow: blocks are the bytes that their blocks take. Other formats than
+// Parquet are read in pieces of one size.
+func (in *Input[T]) within(blocks int64) {
+	if f, ok := in.in.(*parquetInput); ok && in.opt.Memory > 0 {
+		f.memory = max(leastReading, in.opt.Memory-blocks)
+	}
+}
+
+// pages returns how much of the memory pages may take: a quarter on top may be spare.
+func (in *parquetInput) pages() int { return int(in.memory / 5 * 4) }
+
+// lanes returns how many row groups of up to so many are read side by side: as many as there is room for if each column
+// chunk is a single page, one less for the row group whose last batch is still in use. Where that is 0 each batch must be
+// released before the next one is read.
+func (in *parquetInput) lanes(most int) int {
+	if in.memory == 0 {
+		return most
+	}
+	largest := int64(1)
+	for _, f := range in.files {
+		for _, g := range f.groups {
+			bytes := int64(0)
+			for _, c := range g.chunks {
+				bytes += min(max(0, c.Uncompressed), 1<<40)
+				if c.Codec != page.Uncompressed {
+					bytes += c.Size
+				}
+			}
+			largest = max(largest, bytes)
+		}
+	}
+	return int(min(int64(most), max(0, int64(in.pages())/largest-1)))
+}

@@ -1,0 +1,73 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/kernel"
+)
+
+// Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j): the scores of an expansion on
+// support vectors, several at a time, each with coefficients alpha[c] and len(x) scores. The matrix of kernels isn't kept.
+//
+// A score is the sum, in order, of those over blocks of rows of support (384 float32, 192 float64), each a kernel.Dot; it is
+// the first of them, not added to zero.
+func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T], alpha [][]T, k Mercer, workers int) error {
+	if x.cols != support.cols {
+		return errColumns
+	}
+	if len(out) != len(alpha) {
+		return fmt.Errorf("%d results for %d expansions", len(out), len(alpha))
+	}
+	for c := range alpha {
+		if len(alpha[c]) != support.n || len(out[c]) != x.n {
+			return fmt.Errorf("expansion %d has %d coefficients for %d rows, and %d scores for %d", c, len(alpha[c]), support.n,
+				len(out[c]), x.n)
+		}
+		clear(out[c])
+	}
+	apply, err := newMap(k, x, support)
+	if err != nil {
+		return err
+	}
+	return visitRows(ctx, x, support, workers, func(i, j int, row []T) {
+		apply.row(row, i, j)
+		for c, a := range alpha {
+			s := kernel.Dot(row, a[j:j+len(row)])
+			if j > 0 {
+				s += out[c][i]
+			}
+			out[c][i] = s
+		}
+	})
+}
+
+// MulVec sets y to the product of m with v, both of N elements and apart from each other, on so many workers where m has
+// Full storage: y[i] is kernel.Dot of row i and v, padding included. With Packed storage one core passes over the elements
+// once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] = fma(v[i], row i[j], y[j]) for j < i.
+func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error {
+	if len(y) != m.N || len(v) != m.N {
+		return fmt.Errorf("a matrix of %d rows times %d elements doesn't give %d", m.N, len(v), len(y))
+	}
+	if m.Storage == Packed {
+		for i := range m.N {
+			if i%1024 == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			row := m.lower(i)
+			y[i] = kernel.Dot(row, v[:i+1])
+			kernel.Axpy(v[i], row[:i], y)
+		}
+		return nil
+	}
+	padded := make([]T, m.Stride)
+	copy(padded, v)
+	panel := kernel.PanelRows[T](max(1, m.Stride))
+	return parallel(ctx, max(1, workers), (m.N+panel-1)/panel, func(_, task int) {
+		lo := task * panel
+		hi := min(m.N, lo+panel)
+		kernel.Scores(m.Data[lo*m.Stride:hi*m.Stride], padded, y[lo:hi])
+	})
+}

@@ -1,0 +1,207 @@
+// Package gonumblas offers gonum's BLAS interfaces with the speed of this module's kernels:
+//
+//	blas64.Use(gonumblas.Implementation{})
+//	blas32.Use(gonumblas.Implementation{})
+//
+// Dot, Axpy, Gemv, Gemm and Syrk run on them, in both precisions, the latter two on all cores. What is left, small matrices,
+// vectors whose elements aren't next to each other, and wrong arguments are gonum's own. Results differ from gonum's by
+// rounding; they don't depend on the number of cores.
+package gonumblas
+
+import (
+	"context"
+	"runtime"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"halfspace/gram"
+	"halfspace/kernel"
+)
+
+// Implementation is a blas.Float32, blas.Float64, blas.Complex64 and blas.Complex128.
+type Implementation struct{ gonum.Implementation }
+
+var (
+	_ blas.Float32 = Implementation{}
+	_ blas.Float64 = Implementation{}
+)
+
+// small is how many products of elements gonum does at least as fast as it takes to start here.
+var small = 1 << 20
+
+func isSmall(m, n, k int) bool { return float64(m)*float64(n)*float64(k) <= float64(small) }
+
+// Sdot returns the dot product of x and y.
+func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
+	if !plain(n, x, incX, y, incY) {
+		return i.Implementation.Sdot(n, x, incX, y, incY)
+	}
+	return kernel.Dot(x[:n], y[:n])
+}
+
+// Ddot returns the dot product of x and y.
+func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
+	if !plain(n, x, incX, y, incY) {
+		return i.Implementation.Ddot(n, x, incX, y, incY)
+	}
+	return kernel.Dot(x[:n], y[:n])
+}
+
+// Saxpy adds alpha times x to y.
+func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
+	if alpha == 0 || !plain(n, x, incX, y, incY) {
+		i.Implementation.Saxpy(n, alpha, x, incX, y, incY)
+		return
+	}
+	kernel.Axpy(alpha, x[:n], y[:n])
+}
+
+// Daxpy adds alpha times x to y.
+func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
+	if alpha == 0 || !plain(n, x, incX, y, incY) {
+		i.Implementation.Daxpy(n, alpha, x, incX, y, incY)
+		return
+	}
+	kernel.Axpy(alpha, x[:n], y[:n])
+}
+
+// plain tells whether n elements of both vectors are there, next to each other.
+func plain[T kernel.Float](n int, x []T, incX int, y []T, incY int) bool {
+	return incX == 1 && incY == 1 && n > 0 && n <= len(x) && n <= len(y)
+}
+
+// Sgemv computes y = alpha*A*x + beta*y, or with A transposed.
+func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32,
+	y []float32, incY int) {
+	if incX != 1 || incY != 1 || alpha == 0 {
+		i.Implementation.Sgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	i.Implementation.Sgemv(tA, m, n, 0, a, lda, x, incX, beta, y, incY) // checks, and scales y
+	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y)
+}
+
+// Dgemv computes y = alpha*A*x + beta*y, or with A transposed.
+func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64,
+	y []float64, incY int) {
+	if incX != 1 || incY != 1 || alpha == 0 {
+		i.Implementation.Dgemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	i.Implementation.Dgemv(tA, m, n, 0, a, lda, x, incX, beta, y, incY)
+	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y)
+}
+
+// gemv adds to y.
+func gemv[T kernel.Float](trans bool, m, n int, alpha T, a []T, lda int, x, y []T) {
+	if m == 0 || n == 0 {
+		return
+	}
+	for r := range m {
+		row := a[r*lda:][:n]
+		if trans {
+			kernel.Axpy(alpha*x[r], row, y[:n])
+		} else {
+			y[r] += alpha * kernel.Dot(row, x[:n])
+		}
+	}
+}
+
+// Sgemm computes C = alpha*A*B + beta*C, or with A or B transposed.
+func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
+	if isSmall(m, n, k) || alpha == 0 {
+		i.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	i.Implementation.Sgemm(tA, tB, m, n, k, 0, a, lda, b, ldb, 1, c, ldc) // checks, and does nothing else
+	gemm(rows(tA == blas.NoTrans, a, m, k, lda), rows(tB != blas.NoTrans, b, n, k, ldb), alpha, beta, c, ldc)
+}
+
+// Dgemm computes C = alpha*A*B + beta*C, or with A or B transposed.
+func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
+	if isSmall(m, n, k) || alpha == 0 {
+		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	i.Implementation.Dgemm(tA, tB, m, n, k, 0, a, lda, b, ldb, 1, c, ldc)
+	gemm(rows(tA == blas.NoTrans, a, m, k, lda), rows(tB != blas.NoTrans, b, n, k, ldb), alpha, beta, c, ldc)
+}
+
+// rows returns n rows of k columns: those of a, or its columns.
+func rows[T kernel.Float](straight bool, a []T, n, k, lda int) *gram.Rows[T] {
+	if straight {
+		return gram.Dense(a, n, k, lda)
+	}
+	columns := make([][]T, k)
+	for i := range columns {
+		columns[i] = a[i*lda:][:n]
+	}
+	stride := kernel.Stride[T](k)
+	dst := make([]T, n*stride)
+	kernel.Transpose(dst, stride, columns)
+	return gram.Dense(dst, n, k, stride)
+}
+
+func gemm[T kernel.Float](a, b *gram.Rows[T], alpha, beta T, c []T, ldc int) {
+	must(gram.Products(context.Background(), a, b, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
+		to := c[i*ldc+j:][:len(row)]
+		switch {
+		case beta == 1:
+			kernel.Axpy(alpha, row, to)
+		case beta == 0:
+			for k, v := range row {
+				to[k] = alpha * v
+			}
+		default:
+			for k, v := range row {
+				to[k] = alpha*v + beta*to[k]
+			}
+		}
+	}))
+}
+
+// must panics at an error: a background context isn't cancelled, and the sizes fit.
+func must(err error) {
+	if err != nil {
+		panic("gonumblas: " + err.Error())
+	}
+}
+
+// Ssyrk computes C = alpha*A*A' + beta*C, or alpha*A'*A + beta*C, in one triangle of C.
+func (i Implementation) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32,
+	c []float32, ldc int) {
+	if isSmall(n, n, k) || alpha == 0 {
+		i.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	i.Implementation.Ssyrk(ul, tA, n, k, 0, a, lda, beta, c, ldc) // checks, and scales C
+	syrk(ul == blas.Lower, rows(tA == blas.NoTrans, a, n, k, lda), alpha, c, ldc)
+}
+
+// Dsyrk computes C = alpha*A*A' + beta*C, or alpha*A'*A + beta*C, in one triangle of C.
+func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
+	c []float64, ldc int) {
+	if isSmall(n, n, k) || alpha == 0 {
+		i.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	i.Implementation.Dsyrk(ul, tA, n, k, 0, a, lda, beta, c, ldc)
+	syrk(ul == blas.Lower, rows(tA == blas.NoTrans, a, n, k, lda), alpha, c, ldc)
+}
+
+// syrk adds to a triangle of C. Rows of a block of products come one after the other, so that the cache lines of the upper
+// triangle's columns are still there for the next.
+func syrk[T kernel.Float](lower bool, a *gram.Rows[T], alpha T, c []T, ldc int) {
+	must(gram.LowerProducts(context.Background(), a, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
+		if lower {
+			kernel.Axpy(alpha, row, c[i*ldc+j:])
+			return
+		}
+		for k, v := range row {
+			c[(j+k)*ldc+i] += alpha * v
+		}
+	}))
+}

@@ -1,0 +1,161 @@
+package gonumblas
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/blas/testblas"
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestSuite is gonum's own, with nothing left to gonum for being small.
+func TestSuite(t *testing.T) {
+	defer func(n int) { small = n }(small)
+	for _, small = range []int{0, small} {
+		t.Run("dot", func(t *testing.T) { testblas.DdotTest(t, Implementation{}) })
+		t.Run("axpy", func(t *testing.T) { testblas.DaxpyTest(t, Implementation{}) })
+		t.Run("scal", func(t *testing.T) { testblas.DscalTest(t, Implementation{}) })
+		t.Run("nrm2", func(t *testing.T) { testblas.Dnrm2Test(t, Implementation{}) })
+		t.Run("asum", func(t *testing.T) { testblas.DasumTest(t, Implementation{}) })
+		t.Run("gemv", func(t *testing.T) { testblas.DgemvTest(t, Implementation{}) })
+		t.Run("gemm", func(t *testing.T) { testblas.TestDgemm(t, Implementation{}) })
+		t.Run("syrk", func(t *testing.T) { testblas.DsyrkTest(t, Implementation{}) })
+	}
+}
+
+// TestSingle compares the methods for float32, for which that suite has nothing, with gonum's, on integers, which are exact, with all forms of arguments.
+func TestSingle(t *testing.T) {
+	defer func(n int) { small = n }(small)
+	small = 0
+	rng := rand.New(rand.NewPCG(1, 2))
+	numbers := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(rng.IntN(9) - 4)
+		}
+		return x
+	}
+	var ours Implementation
+	var theirs gonum.Implementation
+	for range 300 {
+		m, n, k := 1+rng.IntN(40), 1+rng.IntN(40), 1+rng.IntN(300)
+		tA, tB := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}[rng.IntN(3)], []blas.Transpose{blas.NoTrans, blas.Trans}[rng.IntN(2)]
+		alpha, beta := float32(rng.IntN(4)-1), float32(rng.IntN(4)-1)
+		ld := 300 + rng.IntN(3)
+		a, b, c := numbers(301*ld), numbers(301*ld), numbers(301*ld)
+		compare := func(what string, f func(impl blas.Float32, c []float32)) {
+			t.Helper()
+			got, want := append([]float32(nil), c...), append([]float32(nil), c...)
+			f(ours, got)
+			f(theirs, want)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s m=%d n=%d k=%d tA=%c tB=%c alpha=%v beta=%v: element %d is %v, want %v", what, m, n, k, tA, tB, alpha, beta, i,
+						got[i], want[i])
+				}
+			}
+		}
+		compare("gemm", func(impl blas.Float32, c []float32) { impl.Sgemm(tA, tB, m, n, k, alpha, a, ld, b, ld, beta, c, ld) })
+		length := n
+		if tA == blas.NoTrans {
+			length = m
+		}
+		compare("gemv", func(impl blas.Float32, c []float32) { // gonum's clears all of y where beta is 0, also beyond its elements
+			impl.Sgemv(tA, m, n, alpha, a, ld, b, 1, beta, c[:length], 1)
+		})
+		compare("axpy", func(impl blas.Float32, c []float32) { impl.Saxpy(k, alpha, a, 1, c, 1) })
+		compare("dot", func(impl blas.Float32, c []float32) { c[0] = impl.Sdot(k, a, 1, b, 1) })
+		for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
+			compare("syrk", func(impl blas.Float32, c []float32) { impl.Ssyrk(ul, tA, n, k, alpha, a, ld, beta, c, ld) })
+		}
+	}
+}
+
+// TestLarge compares products of several blocks with gonum's, to the error of both sums of k products (Higham, "Accuracy and
+// Stability of Numerical Algorithms", 2002, section 3.1).
+func TestLarge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, k = 300, 500
+	a, got, want := make([]float64, n*k), make([]float64, n*n), make([]float64, n*n)
+	for i := range a {
+		a[i] = rng.Float64() // so that the sum of products is that of their magnitudes
+	}
+	Implementation{}.Dgemm(blas.NoTrans, blas.Trans, n, n, k, 1, a, k, a, k, 0, got, n)
+	gonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, n, n, k, 1, a, k, a, k, 0, want, n)
+	for i, w := range want {
+		if math.Abs(got[i]-w) > 2*k*0x1p-53/(1-k*0x1p-53)*w {
+			t.Fatalf("element %d is %v, gonum's %v", i, got[i], w)
+		}
+	}
+}
+
+// TestPanics: wrong arguments panic as gonum's do, before anything is written.
+func TestPanics(t *testing.T) {
+	a, c := make([]float64, 100*100), make([]float64, 100*100)
+	for i := range c {
+		c[i] = 7
+	}
+	for _, f := range []func(impl blas.Float64){
+		func(impl blas.Float64) {
+			impl.Dgemm(blas.NoTrans, blas.NoTrans, 100, 100, 100, 1, a, 99, a, 100, 0, c, 100)
+		},
+		func(impl blas.Float64) {
+			impl.Dgemm(blas.NoTrans, blas.NoTrans, 100, 100, 100, 1, a, 100, a, 100, 0, c[1:], 100)
+		},
+		func(impl blas.Float64) { impl.Dsyrk(blas.Lower, blas.NoTrans, 100, 100, 1, a[1:], 100, 0, c, 100) },
+		func(impl blas.Float64) { impl.Dgemv(blas.NoTrans, 100, 100, 1, a, 100, a[:99], 1, 0, c, 1) },
+		func(impl blas.Float64) { impl.Ddot(2, a[:1], 1, c, 1) },
+		func(impl blas.Float64) { impl.Daxpy(2, 1, a, 1, c[:1], 1) },
+	} {
+		got, want := panicOf(func() { f(Implementation{}) }), panicOf(func() { f(gonum.Implementation{}) })
+		if got != want || got == "<nil>" {
+			t.Errorf("panic %q, gonum's %q", got, want)
+		}
+		for _, v := range c {
+			if v != 7 {
+				t.Fatalf("%s: written before the panic", got)
+			}
+		}
+	}
+}
+
+func panicOf(f func()) (message string) {
+	defer func() { message = fmt.Sprint(recover()) }()
+	f()
+	return ""
+}
+
+// BenchmarkMul is gonum's mat before and after Use.
+func BenchmarkMul(b *testing.B) {
+	defer blas64.Use(gonum.Implementation{})
+	for _, n := range []int{10, 100, 1000, 2000} {
+		x := mat.NewDense(n, n, nil)
+		for i := range n * n {
+			x.RawMatrix().Data[i] = float64(i%17) / 16
+		}
+		for _, c := range []struct {
+			name string
+			blas blas.Float64
+		}{{"gonum", gonum.Implementation{}}, {"halfspace", Implementation{}}} {
+			var dense mat.Dense
+			var sym mat.SymDense
+			b.Run(fmt.Sprintf("op=Mul/n=%d/blas=%s", n, c.name), func(b *testing.B) {
+				blas64.Use(c.blas)
+				for b.Loop() {
+					dense.Mul(x, x)
+				}
+			})
+			b.Run(fmt.Sprintf("op=SymOuterK/n=%d/blas=%s", n, c.name), func(b *testing.B) {
+				blas64.Use(c.blas)
+				for b.Loop() {
+					sym.SymOuterK(1, x)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package gram
+
+import (
+	"testing"
+
+	"halfspace/kernel"
+)
+
+// TestTable: tiles fill the blocks at every level, or results would lie outside of them.
+func TestTable(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, l := range kernel.Levels() {
+		kernel.Use(l)
+		for _, cols := range []int{0, 1, 28, 512, 1 << 20} {
+			for _, s := range []table{tableFor[float32](cols), tableFor[float64](cols)} {
+				if mc%s.mr != 0 || s.nb%s.nr != 0 || s.nc%s.nb != 0 || s.nc == 0 || s.mr%2 != 0 || s.nr%2 != 0 {
+					t.Errorf("%s: %+v", l, s)
+				}
+			}
+		}
+	}
+}

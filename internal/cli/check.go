@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/separable"
+	"halfspace/train"
+)
+
+// checkOptions are those of train that say which rows there are, and where they are kept.
+type checkOptions struct {
+	trainOptions
+}
+
+func (a *app) check() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check DATA... --label COLUMN [options]",
+		Short: "Find out whether a plane separates two classes, with a proof",
+		Long: `Check finds out whether some hyperplane has all rows of one class on one side and
+all rows of the other class on the other side, and proves it.
+
+If there is one, the proof is its weights: the sign of each row's score is
+verified in exact arithmetic. Two planes are reported: the one with the largest
+margin where the bias counts as a coordinate, which bounds the mistakes of the
+perceptron in any order by (radius / margin)^2 (Novikoff 1962), and the one
+that is farthest from the rows.
+
+If there is none, the proof is a witness: a few rows with weights above zero
+such that the weighted sum of label * (features, 1), the label being -1 or +1, is
+zero in every column. Then label * score can't be above zero in all of them,
+whatever the plane. The weights are exact fractions. Witnesses that share no row
+show that every plane errs on so many rows.
+
+Rows are checked as the numbers that --dtype holds, and numbered from 0; those
+that --nulls drop leaves out have no number. Rows that don't fit in --memory are
+read again in each pass, from a --cache or a temporary file.`,
+		Example: `  halfspace check train.parquet --label y
+  halfspace check train.csv --label last --json`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to separate by: names or globs, comma-separated (default all that can be features but the label)")
+	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.data.categorical, "categorical", "", "separate by columns of text too: `CODING` is onehot or hash:BITS, as in train")
+	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
+	f.BoolVar(&o.data.noBias, "no-bias", false, "look for a plane through the origin")
+	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
+		"the column's mean in their place", nullsNames()...)
+	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation first, as in train")
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to check: float64, or float32 as train rounds them", "float64", "float32")
+	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
+	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
+	o.machine.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if o.data.label == "" && len(args) > 0 {
+			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
+		}
+		// Rows are read in their order, as often as by a pocket.
+		o.order.value, o.algo.value, o.epochs, o.eta = string(train.Cyclic), "pocket", 1, 1
+		if err := o.check(args); err != nil {
+			return err
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if o.dtype.value == "float64" {
+			return checkAs[float64](cmd.Context(), a, &o, paths)
+		}
+		return checkAs[float32](cmd.Context(), a, &o, paths)
+	})
+}
+
+func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths []string) error {
+	start := time.Now()
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	data, err := openRows[T](ctx, a, &o.trainOptions, paths, bar)
+	if err != nil {
+		return err
+	}
+	defer data.close()
+	if err := train.TwoClasses(data.Spec()); err != nil {
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+	}
+	load := time.Since(start)
+	const most = 1000
+	found, err := separable.Check(ctx, data.Source, separable.Options{Workers: o.workers, MaxPasses: most,
+		Progress: func(passes int64) { bar.show("checking", ": pass "+count(passes), passes, most) }})
+	if err != nil {
+		return err
+	}
+	bar.end()
+	r := newCheckReport(o, data.Spec(), data.Rows(), found)
+	_, inMemory := data.Source.(*block.Data[T])
+	r.Streamed = !inMemory
+	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
+	if o.json {
+		return a.printJSON(r)
+	}
+	return a.print(r.text())
+}
+
+// A checkReport is what check --json prints.
+type checkReport struct {
+	Separable *bool         `json:"separable"` // null: undecided
+	Reason    string        `json:"reason,omitempty"`
+	Verified  bool          `json:"verified"` // in exact arithmetic
+	Rows      int64         `json:"rows"`
+	Features  []string      `json:"features"`
+	Classes   []block.Class `json:"classes"`
+	Positive  block.Class   `json:"positive"`
+	Radius    float64       `json:"radius"`
+
+	*planeReport
+	MistakeBound     *float64          `json:"mistake_bound,omitempty"`
+	NormalizedMargin *float64          `json:"normalized_margin,omitempty"` // margin / radius
+	Widest           *planeReport      `json:"widest,omitempty"`
+	Perceptron       *perceptronReport `json:"perceptron,omitempty"`
+
+	Witness []witnessRow  `json:"witness,omitempty"`
+	Errors  *errorsReport `json:"errors,omitempty"`
+
+	Passes    int64        `json:"passes"`     // over the rows until the verdict
+	ExactRows int64        `json:"exact_rows"` // whose side exact arithmetic had to tell
+	Dtype     string       `json:"dtype"`
+	ISA       string       `json:"isa"`
+	Workers   int          `json:"workers"`
+	Streamed  bool         `json:"streamed"`
+	Seconds   checkSeconds `json:"seconds"`
+}
+
+type checkSeconds struct {
+	Load  float64 `json:"load"`
+	Check float64 `json:"check"`
+	Total float64 `json:"total"`
+}
+
+// A planeReport is a plane that separates the rows.
+type planeReport struct {
+	Margin  float64   `json:"margin"`
+	AtMost  *float64  `json:"margin_at_most"` // of any plane; null where that wasn't found
+	Weights []float64 `json:"weights"`
+	Bias    float64   `json:"bias"`
+	Exact   []string  `json:"exact_weights,omitempty"` // whole numbers, the bias last, where float64 can't hold any that separate
+}
+
+// A perceptronReport is the short training before the search.
+type perceptronReport struct {
+	Epochs    int64    `json:"epochs"`
+	Updates   int64    `json:"updates"`
+	Converged bool     `json:"converged"`
+	Errors    int64    `json:"errors"`
+	Margin    *float64 `json:"margin,omitempty"`
+	Angle     *float64 `json:"angle_degrees,omitempty"` // between its weights and those of the largest margin
+}
+
+type witnessRow struct {
+	Row    int64  `json:"row"`
+	Label  int    `json:"label"`  // -1 or +1
+	Weight string `json:"weight"` // a fraction
+}
+
+type errorsReport struct {
+	AtLeast  int64  `json:"at_least"` // every plane errs on so many rows
+	Complete bool   `json:"complete"` // no more witnesses that share no row with those found
+	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
+}
+
+func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
+	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
+		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
+	if r.Verified {
+		separates := found.Verdict == separable.Separable
+		r.Separable = &separates
+	}
+	if p := found.Perceptron; p != nil {
+		r.Perceptron = &perceptronReport{Epochs: p.Epochs, Updates: p.Updates, Converged: p.Converged, Errors: p.Errors}
+		if p.Margin > 0 {
+			r.Perceptron.Margin = &p.Margin
+		}
+	}
+	if plane := found.Origin; plane != nil {
+		r.planeReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
+		r.MistakeBound = finite(math.Floor(found.MistakeBound()))
+		r.NormalizedMargin = finite(plane.Margin / r.Radius)
+		if p := found.Perceptron; p != nil {
+			r.Perceptron.Angle = finite(angle(p.Weights, plane.Weights))
+		}
+	}
+	if w := found.Witness; w != nil {
+		for i, row := range w.Rows {
+			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String()})
+		}
+		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.Complete}
+		if found.Errors.Found >= 0 {
+			r.Errors.Found = &found.Errors.Found
+		}
+	}
+	return r
+}
+
+func newPlaneReport(p *separable.Plane, bias bool) *planeReport {
+	if p == nil {
+		return nil
+	}
+	r := &planeReport{Margin: p.Margin, AtMost: finite(p.AtMost), Weights: p.Weights}
+	if bias {
+		last := len(p.Weights) - 1
+		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
+	}
+	for _, v := range p.Exact {
+		r.Exact = append(r.Exact, v.String())
+	}
+	return r
+}
+
+// angle returns the angle between two vectors in degrees; NaN if one is zero.
+func angle(v, w []float64) float64 {
+	var vw, vv, ww float64
+	for i := range v {
+		vw += v[i] * w[i]
+		vv += v[i] * v[i]
+		ww += w[i] * w[i]
+	}
+	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi
+}
+
+// text is the report for people.
+func (r *checkReport) text() []byte {
+	var s sheet
+	verdict := "undecided"
+	switch {
+	case r.Separable != nil && *r.Separable:
+		verdict = "separable"
+	case r.Separable != nil:
+		verdict = "not separable"
+	}
+	s.line("%s: %s of %s, classes %s (positive: %s)\n", verdict, plural(r.Rows, "row"), plural(int64(len(r.Features)), "feature"),
+		classNames(r.Classes), r.Positive)
+	var pairs []string
+	switch verdict {
+	case "undecided":
+		pairs = append(pairs, "reason", r.Reason)
+	case "separable":
+		pairs = append(pairs,
+			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", count(r.ExactRows)),
+			"margin", r.planeReport.text()+", of the plane through the origin of features and bias")
+		if r.Widest != nil {
+			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
+		}
+	}
+	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	if r.MistakeBound != nil {
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", real(*r.MistakeBound)))
+	}
+	if r.Perceptron != nil {
+		pairs = append(pairs, "perceptron", r.Perceptron.text())
+	}
+	if r.Errors != nil {
+		pairs = append(pairs, "errors", r.Errors.text())
+	}
+	pairs = append(pairs,
+		"passes", count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
+		"time", fmt.Sprintf("load %s, check %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Check), seconds(r.Seconds.Total)))
+	s.pairs(pairs...)
+	if len(r.Witness) > 0 {
+		s.line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
+		rows := [][]string{{"row", "label", "weight"}}
+		for _, w := range r.Witness {
+			rows = append(rows, []string{strconv.FormatInt(w.Row, 10), fmt.Sprintf("%+d", w.Label), fraction(w.Weight)})
+		}
+		s.table(rows)
+		s.line("\n--json prints the weights as fractions.")
+	}
+	return s.Bytes()
+}
+
+// fraction writes a short fraction as it is, and a long one in a few digits.
+func fraction(text string) string {
+	if len(text) <= 20 {
+		return text
+	}
+	v, _ := new(big.Rat).SetString(text)
+	f, _ := v.Float64()
+	return real(f)
+}
+
+func (p *planeReport) text() string {
+	if p.AtMost == nil {
+		return real(p.Margin)
+	}
+	return fmt.Sprintf("%s (none is above %s)", real(p.Margin), real(*p.AtMost))
+}
+
+func (p *perceptronReport) text() string {
+	s := fmt.Sprintf("%s in %s, ", plural(p.Updates, "update"), plural(p.Epochs, "epoch"))
+	if p.Converged {
+		s += "converged"
+	} else {
+		s += "not converged, " + plural(p.Errors, "error")
+	}
+	if p.Margin != nil {
+		s += ", margin " + real(*p.Margin)
+	}
+	if p.Angle != nil {
+		s += fmt.Sprintf(", %s degrees from the largest margin", fixed(*p.Angle, 1))
+	}
+	return s
+}
+
+func (e *errorsReport) text() string {
+	s := fmt.Sprintf("every plane errs on %s or more", plural(e.AtLeast, "row"))
+	if !e.Complete {
+		s += " (the search for more was cut short)"
+	}
+	if e.Found != nil {
+		s += ", the best weights seen in a short training on " + count(*e.Found)
+	}
+	return s
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"encoding/json"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// shared returns the path of a file of the shared data, and skips the test where there is none.
+func shared(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", "data", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no shared data")
+	}
+	return path
+}
+
+// checked runs check --json.
+func checked(t *testing.T, args ...string) (r checkReport) {
+	t.Helper()
+	r.planeReport = new(planeReport) // which encoding/json can't make
+	if err := json.Unmarshal([]byte(succeed(t, append([]string{"check", "--json"}, args...)...)), &r); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Verified {
+		t.Fatalf("not verified: %s", r.Reason)
+	}
+	return r
+}
+
+func fractionOf(t *testing.T, s string) *big.Rat {
+	t.Helper()
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		t.Fatalf("%q isn't a number", s)
+	}
+	return v
+}
+
+// readNumbers reads a CSV file without a header: features, as float64 holds them, and labels.
+func readNumbers(t *testing.T, path string) (x [][]*big.Rat, labels []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		last := len(cells) - 1
+		row := make([]*big.Rat, 0, last+1)
+		for _, cell := range cells[:last] {
+			f, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row = append(row, new(big.Rat).SetFloat64(f))
+		}
+		x, labels = append(x, append(row, big.NewRat(1, 1))), append(labels, cells[last])
+	}
+	return x, labels
+}
+
+// TestCheckWitness: banknote isn't separable; the printed witness adds up to zero over the rows of the file.
+func TestCheckWitness(t *testing.T) {
+	path := shared(t, "banknote.csv")
+	r := checked(t, path, "--label", "last")
+	if *r.Separable || r.Rows != 1372 {
+		t.Fatalf("separable: %v, %d rows", *r.Separable, r.Rows)
+	}
+	x, labels := readNumbers(t, path)
+	sums := make([]big.Rat, 5)
+	for _, w := range r.Witness {
+		if want := map[string]int{"0": -1, "1": 1}[labels[w.Row]]; w.Label != want {
+			t.Errorf("row %d has label %d, want %d", w.Row, w.Label, want)
+		}
+		weight := fractionOf(t, w.Weight)
+		if weight.Sign() <= 0 {
+			t.Errorf("weight %s", w.Weight)
+		}
+		weight.Mul(weight, big.NewRat(int64(w.Label), 1))
+		for j := range sums {
+			sums[j].Add(&sums[j], new(big.Rat).Mul(weight, x[w.Row][j]))
+		}
+	}
+	for j := range sums {
+		if sums[j].Sign() != 0 {
+			t.Errorf("column %d adds up to %v", j, &sums[j])
+		}
+	}
+	if len(r.Witness) < 2 || len(r.Witness) > 6 {
+		t.Errorf("%d rows in the witness of 5 columns", len(r.Witness))
+	}
+	// A large-C support vector machine stays at 99.20 %: 11 errors.
+	if r.Errors.AtLeast < 1 || r.Errors.AtLeast > 11 || *r.Errors.Found < r.Errors.AtLeast {
+		t.Errorf("at least %d errors, found %d", r.Errors.AtLeast, *r.Errors.Found)
+	}
+}
+
+// TestCheckSeparator: sonar is separable; the printed weights have every row of the file on its side.
+func TestCheckSeparator(t *testing.T) {
+	path := shared(t, "sonar.csv")
+	r := checked(t, path, "--label", "last")
+	if !*r.Separable || r.Rows != 208 {
+		t.Fatalf("separable: %v, %d rows", *r.Separable, r.Rows)
+	}
+	x, labels := readNumbers(t, path)
+	for _, p := range []*planeReport{r.planeReport, r.Widest} {
+		for i, row := range x {
+			score := new(big.Rat).SetFloat64(p.Bias)
+			for j, w := range p.Weights {
+				score.Add(score, new(big.Rat).Mul(row[j], new(big.Rat).SetFloat64(w)))
+			}
+			if (score.Sign() > 0) != (labels[i] == "R") || score.Sign() == 0 {
+				t.Errorf("row %d is on the wrong side", i)
+			}
+		}
+	}
+	if r.Widest.Margin < r.Margin {
+		t.Errorf("the widest plane has margin %v, another %v", r.Widest.Margin, r.Margin)
+	}
+}
+
+func TestCheckExamples(t *testing.T) {
+	examples := filepath.Join("..", "..", "examples")
+	r := checked(t, filepath.Join(examples, "iris-setosa.parquet"), "--label", "setosa")
+	if !*r.Separable || r.Errors != nil || r.Witness != nil {
+		t.Errorf("iris setosa: %+v", r)
+	}
+	if p := r.Perceptron; !p.Converged || float64(p.Updates) > *r.MistakeBound {
+		t.Errorf("%d updates of at most %v, converged: %v", p.Updates, *r.MistakeBound, p.Converged)
+	}
+	r = checked(t, filepath.Join(examples, "iris-versicolor-virginica.parquet"), "--label", "species")
+	if *r.Separable || r.Weights != nil || r.MistakeBound != nil {
+		t.Errorf("iris versicolor and virginica: %+v", r)
+	}
+}
+
+// TestCheckOptions: what is printed doesn't depend on who works on it.
+func TestCheckOptions(t *testing.T) {
+	for _, kind := range []string{"--noise=0.01", "--margin=0.01"} {
+		path := filepath.Join(t.TempDir(), "x.parquet")
+		succeed(t, "gen", "--rows", "50000", "--features", "5", kind, "--out", path)
+		var want string
+		for _, args := range [][]string{{"--workers=1"}, {"--workers=3"}, {"--isa=generic"}} {
+			args = append([]string{"check", path, "--label=label", "--json"}, args...)
+			object := decode(t, args...)
+			for _, name := range []string{"seconds", "isa", "workers", "streamed"} {
+				delete(object, name)
+			}
+			got, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == "" {
+				want = string(got)
+			} else if string(got) != want {
+				t.Errorf("%v: %s\nwant %s", args, got, want)
+			}
+		}
+	}
+}
+
+func TestCheckText(t *testing.T) {
+	for file, want := range map[string][]string{
+		"iris-setosa.parquet --label setosa":                {"separable: 150 rows of 4 features", "exactly", "widest", "converged"},
+		"iris-versicolor-virginica.parquet --label species": {"not separable: 100 rows", "zero, exactly", "every plane errs on"},
+	} {
+		args := strings.Fields(file)
+		got := succeed(t, append([]string{"check", filepath.Join("..", "..", "examples", args[0])}, args[1:]...)...)
+		for _, s := range want {
+			if !strings.Contains(got, s) {
+				t.Errorf("%s: no %q in %s", file, s, got)
+			}
+		}
+	}
+}
+
+func TestCheckFailures(t *testing.T) {
+	three := text(t, map[string]string{"x.csv": "a,y\n1,p\n2,q\n3,r\n"})
+	one := text(t, map[string]string{"x.csv": "a,y\n1,p\n2,p\n"})
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{}, exitUsage, "no data"},
+		{[]string{"x.parquet"}, exitUsage, "--label is missing"},
+		{[]string{filepath.Join(three, "x.csv"), "--label", "y"}, exitFailed, "3 classes"},
+		{[]string{filepath.Join(one, "x.csv"), "--label", "y"}, exitFailed, "only class"},
+		{[]string{"none.csv", "--label", "y"}, exitFailed, "none.csv"},
+	} {
+		status, _, stderr := command(slices.Concat([]string{"check"}, c.args)...)
+		if status != c.status || !strings.Contains(stderr, c.want) || !isOneLine(stderr) {
+			t.Errorf("check %v: status %d, %q", c.args, status, stderr)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/train/perceptron"
+)
+
+// openValidation opens the rows that the pocket judges on, with the features and classes of those that are learned from: in
+// memory where they fit beside those, and else in a temporary cache; or it takes a share out of those that are learned from.
+// Without either there are none.
+func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, learned *rows[T],
+	bar *progress) (*rows[T], error) {
+	v := &rows[T]{close: nothing}
+	if o.share > 0 {
+		return v, holdBack(ctx, o, learned, v, bar)
+	}
+	if len(paths) == 0 {
+		return v, nil
+	}
+	in, err := dataset.Open[T](ctx, paths, dataset.Options{
+		Spec: learned.Spec(), Label: learned.Spec().Label, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
+		Progress: func(rows, total int64) { bar.show("loading the validation", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("--validation: %s", s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	count := in.Most()
+	if count < 0 {
+		if count, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	fits, err := budgetBeside(o, count, learned.Source)
+	if err != nil {
+		return nil, err
+	}
+	if fits {
+		v.Source, err = in.Load(ctx)
+	} else {
+		var stream *dataset.Stream[T]
+		if stream, err = in.Stream(ctx); err == nil {
+			err = v.openTemporary(ctx, o, stream, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+		}
+	}
+	if err == nil && v.Rows() == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		v.close()
+	}
+	return v, err
+}
+
+// openTemporary writes the rows of src to a temporary cache and opens that.
+func (r *rows[T]) openTemporary(ctx context.Context, o *trainOptions, src block.Source[T], written func(rows int64)) error {
+	f, err := cache.Temporary(ctx, o.tempDir(), src, written)
+	if err == nil {
+		r.Source, r.close = f, f.Close
+	}
+	return err
+}
+
+// budgetBeside tells whether so many rows fit in memory beside those that are learned from, and tells the garbage collector.
+// It is an error if not even the blocks fit that are in use at a time.
+func budgetBeside[T kernel.Float](o *trainOptions, count int64, learned block.Source[T]) (fits bool, err error) {
+	cols := learned.Spec().Cols()
+	all, pass := block.Bytes[T](count, cols), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols)
+	limit, used := o.storage.memory.limit(), block.Bytes[T](learned.Rows(), cols)
+	if _, inMemory := learned.(*block.Data[T]); !inMemory {
+		used = min(used, pass) + perceptron.WindowBytes[T](cols)
+	} else if o.storage.memory.bytes == 0 {
+		used = 0 // the limit is of what is available now
+	}
+	if used+min(all, pass) > limit {
+		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", size(limit))
+	}
+	if fits = used+all <= limit/5*4; fits {
+		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))
+	}
+	return fits, nil
+}

@@ -1,0 +1,173 @@
+package pocket
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// hardRows finds the rows that candidates are likely to get wrong. Judged on those first, most candidates reach the errors
+// of the best one there, and the other rows needn't be scored for them.
+//
+// Rows are ranked by y(w.x), with w the sum of all candidates so far: its direction is that around which the perceptron's
+// weights wander. The first are on its wrong side, most of which are wrong for every candidate, then come those near to its
+// plane. Where to cut, a sample of the rows tells, on which a few of the candidates are judged.
+//
+// It is all a matter of speed: whatever rows are marked as hard, those and the others together are all rows.
+type hardRows[T kernel.Float] struct {
+	src     block.Source[T]
+	workers int
+	stride  int
+	sample  *block.Block[T] // rows from all over; none of sparse ones, for which nothing is marked
+	sum     []T             // of the candidates
+	judged  int64           // number of those
+	marked  int64           // the number when rows were marked
+	easy    int64           // rows scored since then, other than hard ones, times candidates
+	marks   []uint64        // a bit for each row; nil where it doesn't pay to judge some first
+	bits    []uint64        // memory for it
+}
+
+const (
+	sampleBytes = 1 << 20 // of the sample, about
+	sampleRows  = 256     // in it at least
+	probes      = 16      // candidates that are judged on the sample
+
+	// fewCandidates are judged on all rows in one pass, since two take as long.
+	fewCandidates = 32
+	// remark is how often the other rows are scored as a whole before the hard ones are looked for again, which costs about
+	// as much: it takes one pass over memory.
+	remark = 16
+)
+
+// newHardRows samples the rows of src, and counts those with the label +1.
+func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, err error) {
+	cols := src.Spec().Cols()
+	h = &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
+	h.sum = make([]T, h.stride)
+	size := max(sampleRows, sampleBytes/int64(h.stride)/int64(unsafe.Sizeof(T(0))))
+	step := (src.Rows() + size - 1) / size
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if b.Y == nil {
+			return nil, 0, block.ErrNoLabels
+		}
+		for r, y := range b.Y {
+			if y > 0 {
+				positive++
+			}
+			if b.Sparse == nil && (b.First+int64(r))%step == 0 {
+				h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
+				h.sample.Y = append(h.sample.Y, y)
+			}
+		}
+	}
+	return h, positive, nil
+}
+
+// parts returns all rows in the order in which the candidates in w are to be judged on them: the hard ones first, where
+// that pays, after marking them where it is time. limit is the count at which a candidate is dropped.
+func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selection, error) {
+	n := len(w) / h.stride
+	h.judged += int64(n)
+	for i := range n {
+		kernel.Axpy(1, w[i*h.stride:(i+1)*h.stride], h.sum)
+	}
+	if n < fewCandidates || h.sample.Len() == 0 {
+		return []selection{{}}, nil
+	}
+	if h.judged >= 4*h.marked || h.easy >= remark*h.src.Rows() {
+		h.marked, h.easy, h.marks = h.judged, 0, nil
+		if cut, ok := h.cut(w, limit); ok {
+			if err := h.mark(ctx, cut); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if h.marks == nil {
+		return []selection{{}}, nil
+	}
+	return []selection{{marks: h.marks}, {marks: h.marks, flip: ^uint64(0)}}, nil
+}
+
+// cut returns the rank up to which rows are to be hard: that with which the probes take the fewest scores, if each is
+// dropped at the end of the hard rows if it has reached the limit's share of errors there, and otherwise takes all rows. ok
+// is false if it pays for none.
+func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
+	n, y := h.sample.Len(), h.sample.Y
+	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)
+	h.sample.Scores(h.sum, scores)
+	for i, s := range scores {
+		ranks[i], order[i] = ranked(s, y[i]), i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	share := float64(limit) / float64(h.src.Rows()) * float64(n)
+	var reached []int // how many of the sample's rows a probe takes to reach the limit, for those that do
+	for p := range probes {
+		i := p * (len(w) / h.stride) / probes
+		h.sample.Scores(w[i*h.stride:(i+1)*h.stride], scores)
+		errors := 0
+		for at, r := range order {
+			if (scores[r] > 0) != (y[r] > 0) {
+				errors++
+			}
+			if float64(errors) >= share {
+				reached = append(reached, at)
+				break
+			}
+		}
+	}
+	slices.Sort(reached)
+	fewest := probes * n
+	for k, at := range reached {
+		if cost := (k+1)*at + (probes-k-1)*n; cost < fewest {
+			fewest, rank, ok = cost, ranks[order[at]], true
+		}
+	}
+	return rank, ok
+}
+
+// ranked returns the rank of a row with that score and label.
+func ranked[T kernel.Float](score, y T) T {
+	if y > 0 {
+		return score
+	}
+	return -score
+}
+
+// mark marks the rows up to a rank.
+func (h *hardRows[T]) mark(ctx context.Context, last T) error {
+	if h.bits == nil {
+		h.bits = make([]uint64, (h.src.Rows()+63)/64)
+	}
+	for b, err := range h.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := block.EachRun(ctx, b, h.workers, func(r block.Run[T]) { h.markRun(r, last) }); err != nil {
+			return err
+		}
+	}
+	h.marks = h.bits
+	return nil
+}
+
+func (h *hardRows[T]) markRun(r block.Run[T], last T) {
+	var buf [block.RunRows]T
+	scores := buf[:r.Len()]
+	r.Scores(h.sum, scores)
+	for lo := 0; lo < len(scores); lo += 64 {
+		word := uint64(0)
+		for i, s := range scores[lo:min(lo+64, len(scores))] {
+			if ranked(s, r.Y[lo+i]) <= last {
+				word |= 1 << i
+			}
+		}
+		h.bits[(int(r.First)+lo)/64] = word
+	}
+}

@@ -1,0 +1,140 @@
+package pocket
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A judge counts the errors of candidates on the rows of a source, and drops candidates on the way.
+type judge[T kernel.Float] struct {
+	src     block.Source[T]
+	workers int
+	stride  int
+	scored  int64 // rows scored, times the candidates that they were scored for
+
+	alive      []int // numbers of the candidates that aren't dropped, ascending
+	w          []T   // their weights
+	candidates *kernel.Candidates[T]
+	mu         sync.Mutex
+	counts     []int64 // errors found, for all candidates
+	scratch    sync.Pool
+}
+
+// A scratch is what judging a run needs.
+type scratch[T kernel.Float] struct {
+	counts []int64
+	x, y   []T // rows that were selected from the run
+}
+
+func newJudge[T kernel.Float](src block.Source[T], workers int) *judge[T] {
+	j := &judge[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
+	j.candidates = kernel.NewCandidates[T](nil, src.Spec().Cols())
+	j.scratch.New = func() any {
+		rows := kernel.PanelRows[T](j.stride)
+		return &scratch[T]{x: make([]T, rows*j.stride), y: make([]T, rows)}
+	}
+	return j
+}
+
+// A selection is some of the rows: those of which the bit in marks, with flip applied, is set. All rows if marks is nil.
+type selection struct {
+	marks []uint64
+	flip  uint64
+}
+
+// begin begins to judge the candidates in w.
+func (j *judge[T]) begin(w []T) {
+	j.w = append(j.w[:0], w...)
+	j.alive, j.counts = j.alive[:0], j.counts[:0]
+	for i := range len(w) / j.stride {
+		j.alive, j.counts = append(j.alive, i), append(j.counts, 0)
+	}
+	j.candidates.Reset(j.w)
+}
+
+// pass adds the errors on some rows to the counts, and drops a candidate once limit errors of it are found. It ends when
+// no candidate is left. Since candidates are dropped at the ends of blocks alone, neither the counts nor j.scored depend on
+// the workers.
+func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error {
+	if j.drop(limit); len(j.alive) == 0 {
+		return nil
+	}
+	for b, err := range j.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := block.EachRun(ctx, b, j.workers, func(r block.Run[T]) { j.run(r, rows) }); err != nil {
+			return err
+		}
+		if j.drop(limit); len(j.alive) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// drop drops the candidates whose counts have reached limit.
+func (j *judge[T]) drop(limit int64) {
+	kept := 0
+	for k, i := range j.alive {
+		if j.counts[i] < limit {
+			copy(j.w[kept*j.stride:], j.w[k*j.stride:(k+1)*j.stride])
+			j.alive[kept] = i
+			kept++
+		}
+	}
+	if kept < len(j.alive) {
+		j.alive, j.w = j.alive[:kept], j.w[:kept*j.stride]
+		j.candidates.Reset(j.w)
+	}
+}
+
+// run adds the errors on some rows of a run to the counts.
+func (j *judge[T]) run(r block.Run[T], rows selection) {
+	s := j.scratch.Get().(*scratch[T])
+	defer j.scratch.Put(s)
+	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
+	clear(s.counts)
+	n := j.count(r, rows, s)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for k, i := range j.alive {
+		j.counts[i] += s.counts[k]
+	}
+	j.scored += int64(n * len(j.alive))
+}
+
+// count adds the errors on some rows of a run to s.counts and returns how many rows those are. Selected rows are copied, so
+// that the kernel finds them one behind the other.
+func (j *judge[T]) count(r block.Run[T], rows selection, s *scratch[T]) (scored int) {
+	if rows.marks == nil {
+		r.Errors(j.candidates, s.counts)
+		return r.Len()
+	}
+	n := 0
+	for lo := 0; lo < r.Len(); lo += 64 {
+		word := rows.marks[(int(r.First)+lo)/64] ^ rows.flip
+		if left := r.Len() - lo; left < 64 {
+			word &= 1<<left - 1
+		}
+		for word != 0 {
+			skip := bits.TrailingZeros64(word)
+			k := min(bits.TrailingZeros64(^(word >> skip)), len(s.y)-n)
+			copy(s.x[n*j.stride:], r.X[(lo+skip)*j.stride:][:k*j.stride])
+			copy(s.y[n:], r.Y[lo+skip:][:k])
+			word &^= (1<<k - 1) << skip
+			if n += k; n == len(s.y) {
+				j.candidates.Errors(s.x, s.y, s.counts)
+				scored += n
+				n = 0
+			}
+		}
+	}
+	j.candidates.Errors(s.x[:n*j.stride], s.y[:n], s.counts)
+	return scored + n
+}

@@ -1,0 +1,106 @@
+package separable
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"halfspace/pocket"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// Errors bounds how few errors a plane can make.
+type Errors struct {
+	AtLeast  int64 // witnesses found that share no row; every plane errs on a row of each
+	Complete bool  // the rows that are left after those are separable
+	Found    int64 // errors of the best weights seen, the perceptron's last or those of a short pocket training; -1 without
+}
+
+// notSeparable fills in the result for rows that no plane separates, after it has verified that.
+func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) error {
+	s.passes++
+	ok, err := verifyWitness(ctx, s.src, f.witness)
+	r.Passes = s.passes
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("the witness found isn't one when it is read again: the data changed while it was read, try again")
+	}
+	r.Verdict, r.Witness = NotSeparable, f.witness
+	if r.Errors, err = s.disjoint(ctx, f.pool, f.witness); err != nil {
+		return err
+	}
+	if r.Perceptron == nil {
+		return nil
+	}
+	pocket, err := s.pocket(ctx)
+	r.Errors.Found = min(pocket, r.Perceptron.Errors)
+	return err
+}
+
+// pocket returns the errors that a short pocket training ends with: judging its candidates takes about as many scores as
+// 134 passes over a million rows.
+func (s *searcher[T]) pocket(ctx context.Context) (int64, error) {
+	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
+	learned, err := perceptron.Train(ctx, s.src, perceptron.Options{Pocket: pocket.Exact,
+		Options: train.Options{Epochs: 1000, MaxUpdates: updates, Workers: s.opt.Workers}})
+	if err != nil {
+		return -1, err
+	}
+	return learned.Errors, nil
+}
+
+// disjoint counts witnesses that share no row: the rows of each are removed before the next is looked for, until the rest
+// is separable, or there are enough, or the passes are used up. A witness only of rows with label -1 isn't counted: weights of
+// zero, which predict -1, make no error on it. All others have a row on which a given w errs, since the weighted sum of
+// their y (w.x) is zero: one is below zero, or all are zero, also that of a row with label +1.
+func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
+	found := &Errors{Found: -1}
+	most := max(16, min(1000, int64(1<<16/(s.cols*s.cols))))
+	last := s.passes + 20
+	for found.AtLeast < most {
+		if witness != nil {
+			if slices.Contains(witness.Labels, 1) {
+				found.AtLeast++
+			}
+			s.remove(p, witness)
+		}
+		w, below := make([]float64, s.cols), math.Inf(1)
+		if len(p.rows) > 0 {
+			p.begin(w)
+			p.nearest()
+			length := p.length()
+			if witness = nil; length <= maybeZero*s.radius {
+				witness = p.witness()
+			}
+			if witness != nil {
+				continue
+			}
+			w, below = p.plane(), length*length*(1-precision)
+		}
+		if s.passes >= last {
+			return found, nil
+		}
+		swept, err := s.pass(ctx, w, below)
+		if err != nil {
+			return nil, err
+		}
+		if witness = nil; !p.add(swept.rows) {
+			found.Complete = min(swept.low[0], swept.low[1]) > 0
+			return found, nil
+		}
+	}
+	return found, nil
+}
+
+// remove takes the rows of a witness out of the pool and of later passes.
+func (s *searcher[T]) remove(p *pool, witness *Witness) {
+	for _, number := range witness.Rows {
+		s.removed[number] = true
+	}
+	p.corral, p.lambda = nil, nil
+	p.keep(func(_ int, r row) bool { return !s.removed[r.number] })
+}

@@ -1,0 +1,416 @@
+package separable
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A Witness proves that no plane separates the rows: the weighted sum of the rows, each times its label, is zero.
+type Witness struct {
+	Rows    []int64    // numbers of rows, ascending
+	Labels  []int      // of those rows, -1 or +1
+	Weights []*big.Rat // one for each, above zero; their sum is 1
+}
+
+// verifySeparator tells whether y (w.x) > 0 for every row, exactly, the bias being the last of w where there is one; only
+// the direction of w counts. It returns the number of the first row for which it isn't, -1 if there is none, and how many
+// rows took exact arithmetic. No row is longer than radius.
+//
+// A row's score is computed in floating point first, as Scores does it and then in float64; it counts where it is beyond
+// the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). The rest is
+// settled with integers: a floating-point number is one, times a power of two.
+func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64, workers int) (row, exact int64, err error) {
+	w := rounded(whole)
+	s := newScorer[T](w, radius)
+	type found struct{ row, exact int64 }
+	part := func(r block.Run[T]) found {
+		f := found{row: -1}
+		var buf [block.RunRows]T
+		scores := buf[:r.Len()]
+		r.Scores(s.w, scores)
+		x := make([]float64, len(w))
+		for i, score := range scores {
+			y := float64(r.Y[i])
+			if y*float64(score) > s.limit {
+				continue
+			}
+			copyRow(r.Block, i, x)
+			m, off := dot(x, w)
+			sign := 0
+			switch {
+			case y*m > off:
+				continue
+			case y*m < -off:
+				sign = -1
+			default:
+				f.exact++
+				sign = exactSign(x, whole) * int(y)
+			}
+			if sign <= 0 {
+				f.row = r.First + int64(i)
+				return f
+			}
+		}
+		return f
+	}
+	row = -1
+	err = block.ReduceRuns(ctx, src, workers, part, func(f found) {
+		exact += f.exact
+		if row < 0 {
+			row = f.row
+		}
+	})
+	return row, exact, err
+}
+
+// verifyWitness tells whether the weighted sum of the rows, times their labels, is zero in every column, the bias
+// included, and the weights are above zero. It reads the rows from src.
+func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *Witness) (bool, error) {
+	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
+		return false, nil
+	}
+	cols := src.Spec().Cols()
+	x := make([]float64, cols)
+	sums := make([]*big.Rat, cols)
+	for j := range sums {
+		sums[j] = new(big.Rat)
+	}
+	next := 0
+	term := new(big.Rat)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return false, err
+		}
+		for ; next < len(w.Rows) && w.Rows[next] < b.First+int64(b.Len()); next++ {
+			if w.Weights[next].Sign() <= 0 || w.Rows[next] < b.First || next > 0 && w.Rows[next] <= w.Rows[next-1] {
+				return false, nil
+			}
+			i := int(w.Rows[next] - b.First)
+			if float64(w.Labels[next]) != float64(b.Y[i]) {
+				return false, nil
+			}
+			copyRow(b, i, x)
+			for j, v := range x {
+				term.SetFloat64(v * float64(b.Y[i])) // the label is -1 or +1
+				sums[j].Add(sums[j], term.Mul(term, w.Weights[next]))
+			}
+		}
+	}
+	notZero := func(sum *big.Rat) bool { return sum.Sign() != 0 }
+	return next == len(w.Rows) && !slices.ContainsFunc(sums, notZero), nil
+}
+
+// combination returns weights >= 0 whose sum is 1 and with which the sum of the vectors z is zero, or nil where this
+// finds none: the vectors are tried as a basis from the first on, and one that depends on those before it gets weight 0.
+// So the solution is a vertex of all there are. All arithmetic is exact: Gauss-Jordan elimination without fractions
+// (Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", 1968).
+func combination(z [][]float64) []*big.Rat {
+	a := system(z)
+	k := len(z)
+	d := big.NewInt(1)
+	pivots := 0 // rows that have one
+	basis := make([]int, 0, k)
+	for c := 0; c < k && pivots < len(a); c++ {
+		p := pivots
+		for p < len(a) && a[p][c].Sign() == 0 {
+			p++
+		}
+		if p == len(a) {
+			continue
+		}
+		a[p], a[pivots] = a[pivots], a[p]
+		eliminate(a, pivots, c, d)
+		d = new(big.Int).Set(a[pivots][c])
+		basis = append(basis, c)
+		pivots++
+	}
+	for _, row := range a[pivots:] {
+		if row[k].Sign() != 0 {
+			return nil
+		}
+	}
+	lambda := make([]*big.Rat, k)
+	for i := range lambda {
+		lambda[i] = new(big.Rat)
+	}
+	for i, c := range basis {
+		if a[i][k].Sign()*d.Sign() < 0 {
+			return nil
+		}
+		lambda[c].SetFrac(a[i][k], d)
+	}
+	return lambda
+}
+
+// system returns the equations of combination as rows of integers, the right side last: a row for each coordinate, and
+// that of the sum.
+func system(z [][]float64) [][]*big.Int {
+	n := len(z[0])
+	flat := make([]float64, 0, len(z)*n)
+	for _, v := range z {
+		flat = append(flat, v...)
+	}
+	whole := integers(flat)
+	a := make([][]*big.Int, n+1)
+	for i := range n {
+		a[i] = make([]*big.Int, 0, len(z)+1)
+		for j := range z {
+			a[i] = append(a[i], whole[j*n+i])
+		}
+		a[i] = append(a[i], new(big.Int))
+	}
+	for range len(z) + 1 {
+		a[n] = append(a[n], big.NewInt(1))
+	}
+	return a
+}
+
+// eliminate makes column c zero but in row p, d being the pivot before.
+func eliminate(a [][]*big.Int, p, c int, d *big.Int) {
+	var product big.Int
+	for i := range a {
+		if i == p {
+			continue
+		}
+		factor := new(big.Int).Set(a[i][c])
+		for j, v := range a[i] {
+			v.Mul(v, a[p][c])
+			if factor.Sign() != 0 && a[p][j].Sign() != 0 {
+				v.Sub(v, product.Mul(factor, a[p][j]))
+			}
+			v.Quo(v, d) // which leaves no remainder
+		}
+	}
+}
+
+// maxPivots bounds the time that gordan takes.
+const maxPivots = 2000
+
+// gordan returns what combination does, or else weights w with w.z > 0 for every vector; neither if that took too long. It is the first phase of the simplex method for the equations of combination, with an
+// artificial variable for each of them, by Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual
+// variables at the end are w.
+func gordan(z [][]float64) (lambda []*big.Rat, w []*big.Int) {
+	a := system(z)
+	n, rows := len(z), len(a)
+	objective := make([]*big.Int, n+rows+1)
+	for j := range objective {
+		objective[j] = new(big.Int)
+	}
+	basis := make([]int, rows)
+	for i := range a {
+		right := a[i][n]
+		a[i] = a[i][:n]
+		for k := range rows {
+			a[i] = append(a[i], big.NewInt(int64(b2i(k == i))))
+		}
+		a[i] = append(a[i], right)
+		basis[i] = n + i
+		for j := range n {
+			objective[j].Add(objective[j], a[i][j])
+		}
+	}
+	objective[n+rows].SetInt64(1)
+	a = append(a, objective)
+	d := big.NewInt(1)
+	for range maxPivots {
+		c := slices.IndexFunc(objective[:n], func(v *big.Int) bool { return v.Sign() > 0 })
+		if c < 0 {
+			return simplexResult(a, basis, d, n)
+		}
+		p := leaving(a[:rows], basis, c)
+		eliminate(a, p, c, d)
+		d = new(big.Int).Set(a[p][c])
+		basis[p] = c
+	}
+	return nil, nil
+}
+
+// leaving returns the row whose basic variable is the first to become zero as that of column c grows; of several the one
+// with the smallest number.
+func leaving(a [][]*big.Int, basis []int, c int) int {
+	p, last := -1, len(a[0])-1
+	var left, right big.Int
+	for i, row := range a {
+		if row[c].Sign() <= 0 {
+			continue
+		}
+		if p >= 0 {
+			order := left.Mul(row[last], a[p][c]).Cmp(right.Mul(a[p][last], row[c]))
+			if order > 0 || order == 0 && basis[i] > basis[p] {
+				continue
+			}
+		}
+		p = i
+	}
+	return p
+}
+
+func simplexResult(a [][]*big.Int, basis []int, d *big.Int, n int) (lambda []*big.Rat, w []*big.Int) {
+	objective := a[len(basis)]
+	last := len(objective) - 1
+	if objective[last].Sign() > 0 {
+		for k := range len(basis) - 1 {
+			sum := new(big.Int).Add(objective[n+k], d)
+			w = append(w, sum.Neg(sum))
+		}
+		return nil, w
+	}
+	for range n {
+		lambda = append(lambda, new(big.Rat))
+	}
+	for i, c := range basis {
+		if c < n {
+			lambda[c].SetFrac(a[i][last], d)
+		}
+	}
+	return lambda, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// integers returns the vector times a power of two that makes all of it whole.
+func integers(v []float64) []*big.Int {
+	least := math.MaxInt
+	for _, f := range v {
+		if f != 0 {
+			_, e := math.Frexp(f)
+			least = min(least, e-53)
+		}
+	}
+	out := make([]*big.Int, len(v))
+	for i, f := range v {
+		fraction, e := math.Frexp(f)
+		out[i] = big.NewInt(int64(fraction * (1 << 53)))
+		if f != 0 {
+			out[i].Lsh(out[i], uint(e-53-least))
+		}
+	}
+	return out
+}
+
+// rounded returns integers times a power of two that makes the largest magnitude less than 1, to the nearest float64.
+func rounded(whole []*big.Int) []float64 {
+	bits := 0
+	for _, v := range whole {
+		bits = max(bits, v.BitLen())
+	}
+	w := make([]float64, len(whole))
+	for i, v := range whole {
+		f := new(big.Float).SetInt(v)
+		w[i], _ = f.SetMantExp(f, -bits).Float64()
+	}
+	return w
+}
+
+// exactSign returns the sign of the dot product of x and a vector of integers.
+func exactSign(x []float64, w []*big.Int) int {
+	var sum, product big.Int
+	for i, v := range integers(x) {
+		sum.Add(&sum, product.Mul(v, w[i]))
+	}
+	return sum.Sign()
+}
+
+// dot returns the dot product of x and w, and what it is off by at most.
+func dot(x, w []float64) (sum, off float64) {
+	size := 0.0
+	for i, v := range x {
+		product := float64(v * w[i])
+		sum += product
+		size += math.Abs(product)
+	}
+	// Each product goes through as many roundings as there are elements, at most, and w may be rounded; size goes through
+	// as many, whence the 2. A product that is tiny is off by half the least number.
+	n := float64(len(x) + 2)
+	return sum, 2*n*0x1p-53*size + n*math.SmallestNonzeroFloat64
+}
+
+// A scorer holds weights as a block's Scores takes them, and how far such a score may be from the exact one.
+type scorer[T kernel.Float] struct {
+	w     []T     // of a block's stride, scaled by a power of two
+	limit float64 // of |score - exact score|, both of w as scaled
+	scale float64 // what w was multiplied by
+}
+
+// newScorer prepares the weights w for rows of up to that norm. The weights are scaled to a largest magnitude below 1, so
+// that they neither overflow nor vanish.
+func newScorer[T kernel.Float](w []float64, radius float64) *scorer[T] {
+	largest, squares := 0.0, 0.0
+	for _, v := range w {
+		largest = max(largest, math.Abs(v))
+	}
+	s := &scorer[T]{w: block.Alloc[T](kernel.Stride[T](len(w))), scale: 1}
+	if largest > 0 {
+		_, e := math.Frexp(largest)
+		s.scale = math.Ldexp(1, -max(-1000, min(1000, e)))
+	}
+	for i, v := range w {
+		v *= s.scale
+		s.w[i] = T(v)
+		squares += float64(v * v)
+	}
+	unit, least, lanes := 0x1p-53, math.SmallestNonzeroFloat64, 16
+	if T(1)+T(0x1p-30) == 1 {
+		unit, least, lanes = 0x1p-24, math.SmallestNonzeroFloat32, 32
+	}
+	// An element goes through the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w: k
+	// roundings. What the last digits of radius and squares are off by is far less than one of them; so is k u squared.
+	n := float64(len(w))
+	k := math.Ceil(n/float64(lanes)) + math.Log2(float64(lanes)) + 4
+	s.limit = k*unit*radius*math.Sqrt(squares) + least*(n+1)*(1+radius)
+	return s
+}
+
+// copyRow copies the columns of row i to x.
+func copyRow[T kernel.Float](b *block.Block[T], i int, x []float64) {
+	if b.Sparse == nil {
+		for j, v := range b.X[i*b.Stride:][:len(x)] {
+			x[j] = float64(v)
+		}
+		return
+	}
+	clear(x)
+	idx, val := b.Sparse.Row(i)
+	for k, j := range idx {
+		x[j] = float64(val[k])
+	}
+}
+
+// maxSquaredNorm returns the largest squared norm of a row. It is an error if there are no rows, or labels that aren't -1
+// and +1.
+func maxSquaredNorm[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (float64, error) {
+	if src.Rows() == 0 {
+		return 0, errors.New("there are no rows to check")
+	}
+	type found struct {
+		square   float64
+		unsigned bool
+	}
+	part := func(r block.Run[T]) found {
+		f := found{square: r.MaxSquaredNorm(), unsigned: len(r.Y) != r.Len()}
+		for _, y := range r.Y {
+			f.unsigned = f.unsigned || y != 1 && y != -1
+		}
+		return f
+	}
+	square, unsigned := 0.0, false
+	err := block.ReduceRuns(ctx, src, workers, part, func(f found) {
+		square = max(square, f.square)
+		unsigned = unsigned || f.unsigned
+	})
+	if err == nil && unsigned {
+		err = errors.New("the labels aren't -1 and +1: take rows of two classes")
+	}
+	return square, err
+}

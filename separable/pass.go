@@ -1,0 +1,111 @@
+package separable
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A searcher looks for separators and witnesses among the rows of a source, a pass at a time.
+type searcher[T kernel.Float] struct {
+	src     block.Source[T]
+	opt     Options
+	cols    int
+	radius  float64
+	group   int            // rows of which a pass returns one of each class at most; divides block.RunRows
+	removed map[int64]bool // rows that passes leave out
+	passes  int64
+	last    int64 // no pass is made to find a plane after so many
+}
+
+// groups is about how many rows of each class a pass returns at most.
+const groups = 1024
+
+func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
+	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}}
+	for s.group < block.RunRows && int64(s.group)*groups < src.Rows() {
+		s.group *= 2
+	}
+	return s
+}
+
+// A sweep is what a pass found.
+type sweep struct {
+	low  [2]float64 // the smallest y (w.x) of each class, +Inf without rows
+	rows []row      // in row order: the smallest of each group of rows and class, where below the limit
+}
+
+// pass finds the rows with the smallest y (w.x), those below a limit, w having a weight for each column. Scores are made by
+// the kernels; what could be the smallest is scored again in float64.
+func (s *searcher[T]) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
+	s.passes++
+	if s.opt.Progress != nil {
+		s.opt.Progress(s.passes)
+	}
+	sc := newScorer[T](w, s.radius)
+	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
+	err := block.ReduceRuns(ctx, s.src, s.opt.Workers,
+		func(r block.Run[T]) *sweep { return s.run(r, sc, w, below) },
+		func(part *sweep) {
+			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
+			all.rows = append(all.rows, part.rows...)
+		})
+	return all, err
+}
+
+// run is pass on a run.
+func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below float64) *sweep {
+	var scores [block.RunRows]T
+	var least [block.RunRows][2]float64 // of each group
+	n := r.Len()
+	r.Scores(sc.w, scores[:n])
+	found := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
+	lowest := found.low
+	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
+		m := [2]float64{math.Inf(1), math.Inf(1)}
+		for i := lo; i < min(n, lo+s.group); i++ {
+			c, v := 0, -float64(scores[i])
+			if r.Y[i] > 0 {
+				c, v = 1, -v
+			}
+			if v < m[c] && !s.gone(r.First+int64(i)) {
+				m[c] = v
+			}
+		}
+		least[g] = m
+		lowest[0], lowest[1] = min(lowest[0], m[0]), min(lowest[1], m[1])
+	}
+	x := make([]float64, s.cols)
+	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
+		for c, m := range least[g] {
+			if m-sc.limit >= below*sc.scale && m-2*sc.limit > lowest[c] || math.IsInf(m, 1) {
+				continue
+			}
+			y := float64(2*c - 1)
+			at, score := -1, math.Inf(1)
+			for i := lo; i < min(n, lo+s.group); i++ {
+				if float64(r.Y[i]) != y || y*float64(scores[i])-2*sc.limit > m || s.gone(r.First+int64(i)) {
+					continue
+				}
+				copyRow(r.Block, i, x)
+				if v, _ := dot(x, w); at < 0 || y*v < score {
+					at, score = i, y*v
+				}
+			}
+			found.low[c] = min(found.low[c], score)
+			if score < below {
+				z := make([]float64, s.cols)
+				copyRow(r.Block, at, z)
+				for j := range z {
+					z[j] *= y
+				}
+				found.rows = append(found.rows, row{r.First + int64(at), c, z})
+			}
+		}
+	}
+	return found
+}
+
+func (s *searcher[T]) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }

@@ -1,0 +1,287 @@
+package separable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/synth"
+	"halfspace/kernel"
+)
+
+// sparse returns the rows in CSR form.
+func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+	}
+	return block.NewData(d.Spec(), blocks)
+}
+
+// A stream overwrites each block once the next is asked for, and may fail in a pass.
+type stream[T kernel.Float] struct {
+	*block.Data[T]
+	passes, fails int
+}
+
+var errStream = errors.New("the disk failed")
+
+func (s *stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		if s.passes++; s.passes == s.fails {
+			yield(nil, errStream)
+			return
+		}
+		for b, err := range s.Data.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := b.Clone()
+			goOn := yield(c, nil)
+			for i := range c.X {
+				c.X[i] = T(math.NaN())
+			}
+			clear(c.Y)
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// print writes everything in a result but times.
+func print(r *Result) string {
+	s := fmt.Sprint(r.Verdict, r.Reason, r.Radius, r.Passes, r.Exact, r.Origin, r.Widest, r.Errors)
+	if r.Perceptron != nil {
+		s += fmt.Sprint(r.Perceptron.Weights, r.Perceptron.Updates)
+	}
+	if r.Witness != nil {
+		s += fmt.Sprint(r.Witness.Rows, r.Witness.Labels, r.Witness.Weights)
+	}
+	return s
+}
+
+// TestSameEverywhere: the result depends neither on workers, nor on the instruction set, nor on where the rows are.
+func TestSameEverywhere(t *testing.T) {
+	t.Run("float32", sameEverywhere[float32])
+	t.Run("float64", sameEverywhere[float64])
+}
+
+func sameEverywhere[T kernel.Float](t *testing.T) {
+	for _, opt := range []synth.Options{{Noise: 0.01}, {Margin: 0.01}} {
+		opt.Rows, opt.Features = 20_000, 6
+		data := synth.Blocks[T](opt)
+		want := print(check(t, data, Options{Workers: 1}))
+		for _, workers := range []int{2, 3} {
+			if got := print(check(t, data, Options{Workers: workers})); got != want {
+				t.Errorf("%d workers: %s\nwant %s", workers, got, want)
+			}
+		}
+		for name, src := range map[string]block.Source[T]{"stream": &stream[T]{Data: data}, "sparse": sparse(data)} {
+			r, err := Check(context.Background(), src, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := print(r); got != want {
+				t.Errorf("%s: %s\nwant %s", name, got, want)
+			}
+		}
+		for _, level := range kernel.Levels() {
+			before := kernel.Active()
+			kernel.Use(level)
+			if got := print(check(t, data, Options{})); got != want {
+				t.Errorf("%s: %s\nwant %s", kernel.Active(), got, want)
+			}
+			kernel.Use(before)
+		}
+	}
+}
+
+// TestPasses: what a verdict may take on a million rows, here on fewer.
+func TestPasses(t *testing.T) {
+	for _, c := range []struct {
+		opt  synth.Options
+		want Verdict
+		most int64
+	}{
+		{synth.Options{Noise: 0.1}, NotSeparable, 60},
+		{synth.Options{Margin: 0.01}, Separable, 400}, // of a radius of 9
+	} {
+		c.opt.Rows, c.opt.Features = 100_000, 28
+		r, err := Check(context.Background(), synth.Blocks[float32](c.opt), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != c.want || r.Passes > c.most {
+			t.Errorf("%s after %d passes", r.Verdict, r.Passes)
+		}
+		t.Logf("%s after %d passes", r.Verdict, r.Passes)
+	}
+}
+
+// TestErrorsAtLeast: rows at 0 and 2 with label +1 and at 1 with label -1, many times over, err once in each three, whatever
+// the plane; and no more witnesses than that share no row.
+func TestErrorsAtLeast(t *testing.T) {
+	var x [][]float64
+	var y []float64
+	for range 5 {
+		x, y = append(x, []float64{0}, []float64{1}, []float64{2}), append(y, 1, -1, 1)
+	}
+	e := check(t, dense[float32](x, y, true), Options{}).Errors
+	if e.AtLeast != 5 || !e.Complete || e.Found != 5 {
+		t.Errorf("%+v", e)
+	}
+	// Weights of zero predict -1 for all, so that no row errs, though no plane through the origin separates these.
+	e = check(t, dense[float32]([][]float64{{1}, {-1}}, []float64{-1, -1}, false), Options{}).Errors
+	if e.AtLeast != 0 || !e.Complete {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestErrorsProperty: no plane that the pocket finds errs on fewer rows than there are witnesses.
+func TestErrorsProperty(t *testing.T) {
+	for seed := range uint64(5) {
+		r := check(t, synth.Blocks[float64](synth.Options{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
+		if e := r.Errors; e.AtLeast < 5 || e.AtLeast > e.Found || !e.Complete {
+			t.Errorf("seed %d: %+v", seed, e)
+		}
+	}
+}
+
+// TestVerifySeparator: a row that is off by the last digit is found, wherever the others are.
+func TestVerifySeparator(t *testing.T) {
+	x, y := make([][]float64, 10_000), make([]float64, 10_000)
+	for i := range x {
+		x[i], y[i] = []float64{1, 1}, 1
+	}
+	data := func(v float64) *block.Data[float64] {
+		x[7777] = []float64{1, v}
+		return dense[float64](x, y, false)
+	}
+	for _, c := range []struct {
+		v    float64
+		want int64
+	}{{1 + 0x1p-50, 7777}, {1, 7777}, {1 - 0x1p-50, -1}, {-5, -1}, {5, 7777}} {
+		w := []float64{1, -1}
+		d := data(c.v)
+		x[7777] = []float64{1, 0}
+		for i := range x {
+			if i != 7777 {
+				d.Blocks(context.Background())(func(b *block.Block[float64], _ error) bool {
+					b.X[i*b.Stride+1] = 0.5
+					return true
+				})
+			}
+		}
+		row, exact, err := verifySeparator(context.Background(), d, integers(w), 10, 2)
+		if row != c.want || err != nil || c.v > 0.9 && c.v < 1.1 && exact != 1 {
+			t.Errorf("%v: row %d, %d rows exactly, %v", c.v, row, exact, err)
+		}
+	}
+}
+
+// TestVerifyWitness: a witness of which anything is changed isn't one.
+func TestVerifyWitness(t *testing.T) {
+	data := dense[float64]([][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true)
+	good := Witness{[]int64{0, 1, 2}, []int{1, -1, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 4)}}
+	bad := map[string]Witness{
+		"rows":     {[]int64{0, 1}, []int{1, -1}, good.Weights[:2]},
+		"order":    {[]int64{1, 0, 2}, good.Labels, good.Weights},
+		"labels":   {good.Rows, []int{1, 1, 1}, good.Weights},
+		"weights":  {good.Rows, good.Labels, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 3)}},
+		"signs":    {good.Rows, good.Labels, []*big.Rat{big.NewRat(-1, 4), big.NewRat(-1, 2), big.NewRat(-1, 4)}},
+		"no rows":  {},
+		"too many": {[]int64{0, 1, 2, 3}, []int{1, -1, 1, 1}, append(slices.Clone(good.Weights), big.NewRat(1, 9))},
+	}
+	if ok, err := verifyWitness(context.Background(), data, &good); !ok || err != nil {
+		t.Errorf("a witness is refused: %v", err)
+	}
+	for name, w := range bad {
+		if ok, err := verifyWitness(context.Background(), data, &w); ok || err != nil {
+			t.Errorf("%s: accepted, %v", name, err)
+		}
+	}
+}
+
+// TestScaled: the verdict stays when all rows are multiplied, up to where squares overflow; from there on the reason is told.
+func TestScaled(t *testing.T) {
+	x, y := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, 1, 1, -1}
+	and := []float64{-1, -1, -1, 1}
+	for _, e := range []int{-400, -60, 0, 60, 400, 1000, -1060} {
+		scaled := make([][]float64, len(x))
+		for i := range x {
+			for _, v := range append(x[i], 1) {
+				scaled[i] = append(scaled[i], math.Ldexp(v, e))
+			}
+		}
+		for _, labels := range [][]float64{y, and} {
+			want := NotSeparable
+			if labels[0] == labels[1] {
+				want = Separable
+			}
+			if e == 1000 || e == -1060 {
+				want = Undecided
+			}
+			if r := check(t, dense[float64](scaled, labels, false), Options{}); r.Verdict != want {
+				t.Errorf("times 2^%d: %s (%s), want %s", e, r.Verdict, r.Reason, want)
+			}
+		}
+	}
+}
+
+// TestFails: errors of the source and of the context are returned, whichever pass they come in.
+func TestFails(t *testing.T) {
+	for _, opt := range []synth.Options{{Noise: 0.05}, {Margin: 0.5}} {
+		opt.Rows, opt.Features = 100, 3
+		data := synth.Blocks[float32](opt)
+		whole := &stream[float32]{Data: data}
+		if _, err := Check(context.Background(), whole, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for fails := 1; fails <= whole.passes; fails += max(1, whole.passes/40) {
+			if _, err := Check(context.Background(), &stream[float32]{Data: data, fails: fails}, Options{}); !errors.Is(err, errStream) {
+				t.Errorf("failure in pass %d of %d: %v", fails, whole.passes, err)
+			}
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := Check(ctx, data, Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	}
+	numbers := dense[float32]([][]float64{{1}, {2}}, []float64{0, 2}, true)
+	if _, err := Check(context.Background(), numbers, Options{}); err == nil {
+		t.Error("labels 0 and 2 are taken")
+	}
+	if _, err := Check(context.Background(), block.NewData[float32](numbers.Spec(), nil), Options{}); err == nil {
+		t.Error("no rows are taken")
+	}
+}
+
+// TestMaxPasses: a search that may make no passes says so.
+func TestMaxPasses(t *testing.T) {
+	data := synth.Blocks[float32](synth.Options{Rows: 20_000, Features: 10, Margin: 0.001})
+	r, err := Check(context.Background(), data, Options{MaxPasses: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict == NotSeparable || r.Verdict == Undecided && r.Reason == "" {
+		t.Errorf("%+v", r)
+	}
+}

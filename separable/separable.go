@@ -1,0 +1,360 @@
+// Package separable finds out whether a plane separates two classes of rows, and proves it.
+//
+// By Gordan's theorem (1873) either some w has y (w.x) > 0 for every row x with label y, the bias being a column of ones,
+// or some weights lambda >= 0, not all zero, have sum lambda y x = 0. Check finds the one or the other, and verifies it
+// in exact arithmetic on the rows as they are stored.
+package separable
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// Verdict is what Check found out.
+type Verdict string
+
+const (
+	Separable    Verdict = "separable"
+	NotSeparable Verdict = "not separable"
+	Undecided    Verdict = "undecided"
+)
+
+// Options are the options of Check. The zero value of a field stands for its default.
+type Options struct {
+	Workers   int   // goroutines that may run at once; GOMAXPROCS. No result depends on it
+	MaxPasses int64 // of a search over the rows before the verdict is Undecided, those of the perceptron not counted; 1,000
+
+	Progress func(passes int64) // called before each pass but those of the perceptron, if not nil
+}
+
+// Result is a verdict with its proof, and what else follows from it.
+type Result struct {
+	Verdict Verdict
+	Reason  string  // why it is undecided
+	Radius  float64 // the largest Euclidean norm of a row, the bias included
+	Passes  int64   // over the rows up to the verdict, those of the perceptron included
+	Exact   int64   // rows of which exact arithmetic settled the sign of the score
+
+	Perceptron *train.Result[float64] // the short training at the start; nil where there was none
+
+	// Of separable rows. Origin is the plane through the origin of all columns, the bias being one, with the largest
+	// margin: that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features, which the bias
+	// has no part in; it is Origin where there is no bias, and nil with one class or where float64 couldn't tell.
+	Origin, Widest *Plane
+
+	// Of rows that aren't separable.
+	Witness *Witness
+	Errors  *Errors
+}
+
+// A Plane separates the rows.
+type Plane struct {
+	Weights []float64 // one for each column, the bias last where there is one
+	Margin  float64   // the smallest y (w.x) of a row, divided by the norm of the weights
+	AtMost  float64   // no plane of the kind has a larger margin, up to rounding in float64; +Inf where that wasn't found
+
+	// Exact are the weights as integers, where the margin is so small that float64 can't hold weights that separate the rows;
+	// Weights are rounded then. Nil otherwise.
+	Exact []*big.Int
+}
+
+// MistakeBound is the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem (1962).
+func (r *Result) MistakeBound() float64 { return math.Pow(r.Radius/r.Origin.Margin, 2) }
+
+// precision is how close to the largest the squared length of a margin comes, relative.
+const precision = 1e-6
+
+// Check finds out whether some plane separates the rows of src, of labels -1 and +1.
+//
+// It looks for the point nearest to the origin in the convex hull of the rows, each times its label: where that isn't the
+// origin, it is a separator with the largest margin; where it is, a combination of at most as many rows as there are
+// columns and one more makes the origin. The rows that matter are collected in memory: each pass adds those that
+// contradict the point found so far, and Wolfe's algorithm (1976) finds the next point among them. The
+// widest plane is the same problem for the differences of the two classes' rows.
+//
+// The result doesn't depend on opt.Workers. Errors: no rows, labels other than -1 and +1, whatever src fails with, and
+// ctx's error. A source that isn't in memory is read once for each pass.
+func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
+	if opt.Workers <= 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opt.MaxPasses <= 0 {
+		opt.MaxPasses = 1000
+	}
+	square, err := maxSquaredNorm(ctx, src, opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Verdict: Undecided, Radius: math.Sqrt(square)}
+	s := newSearcher(src, opt, r.Radius)
+	s.passes = 1
+	if r.Radius > 0 && !(r.Radius > 1e-140 && r.Radius < 1e140) {
+		r.Reason = fmt.Sprintf("the longest row has norm %.3g, which float64 can't square: scale the features", r.Radius)
+		return r, nil
+	}
+	start, err := s.perceptron(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	s.last = s.passes + opt.MaxPasses
+	f, err := s.nearest(ctx, 1, start)
+	if err == nil && f.witness == nil {
+		err = s.prove(ctx, r, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.witness != nil:
+		err = s.notSeparable(ctx, r, f)
+	case f.plane != nil:
+		err = s.separable(ctx, r, f.plane)
+	default:
+		r.Reason, r.Passes = f.reason, s.passes
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// perceptron trains for a short time: five epochs, or more where they are short. It returns the weights to start with.
+func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, error) {
+	w := make([]float64, s.cols)
+	if len(s.src.Spec().Classes) != 2 || !(r.Radius > 1e-15 && r.Radius < 1e15) {
+		return w, nil
+	}
+	epochs := max(5, min(1000, 1<<20/s.src.Rows()))
+	learned, err := perceptron.Train(ctx, s.src, perceptron.Options{Options: train.Options{Epochs: epochs, Workers: s.opt.Workers}})
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range learned.Weights {
+		w[i] = float64(v)
+	}
+	s.passes += learned.Epochs + 1
+	r.Perceptron = &train.Result[float64]{Weights: w, Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
+		Converged: learned.Converged, Errors: learned.Errors, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm,
+		Margin: learned.Margin, Seconds: learned.Seconds}
+	return w, nil
+}
+
+// prove verifies the plane that was found. Where there is none, or it fails, the rows nearest to it are settled by linear
+// programming in exact arithmetic, with those on the wrong side of the weights that separate them added until there are
+// none.
+func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
+	if f.plane != nil {
+		s.passes++
+		bad, exact, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
+		if r.Exact = exact; err != nil || bad < 0 {
+			return err
+		}
+		f.reason = tooClose(f.pool.length(), s.radius)
+	}
+	f.plane = nil
+	p := f.pool
+	for p.corral, p.lambda = nil, nil; s.passes < s.last && s.cols <= maxExactCols; {
+		p.trim(exactRows * (s.cols + 1))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lambda, w := gordan(vectors(p.rows))
+		if lambda != nil {
+			f.witness = newWitness(p.rows, lambda)
+			return nil
+		}
+		if w == nil {
+			return nil
+		}
+		s.passes++
+		bad, exact, err := verifySeparator(ctx, s.src, w, s.radius, s.opt.Workers)
+		if err != nil {
+			return err
+		}
+		if bad < 0 {
+			r.Exact = exact
+			f.plane = thinPlane(p.rows, w)
+			s.passes++
+			bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
+			if bad >= 0 {
+				f.plane.Exact = w
+			}
+			return err
+		}
+		near := rounded(w)
+		swept, err := s.pass(ctx, near, math.Inf(1))
+		if err != nil {
+			return err
+		}
+		wrong := slices.DeleteFunc(swept.rows, func(r row) bool {
+			v, off := dot(r.z, near)
+			return v > off
+		})
+		if !p.add(wrong) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// thinPlane returns the plane of weights that linear programming found, with its margin at the rows that it looked at.
+func thinPlane(rows []row, w []*big.Int) *Plane {
+	plane := &Plane{Weights: rounded(w), AtMost: math.Inf(1)}
+	square, least := new(big.Float), new(big.Float).SetInf(false)
+	for _, v := range w {
+		f := new(big.Float).SetInt(v)
+		square.Add(square, f.Mul(f, f))
+	}
+	for _, r := range rows {
+		sum := new(big.Rat)
+		for j, v := range r.z {
+			sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(v), new(big.Rat).SetInt(w[j])))
+		}
+		if f := new(big.Float).SetRat(sum); f.Cmp(least) < 0 {
+			least = f
+		}
+	}
+	plane.Margin, _ = least.Quo(least, square.Sqrt(square)).Float64()
+	return plane
+}
+
+// exactRows is how many rows for each column are settled by linear programming, and maxExactCols the most columns for which
+// that is tried.
+const (
+	exactRows    = 8
+	maxExactCols = 128
+)
+
+// separable fills in the result for rows that a plane separates.
+func (s *searcher[T]) separable(ctx context.Context, r *Result, plane *Plane) error {
+	r.Passes = s.passes
+	r.Verdict, r.Origin = Separable, plane
+	if !s.src.Spec().Bias {
+		r.Widest = plane
+		return nil
+	}
+	f, err := s.nearest(ctx, 2, plane.Weights)
+	if err != nil || f.plane == nil {
+		return err
+	}
+	if bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers); err != nil || bad >= 0 {
+		return err
+	}
+	r.Widest = f.plane
+	return nil
+}
+
+func tooClose(distance, radius float64) string {
+	return fmt.Sprintf("the rows' hull comes as near as %.3g to the origin, the longest row being %.3g, closer than float64 can tell", distance, radius)
+}
+
+// poolRows is about how many rows are kept in memory, and the most of the columns' number.
+const (
+	poolRows = 2048
+	perCol   = 8
+)
+
+// finding is what nearest found: a plane or a witness, or neither and the reason; and the pool at the end.
+type finding struct {
+	plane   *Plane
+	witness *Witness
+	reason  string
+	pool    *pool
+}
+
+// nearest finds the point of the rows' polytope that is nearest to the origin, see vertex, beginning with the rows that
+// are worst for w.
+func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*finding, error) {
+	p := newPool(s.cols, parts, s.radius)
+	f := &finding{pool: p}
+	swept, err := s.pass(ctx, w, math.Inf(1))
+	if err != nil {
+		return nil, err
+	}
+	if parts == 2 && math.IsInf(max(swept.low[0], swept.low[1]), 1) {
+		f.reason = "the rows have one class"
+		return f, nil
+	}
+	p.add(swept.rows)
+	p.begin(w)
+	if parts == 1 {
+		f.plane = better(nil, w, swept.low, 1)
+	}
+	for {
+		p.trim(max(poolRows, perCol*s.cols))
+		p.nearest()
+		length := p.length()
+		if parts == 1 && length <= maybeZero*s.radius {
+			if f.witness = p.witness(); f.witness != nil {
+				return f, nil
+			}
+		}
+		if length <= tiny*s.radius {
+			f.reason = tooClose(length, s.radius)
+			return f, nil
+		}
+		if s.passes >= s.last {
+			f.reason = fmt.Sprintf("%d passes over the rows didn't tell: their hull comes as near as %.3g to the origin, the longest row being %.3g",
+				s.opt.MaxPasses, length, s.radius)
+			return f, nil
+		}
+		w = p.plane()
+		off := max(precision*length, tiny*s.radius) * length
+		if swept, err = s.pass(ctx, w, (length*length-off)/float64(parts)); err != nil {
+			return nil, err
+		}
+		if f.plane = better(f.plane, w, swept.low, parts); f.plane != nil {
+			f.plane.AtMost = max(f.plane.Margin, length/float64(parts)) // rounding may turn them round
+		}
+		if !p.add(swept.rows) {
+			f.reason = tooClose(length, s.radius)
+			return f, nil
+		}
+	}
+}
+
+// maybeZero is the part of the radius below which a point may be the origin: exact arithmetic tells.
+const maybeZero = 1e-9
+
+// better returns the plane with the larger margin of the one at hand and that of the weights w, with which the classes'
+// smallest scores are low; nil if neither separates. With two parts, the bias is moved so that both classes have the same.
+func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
+	w = append([]float64(nil), w...)
+	least := min(low[0], low[1])
+	n := len(w)
+	if parts == 2 {
+		least = (low[0] + low[1]) / 2
+		n--
+		w[n] += (low[0] - low[1]) / 2
+	}
+	square := 0.0
+	for _, v := range w[:n] {
+		square += float64(v * v)
+	}
+	margin := least / math.Sqrt(square)
+	if !(margin > 0) || plane != nil && plane.Margin >= margin {
+		return plane
+	}
+	return &Plane{Weights: w, Margin: margin, AtMost: math.Inf(1)}
+}
+
+// newWitness returns the rows with weights above zero as a witness.
+func newWitness(rows []row, lambda []*big.Rat) *Witness {
+	w := &Witness{}
+	for _, i := range byNumber(rows) {
+		if lambda[i].Sign() > 0 {
+			w.Rows, w.Weights = append(w.Rows, rows[i].number), append(w.Weights, lambda[i])
+			w.Labels = append(w.Labels, 2*rows[i].class-1)
+		}
+	}
+	return w
+}

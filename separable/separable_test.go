@@ -1,0 +1,356 @@
+package separable
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/convex/lp"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// dense returns rows of features and labels as a data set.
+func dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	for c := range x[0] {
+		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
+	}
+	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
+	var blocks []*block.Block[T]
+	for first := 0; first < len(x); first += per {
+		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		for r := range b.Len() {
+			row := b.X[r*b.Stride:]
+			for c, v := range x[first+r] {
+				row[c] = T(v)
+			}
+			if bias {
+				row[cols-1] = 1
+			}
+			b.Y[r] = T(y[first+r])
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+// folded returns the rows of a data set times their labels.
+func folded[T kernel.Float](data *block.Data[T]) (z [][]float64) {
+	for b := range data.Blocks(context.Background()) {
+		for r := range b.Len() {
+			row := make([]float64, b.Cols)
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				row[c] = float64(v) * float64(b.Y[r])
+			}
+			z = append(z, row)
+		}
+	}
+	return z
+}
+
+// holdsOrigin tells exactly whether the origin is a convex combination of the vectors: the first phase of the simplex
+// method in rational numbers, by Bland's rule, with an artificial variable for each coordinate and one for the sum.
+func holdsOrigin(z [][]float64) bool {
+	rows, n := len(z[0])+1, len(z)
+	t := make([][]*big.Rat, rows+1) // the last is the objective: the sum of the rows
+	basis := make([]int, rows)
+	for i := range t {
+		t[i] = make([]*big.Rat, n+1)
+		for j := range t[i] {
+			t[i][j] = new(big.Rat)
+		}
+	}
+	for i := range rows {
+		basis[i] = n + i
+		for j := range n {
+			if i < rows-1 {
+				t[i][j].SetFloat64(z[j][i])
+			} else {
+				t[i][j].SetInt64(1)
+			}
+			t[rows][j].Add(t[rows][j], t[i][j])
+		}
+	}
+	t[rows-1][n].SetInt64(1)
+	t[rows][n].SetInt64(1)
+	for {
+		enter := -1
+		for j := range n {
+			if t[rows][j].Sign() > 0 {
+				enter = j
+				break
+			}
+		}
+		if enter < 0 {
+			return t[rows][n].Sign() == 0
+		}
+		leave := -1
+		var ratio *big.Rat
+		for i := range rows {
+			if t[i][enter].Sign() > 0 {
+				q := new(big.Rat).Quo(t[i][n], t[i][enter])
+				if leave < 0 || q.Cmp(ratio) < 0 || q.Cmp(ratio) == 0 && basis[i] < basis[leave] {
+					leave, ratio = i, q
+				}
+			}
+		}
+		basis[leave] = enter
+		p := new(big.Rat).Set(t[leave][enter])
+		for j := range t[leave] {
+			t[leave][j].Quo(t[leave][j], p)
+		}
+		for i := range t {
+			if f := new(big.Rat).Set(t[i][enter]); i != leave && f.Sign() != 0 {
+				for j := range t[i] {
+					t[i][j].Sub(t[i][j], new(big.Rat).Mul(f, t[leave][j]))
+				}
+			}
+		}
+	}
+}
+
+// check runs Check and proves its verdict again in rational numbers, by means of this test alone.
+func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Result {
+	t.Helper()
+	r, err := Check(context.Background(), data, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := folded(data)
+	switch r.Verdict {
+	case Separable:
+		planes := []*Plane{r.Origin}
+		if r.Widest != nil {
+			planes = append(planes, r.Widest)
+		}
+		for _, p := range planes {
+			for i, row := range z {
+				sum := new(big.Rat)
+				for j, v := range row {
+					w := rat(p.Weights[j])
+					if p.Exact != nil {
+						w.SetInt(p.Exact[j])
+					}
+					sum.Add(sum, w.Mul(w, rat(v)))
+				}
+				if sum.Sign() <= 0 {
+					t.Fatalf("row %d is on the wrong side of %v", i, p)
+				}
+			}
+			if !(p.Margin > 0 && p.Margin <= p.AtMost*(1+1e-9)) {
+				t.Errorf("margin %v of at most %v", p.Margin, p.AtMost)
+			}
+		}
+	case NotSeparable:
+		sums := make([]big.Rat, len(z[0]))
+		total := new(big.Rat)
+		for k, row := range r.Witness.Rows {
+			if r.Witness.Weights[k].Sign() <= 0 {
+				t.Fatalf("weight %v", r.Witness.Weights[k])
+			}
+			total.Add(total, r.Witness.Weights[k])
+			for j, v := range z[row] {
+				sums[j].Add(&sums[j], new(big.Rat).Mul(rat(v), r.Witness.Weights[k]))
+			}
+		}
+		for j := range sums {
+			if sums[j].Sign() != 0 {
+				t.Fatalf("the witness %v doesn't add up to zero in column %d", r.Witness, j)
+			}
+		}
+		if total.Cmp(big.NewRat(1, 1)) != 0 || len(r.Witness.Rows) > len(z[0])+1 {
+			t.Fatalf("witness of %d rows with weights of sum %v", len(r.Witness.Rows), total)
+		}
+	default:
+		if r.Reason == "" {
+			t.Error("undecided without a reason")
+		}
+	}
+	return r
+}
+
+func rat(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+
+// agree holds the verdict against exact linear programming.
+func agree[T kernel.Float](t *testing.T, data *block.Data[T]) *Result {
+	t.Helper()
+	r := check(t, data, Options{Workers: 1})
+	want := Separable
+	if holdsOrigin(folded(data)) {
+		want = NotSeparable
+	}
+	if r.Verdict != want {
+		t.Errorf("%s (%s), exact linear programming says %s: %.300s", r.Verdict, r.Reason, want, fmt.Sprint(folded(data)))
+	}
+	return r
+}
+
+// TestAgainstExactProgramming: small random problems, many of them at the border: values on a coarse grid, so that rows
+// repeat, with both labels too, lie on lines, and are all zero; and values that are tenths, whose lines are straight but
+// for rounding.
+func TestAgainstExactProgramming(t *testing.T) {
+	t.Run("float32", againstExact[float32])
+	t.Run("float64", againstExact[float64])
+}
+
+func againstExact[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	verdicts := map[Verdict]int{}
+	for trial := range 1200 {
+		n, d := 1+rng.IntN(12), 1+rng.IntN(4)
+		grid := 1 + rng.IntN(3)
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+			for j := range x[i] {
+				switch v := float64(rng.IntN(2*grid+1) - grid); trial % 3 {
+				case 0:
+					x[i][j] = v
+				case 1:
+					x[i][j] = v / 10
+				case 2:
+					x[i][j] = rng.NormFloat64()
+				}
+			}
+			y[i] = float64(2*rng.IntN(2) - 1)
+		}
+		verdicts[agree(t, dense[T](x, y, trial%2 == 0)).Verdict]++
+		if t.Failed() {
+			return
+		}
+	}
+	t.Log(verdicts)
+	if verdicts[Separable] < 200 || verdicts[NotSeparable] < 200 {
+		t.Errorf("%v: too few of a kind", verdicts)
+	}
+}
+
+// TestThinMargins: rows at both sides of a random plane, the nearest at margins down to 1e-7 of the radius, or beyond it by
+// as little.
+func TestThinMargins(t *testing.T) {
+	t.Run("float32", thinMargins[float32])
+	t.Run("float64", thinMargins[float64])
+}
+
+func thinMargins[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	verdicts := map[Verdict]int{}
+	for trial := range 200 {
+		n, d := 20+rng.IntN(20), 1+rng.IntN(4)
+		w := make([]float64, d)
+		for j := range w {
+			w[j] = rng.NormFloat64()
+		}
+		margin := math.Pow(10, -1-float64(trial%7))
+		if trial%3 == 0 {
+			margin = -margin
+		}
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+			score, square := 0.0, 0.0
+			for j := range w {
+				x[i][j] = rng.NormFloat64()
+				score += w[j] * x[i][j]
+				square += w[j] * w[j]
+			}
+			y[i] = float64(2*rng.IntN(2) - 1)
+			want := y[i] * margin
+			if rng.IntN(3) == 0 {
+				want = y[i] * (margin + rng.ExpFloat64())
+			}
+			for j := range w {
+				x[i][j] += (want - score) * w[j] / square
+			}
+		}
+		verdicts[agree(t, dense[T](x, y, trial%2 == 0)).Verdict]++
+	}
+	t.Log(verdicts)
+}
+
+// TestAgainstGonum holds the verdict against gonum's simplex method where floating point can tell.
+func TestAgainstGonum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		n, d := 20, 8
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, d)
+			for j := range x[i] {
+				x[i][j] = rng.NormFloat64()
+			}
+			y[i] = float64(2*rng.IntN(2) - 1)
+		}
+		data := dense[float64](x, y, true)
+		z := folded(data)
+		a := mat.NewDense(d+2, n, nil)
+		for j, row := range z {
+			for i, v := range row {
+				a.Set(i, j, v)
+			}
+			a.Set(d+1, j, 1)
+		}
+		b := make([]float64, d+2)
+		b[d+1] = 1
+		_, _, err := lp.Simplex(make([]float64, n), a, b, 1e-10, nil)
+		want := NotSeparable
+		if err == lp.ErrInfeasible {
+			want = Separable
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if r := check(t, data, Options{}); r.Verdict != want {
+			t.Errorf("%s, gonum says %s (%v)", r.Verdict, want, err)
+		}
+	}
+}
+
+// TestSmall are cases small enough to know by heart.
+func TestSmall(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    [][]float64
+		y    []float64
+		bias bool
+		want Verdict
+	}{
+		{"one row", [][]float64{{2}}, []float64{1}, true, Separable},
+		{"one row of zeros", [][]float64{{0, 0}}, []float64{-1}, true, Separable},
+		{"one row of zeros, no bias", [][]float64{{0, 0}}, []float64{1}, false, NotSeparable},
+		{"one class", [][]float64{{1}, {-1}, {3}}, []float64{1, 1, 1}, true, Separable},
+		{"one class, no bias", [][]float64{{1}, {-1}}, []float64{-1, -1}, false, NotSeparable},
+		{"a row with both labels", [][]float64{{1, 2}, {1, 2}, {5, 5}}, []float64{1, -1, 1}, true, NotSeparable},
+		{"and and", [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, -1, -1, 1}, true, Separable},
+		{"exclusive or", [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, 1, 1, -1}, true, NotSeparable},
+		{"between", [][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true, NotSeparable},
+		{"touching", [][]float64{{0, 0}, {2, 2}, {1, 1}}, []float64{1, 1, -1}, true, NotSeparable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := agree(t, dense[float32](c.x, c.y, c.bias)); r.Verdict != c.want {
+				t.Errorf("%s, not %s", r.Verdict, c.want)
+			}
+		})
+	}
+}
+
+// TestMargins: margins that geometry gives. The text book's rows (3,3)+, (4,3)+, (1,1)- are as far apart as (3,3) and (1,1).
+func TestMargins(t *testing.T) {
+	r := check(t, dense[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
+	if got, want := r.Widest.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
+		t.Errorf("widest margin %v, want %v", got, want)
+	}
+	// The nearest point of the hull of (3,3,1), (4,3,1), (-1,-1,-1) is that of the segment from the first to the last:
+	// (3,3,1) - s (4,4,2) with s = 26/36, of squared length 19 - 26*26/36.
+	if got, want := r.Origin.Margin, math.Sqrt(19-26.0*26/36); math.Abs(got-want) > 1e-6 {
+		t.Errorf("margin through the origin %v, want %v", got, want)
+	}
+	if r.Radius != math.Sqrt(26) {
+		t.Errorf("radius %v", r.Radius)
+	}
+}

@@ -1,0 +1,345 @@
+package separable
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A row is a row of the data set times its label, in float64, which holds it exactly.
+type row struct {
+	number int64
+	class  int // 0: label -1, 1: label +1
+	z      []float64
+}
+
+// A vertex is a point of the polytope whose nearest point to the origin is looked for: the sum of one row from each part.
+// With one part, all rows, the polytope is their convex hull. With the two classes as parts it is the difference of the
+// classes' hulls, since the rows of class -1 are negated.
+type vertex struct {
+	rows  []int // numbers in the pool
+	point []float64
+}
+
+// A pool is rows in memory, and the point of their polytope that is nearest to the origin, as a combination of vertices.
+type pool struct {
+	cols    int
+	parts   int // 1 or 2, see vertex
+	radius  float64
+	rows    []row
+	numbers map[int64]bool
+	z       []float64 // the rows again, each of a block's stride
+	scores  []float64
+
+	corral []vertex  // affinely independent
+	lambda []float64 // of the corral, above zero; their sum is 1
+	x      []float64 // the point, of a block's stride
+	basis  [][]float64
+	r      [][]float64 // basis times r[i] is corral[i+1] - corral[0]
+}
+
+func newPool(cols, parts int, radius float64) *pool {
+	return &pool{cols: cols, parts: parts, radius: radius, numbers: map[int64]bool{}}
+}
+
+// add adds the rows that the pool doesn't have, and tells whether there were any.
+func (p *pool) add(rows []row) bool {
+	before := len(p.rows)
+	stride := kernel.Stride[float64](p.cols)
+	for _, r := range rows {
+		if p.numbers[r.number] {
+			continue
+		}
+		p.numbers[r.number] = true
+		p.rows = append(p.rows, r)
+		p.z = append(p.z, r.z...)
+		p.z = append(p.z, make([]float64, stride-p.cols)...)
+	}
+	return len(p.rows) > before
+}
+
+// trim keeps the rows of the corral and of the others those with the smallest scores: most of all, about.
+func (p *pool) trim(most int) {
+	if len(p.rows) <= most {
+		return
+	}
+	p.score()
+	low := p.low()
+	over := make([]float64, len(p.rows)) // the smallest of the part
+	for i, s := range p.scores {
+		over[i] = s - low[p.rows[i].class%p.parts]
+	}
+	sorted := slices.Clone(over)
+	slices.Sort(sorted)
+	p.keep(func(i int, _ row) bool { return over[i] <= sorted[most-1] })
+}
+
+// low returns the smallest score of each part, +Inf without rows.
+func (p *pool) low() [2]float64 {
+	low := [2]float64{math.Inf(1), math.Inf(1)}
+	for i, s := range p.scores {
+		part := p.rows[i].class % p.parts
+		low[part] = min(low[part], s)
+	}
+	return low
+}
+
+// keep drops the rows for which wanted is false, but for those of the corral.
+func (p *pool) keep(wanted func(i int, r row) bool) {
+	used := map[int]bool{}
+	for _, v := range p.corral {
+		for _, i := range v.rows {
+			used[i] = true
+		}
+	}
+	old := p.rows
+	p.rows, p.z = nil, nil
+	clear(p.numbers)
+	moved := map[int]int{}
+	for i, r := range old {
+		if used[i] || wanted(i, r) {
+			moved[i] = len(p.rows)
+			p.add([]row{r})
+		}
+	}
+	for _, v := range p.corral {
+		for k, i := range v.rows {
+			v.rows[k] = moved[i]
+		}
+	}
+}
+
+// score computes the rows' dot products with the point.
+func (p *pool) score() {
+	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
+	kernel.Scores(p.z, p.x, p.scores)
+}
+
+// extreme returns the vertex that lies least far in the direction of the point, and its dot product with that.
+func (p *pool) extreme() (v vertex, low float64) {
+	p.score()
+	least := make([]int, p.parts)
+	for i := range least {
+		least[i] = -1
+	}
+	for i, s := range p.scores {
+		part := p.rows[i].class % p.parts
+		if least[part] < 0 || s < p.scores[least[part]] {
+			least[part] = i
+		}
+	}
+	for _, i := range least {
+		low += p.scores[i]
+	}
+	return p.vertex(least), low
+}
+
+func (p *pool) vertex(rows []int) vertex {
+	v := vertex{rows, make([]float64, kernel.Stride[float64](p.cols))}
+	for _, i := range rows {
+		for j, z := range p.rows[i].z {
+			v.point[j] += z
+		}
+	}
+	return v
+}
+
+// begin makes the point a vertex of the pool: the farthest against w, which is zero outside the columns.
+func (p *pool) begin(w []float64) {
+	p.x = block.Alloc[float64](kernel.Stride[float64](p.cols))
+	copy(p.x, w)
+	v, _ := p.extreme()
+	p.corral, p.lambda = []vertex{v}, []float64{1}
+	p.project()
+}
+
+// tiny is the part of the radius below which the length of a vector is nothing but rounding errors.
+const tiny = 1e-14
+
+// nearest moves the point to the one that is nearest to the origin among all of the pool's polytope, starting from where
+// it is. It returns at once where the origin itself is reached.
+//
+// Wolfe, "Finding the nearest point in a polytope" (1976): the vertex farthest against the point joins the corral; then
+// the point goes towards the nearest of the corral's affine hull, and each vertex whose weight becomes zero on the way
+// leaves.
+func (p *pool) nearest() {
+	for best := math.Inf(1); ; {
+		length := p.length()
+		if length <= tiny*p.radius {
+			return
+		}
+		v, low := p.extreme()
+		if low >= length*length-max(1e-12*length, tiny*p.radius)*length || length >= best {
+			return
+		}
+		best = length
+		p.corral, p.lambda = append(p.corral, v), append(p.lambda, 0)
+		if !p.extend(len(p.corral) - 1) { // in the affine hull of the others, up to rounding: no way down
+			p.corral, p.lambda = p.corral[:len(p.corral)-1], p.lambda[:len(p.lambda)-1]
+			return
+		}
+		p.descend()
+	}
+}
+
+// descend is Wolfe's minor cycle.
+func (p *pool) descend() {
+	for {
+		a := p.affine()
+		step := 1.0
+		for i, ai := range a {
+			if ai <= 0 {
+				step = min(step, p.lambda[i]/(p.lambda[i]-ai))
+			}
+		}
+		var corral []vertex
+		var lambda []float64
+		for i, ai := range a {
+			l := float64((1-step)*p.lambda[i]) + float64(step*ai)
+			if ai <= 0 && p.lambda[i]/(p.lambda[i]-ai) <= step || l <= 0 {
+				continue
+			}
+			corral, lambda = append(corral, p.corral[i]), append(lambda, l)
+		}
+		whole := len(corral) == len(p.corral)
+		p.corral, p.lambda = corral, lambda
+		if whole {
+			return
+		}
+		p.project()
+	}
+}
+
+// project builds the basis anew, and x with it.
+func (p *pool) project() {
+	p.basis, p.r = nil, nil
+	for i := 1; i < len(p.corral); i++ {
+		if !p.extend(i) {
+			p.corral, p.lambda = slices.Delete(p.corral, i, i+1), slices.Delete(p.lambda, i, i+1)
+			i--
+		}
+	}
+	p.residual()
+}
+
+// extend adds the direction from vertex 0 to vertex i, the next one, to the orthonormal basis by Gram and Schmidt, twice
+// for accuracy. It returns false, and adds nothing, where rounding errors are all that is new in it.
+func (p *pool) extend(i int) bool {
+	d := slices.Clone(p.corral[i].point)
+	for j, v := range p.corral[0].point {
+		d[j] -= v
+	}
+	before := math.Sqrt(kernel.Dot(d, d))
+	r := make([]float64, len(p.basis)+1)
+	for range 2 {
+		for j, e := range p.basis {
+			c := kernel.Dot(e, d)
+			kernel.Axpy(-c, e, d)
+			r[j] += c
+		}
+	}
+	length := math.Sqrt(kernel.Dot(d, d))
+	if !(length > tiny*max(before, p.radius)) {
+		return false
+	}
+	for j := range d {
+		d[j] /= length
+	}
+	r[len(p.basis)] = length
+	p.basis, p.r = append(p.basis, d), append(p.r, r)
+	p.residual()
+	return true
+}
+
+// residual makes x the point of the corral's affine hull that is nearest to the origin.
+func (p *pool) residual() {
+	p.x = slices.Clone(p.corral[0].point)
+	for range 2 {
+		for _, e := range p.basis {
+			kernel.Axpy(-kernel.Dot(e, p.x), e, p.x)
+		}
+	}
+}
+
+// affine returns the weights of the corral whose combination x is; their sum is 1, and some may be below zero.
+func (p *pool) affine() []float64 {
+	n := len(p.basis)
+	a := make([]float64, n+1)
+	a[0] = 1
+	for i := n - 1; i >= 0; i-- {
+		sum := -kernel.Dot(p.basis[i], p.corral[0].point)
+		for j := i + 1; j < n; j++ {
+			sum -= float64(p.r[j][i] * a[j+1])
+		}
+		a[i+1] = sum / p.r[i][i]
+		a[0] -= a[i+1]
+	}
+	return a
+}
+
+func (p *pool) length() float64 { return math.Sqrt(kernel.Dot(p.x, p.x)) }
+
+// support returns the rows that the corral is made of, those with the largest weights first, and then by number.
+func (p *pool) support() []row {
+	weights := map[int]float64{}
+	var used []int
+	for k, v := range p.corral {
+		for _, i := range v.rows {
+			if _, ok := weights[i]; !ok {
+				used = append(used, i)
+			}
+			weights[i] += p.lambda[k]
+		}
+	}
+	slices.SortFunc(used, func(i, j int) int {
+		return cmp.Or(cmp.Compare(weights[j], weights[i]), cmp.Compare(p.rows[i].number, p.rows[j].number))
+	})
+	var rows []row
+	for _, i := range used {
+		rows = append(rows, p.rows[i])
+	}
+	return rows
+}
+
+// vectors returns the rows' features times their labels.
+func vectors(rows []row) (z [][]float64) {
+	for _, r := range rows {
+		z = append(z, r.z)
+	}
+	return z
+}
+
+// witness returns the corral as one, its weights made exact, or nil.
+func (p *pool) witness() *Witness {
+	rows := p.support()
+	lambda := combination(vectors(rows))
+	if lambda == nil {
+		return nil
+	}
+	return newWitness(rows, lambda)
+}
+
+// plane returns the point as weights for each column. With two parts it has no bias of its own: that comes to lie in the
+// middle of the classes in the pool.
+func (p *pool) plane() []float64 {
+	w := slices.Clone(p.x[:p.cols])
+	if p.parts == 2 {
+		p.score()
+		low := p.low()
+		w[p.cols-1] = (low[0] - low[1]) / 2
+	}
+	return w
+}
+
+// byNumber returns the indices of the rows in the order of their numbers.
+func byNumber(rows []row) []int {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(rows[i].number, rows[j].number) })
+	return order
+}

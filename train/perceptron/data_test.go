@@ -1,0 +1,58 @@
+package perceptron
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// TestDataSets holds every mode of the pocket against the literal algorithm on public data sets, for every instruction set,
+// on several workers, in memory and in a cache. They stand beside the repository, if at all.
+func TestDataSets(t *testing.T) {
+	const folder = "../../../shared/data"
+	if _, err := os.Stat(folder); err != nil || testing.Short() {
+		t.Skip("there are no data sets beside the repository, or this run is to be short")
+	}
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, c := range []struct {
+		file, label string
+		updates     int64
+	}{{"magic04.csv.gz", "last", 300}, {"htru2.csv.gz", "class", 300}, {"a9a.svm.gz", "label", 100}, {"banknote.csv", "last", 700}} {
+		data, err := dataset.Load[float32](context.Background(), []string{filepath.Join(folder, c.file)}, dataset.Options{Label: c.label})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cached := inCache(t, data)
+		for _, mode := range pocket.Modes {
+			opt := Options{train.Options{Order: train.Shuffle, Epochs: 3, MaxUpdates: c.updates, Eta: 1, Seed: 3}, mode}
+			switch mode {
+			case pocket.Ratchet:
+				opt.Order = train.Random
+			case pocket.Epoch:
+				opt.MaxUpdates = 0
+			}
+			want := newLiteral(data)
+			want.start(mode, nil)
+			converged := want.train(opt.Order, opt.Seed, int(opt.Epochs), 1, opt.MaxUpdates)
+			for _, level := range kernel.Levels() {
+				kernel.Use(level)
+				for k, src := range []block.Source[float32]{data, cached, data} {
+					if level == kernel.Generic && k != 1 {
+						continue // it takes long
+					}
+					opt.Workers = []int{1, 2, 8}[k]
+					compareLiteral(t, c.file+" "+level.String()+" "+string(mode), mustTrain(t, src, opt), want, converged)
+				}
+			}
+			kernel.Use(best)
+		}
+	}
+}
