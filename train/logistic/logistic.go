@@ -37,6 +37,8 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 
 const (
 	tolerance  = 1e-6    // of Gradient
+	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
+	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
 	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
 	near       = 1       // below it, a step with the Hessian where it starts comes so near that the Hessian hardly changes
 	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
@@ -58,8 +60,8 @@ const (
 // on a sample of whole runs that lie as far from each other as they can; then its optimum and its H are where the steps over
 // all rows begin.
 //
-// It stops when the norm is 1e-6 or less, or below 1e-4 and not getting smaller any more (where features are far from zero for
-// their deviation), and takes the step that is left. Standard errors are the roots of the diagonal of H^-1 at the optimum, with the
+// It stops when the step that is left brings the norm to 1e-6 or less, as far as the last one tells, or when the norm is below 1e-4
+// and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are the roots of the diagonal of H^-1 at the optimum, with the
 // penalty in it. Where H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the
 // weights are one of many optima then.
 //
@@ -108,7 +110,8 @@ type solver[T kernel.Float] struct {
 	at        sums // the sums at w
 	factor    *dense.Factor
 	ridge     float64
-	fresh     bool // factor is of the Hessian at w
+	fresh     bool    // factor is of the Hessian at w
+	goal      float64 // the norm to reach
 	norm      float64
 	before    float64 // the largest |w.x| before the last step
 	passes    int64
@@ -119,7 +122,7 @@ type solver[T kernel.Float] struct {
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), goal: tolerance, start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as it may.
@@ -137,7 +140,11 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	for err == nil {
 		step := s.factor.Solve(s.at.gradient)
 		s.norm = s.distance(step)
-		if s.norm <= tolerance || s.fresh && s.norm <= rounding && s.norm > last/2 {
+		left := s.norm // after the step, at most
+		if last > 0 {
+			left = s.norm * min(1, slack*s.norm/last)
+		}
+		if left <= s.goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
 			s.converged = true
 			for i, v := range step { // takes what is left, for which no pass is needed
 				s.w[i] -= v
@@ -173,6 +180,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	opt.L2 *= share
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
+	few.goal = ofSample
 	if err := few.solve(ctx); err != nil || !few.converged || few.ridge > 0 {
 		if err != nil && ctx.Err() == nil {
 			err = nil // all rows may do where a sample doesn't
