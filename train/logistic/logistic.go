@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -171,7 +170,7 @@ func (s *solver[T]) distance(step []float64) float64 {
 
 // begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
 func (s *solver[T]) begin(ctx context.Context) error {
-	sample, err := newSample(ctx, s.src)
+	sample, err := train.Sample(ctx, s.src)
 	if err != nil || sample == nil {
 		return err
 	}
@@ -278,35 +277,4 @@ func (s *solver[T]) report() {
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
 		Elapsed: time.Since(s.start)})
-}
-
-const (
-	sampleShare   = 8  // of so many rows, one at most is in the sample
-	sampleColumns = 64 // it has so many rows for each column at least
-)
-
-// newSample returns as many runs as a block has, which lie as far from each other as they can, or nil if there are too few rows
-// for a sample to pay.
-func newSample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
-	cols := src.Spec().Cols()
-	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
-	if n*sampleShare > all || n*block.RunRows < int64(sampleColumns*cols) {
-		return nil, nil
-	}
-	var blocks []*block.Block[T]
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		for k := int64(len(blocks)); k < n; k++ {
-			lo := k*all/n*block.RunRows - b.First
-			if lo >= int64(b.Len()) {
-				break
-			}
-			run := b.Slice(int(lo), int(lo)+block.RunRows).Clone()
-			run.First = k * block.RunRows
-			blocks = append(blocks, run)
-		}
-	}
-	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
 }

@@ -172,7 +172,7 @@ func TestSample(t *testing.T) {
 	}
 	const n, d = 8 * 16 * block.RunRows, 28
 	src := benchData(n, d)
-	sample, err := newSample(context.Background(), src)
+	sample, err := train.Sample(context.Background(), src)
 	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
 		t.Fatalf("sample %v, error %v", sample, err)
 	}
