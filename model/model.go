@@ -68,7 +68,8 @@ type Options struct {
 	Pocket     string  `json:"pocket,omitempty"`
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
-	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
+	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
+	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
 }
 
 // Data tells which rows a model was trained on.
@@ -85,11 +86,13 @@ type Training struct {
 	Updates   int64   `json:"updates"`
 	Errors    int64   `json:"errors"` // rows whose prediction isn't their label
 	Converged bool    `json:"converged"`
-	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); lda: 0
+	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
 	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
 	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
 	Kept      *int64  `json:"kept,omitempty"`
 	Ridge     float64 `json:"ridge,omitempty"` // what a singular matrix of the solver took to be regular, relative to its diagonal
+
+	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
@@ -97,6 +100,12 @@ type Training struct {
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+}
+
+// Optimum tells how near the optimum a training came.
+type Optimum struct {
+	Objective float64 `json:"objective"`   // loss and penalty
+	Gap       float64 `json:"duality_gap"` // Objective less that of a point of the dual problem: the optimum is nearer than that
 }
 
 // Validation tells how the model does on rows that it was chosen, but not trained on.
@@ -236,10 +245,15 @@ func (m *Model) checkStdErrors() error {
 // checkSums makes sure that the other numbers can be written too.
 func (m *Model) checkSums() error {
 	t := &m.Training
+	var optimum Optimum
+	if t.Optimum != nil {
+		optimum = *t.Optimum
+	}
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge}} {
+	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
+		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"
 			if m.Dtype == "float32" {

@@ -15,30 +15,45 @@ import (
 	"halfspace/train"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/svm"
 )
 
-// The learners that solve for an optimum over all rows, and whose scores are the logarithm of the odds of the positive class.
+// The learners that solve for an optimum over all rows.
 const (
 	logisticName = "logistic"
 	ldaName      = "lda"
+	svmName      = "svm"
 )
 
 // solves tells whether an algorithm is one of them.
-func solves(algorithm string) bool { return algorithm == logisticName || algorithm == ldaName }
+func solves(algorithm string) bool { return hasOdds(algorithm) || algorithm == svmName }
+
+// hasOdds tells whether scores are the logarithm of the odds of the positive class.
+func hasOdds(algorithm string) bool { return algorithm == logisticName || algorithm == ldaName }
+
+func lossNames() []string {
+	var names []string
+	for _, l := range svm.Losses {
+		names = append(names, string(l))
+	}
+	return names
+}
 
 // unusedBy lists the options that a learner has no use for, other than those that noteUnused knows about.
 func unusedBy(algorithm string) []string {
 	switch algorithm {
 	case logisticName:
-		return []string{"order", "eta", "max-updates"}
+		return []string{"order", "eta", "max-updates", "loss"}
 	case ldaName:
-		return []string{"order", "eta", "max-updates", "epochs", "l2"}
+		return []string{"order", "eta", "max-updates", "epochs", "l2", "loss"}
+	case svmName:
+		return []string{"order", "eta", "max-updates"}
 	}
-	return []string{"l2"}
+	return []string{"l2", "loss"}
 }
 
-// settle notes options that the learner has no use for, and lets none of them have a say.
-func (a *app) settle(cmd *cobra.Command, o *trainOptions) {
+// settle notes options that the learner has no use for, lets none of them have a say, and sets defaults that differ by learner.
+func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
 	for _, name := range unusedBy(o.algo.value) {
 		if cmd.Flags().Changed(name) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
@@ -47,6 +62,13 @@ func (a *app) settle(cmd *cobra.Command, o *trainOptions) {
 	if solves(o.algo.value) {
 		o.order.value = string(train.Cyclic)
 	}
+	if o.algo.value == svmName && o.l2 == 0 {
+		if cmd.Flags().Changed("l2") {
+			return usagef("--l2 is 0: --algo svm takes a penalty above 0")
+		}
+		o.l2 = 1
+	}
+	return nil
 }
 
 func checkL2(l2 float64) error {
@@ -61,6 +83,7 @@ type solution struct {
 	options   model.Options
 	stdErrors []float64
 	ridge     float64
+	svm       *model.Optimum
 }
 
 // solve learns by a learner that solves; for another it returns nil.
@@ -72,20 +95,27 @@ func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Sourc
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge}, nil
+		return &r.Result, &solution{options: model.Options{Epochs: o.epochs, L2: &o.l2}, stdErrors: r.StdErrors, ridge: r.Ridge}, nil
 	case ldaName:
 		r, err := lda.Train(ctx, src, lda.Options{Options: opt})
 		if err != nil {
 			return nil, nil, err
 		}
 		return &r.Result, &solution{ridge: r.Ridge}, nil
+	case svmName:
+		r, err := svm.Train(ctx, src, svm.Options{Options: opt, Loss: svm.Loss(o.loss.value), L2: o.l2})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &r.Result, &solution{options: model.Options{Epochs: o.epochs, L2: &o.l2, Loss: o.loss.value},
+			svm: &model.Optimum{Objective: r.Objective, Gap: r.Gap}}, nil
 	}
 	return nil, nil, nil
 }
 
 // describe adds to a model what the solution tells.
 func (s *solution) describe(m *model.Model) {
-	m.Options, m.StdErrors, m.Training.Ridge = s.options, s.stdErrors, s.ridge
+	m.Options, m.StdErrors, m.Training.Ridge, m.Training.Optimum = s.options, s.stdErrors, s.ridge, s.svm
 }
 
 // howSolved tells of a model of a learner that solves which options it had, and how it went.
@@ -93,13 +123,24 @@ func howSolved(m *model.Model) []string {
 	t := &m.Training
 	var pairs []string
 	if m.Options.L2 != nil {
-		pairs = append(pairs, "options", fmt.Sprintf("l2 %s, at most %s", real(*m.Options.L2), passes(m.Options.Epochs)))
+		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
+		if m.Options.Loss != "" {
+			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
+		}
+		if m.Options.Loss == string(svm.SquaredHinge) {
+			sum += "^2"
+		}
+		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, real(*m.Options.L2), passes(m.Options.Epochs)))
 		converged := "converged"
 		if !t.Converged {
 			converged = "not converged"
 		}
 		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
-			"loss", real(t.Loss)+", the sum of log(1 + e^(-y(w.x+b)))")
+			"loss", real(t.Loss)+", the sum of "+sum)
+		if t.Optimum != nil {
+			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
+				real(t.Optimum.Gap)))
+		}
 	} else {
 		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
 	}
@@ -150,7 +191,7 @@ func zTable(m *model.Model, n int) [][]string {
 
 // checkProba returns an error unless the scores of a model are the logarithms of odds.
 func checkProba(path string, m *model.Model) error {
-	if solves(m.Algorithm) {
+	if hasOdds(m.Algorithm) {
 		return nil
 	}
 	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)

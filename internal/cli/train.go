@@ -22,12 +22,12 @@ import (
 type trainOptions struct {
 	rowOptions
 
-	algo, order, pocket choice
-	validation          string
-	share               float64 // of the rows, where validation is one and used
-	epochs, maxUpdates  int64
-	eta, l2             float64
-	seed                uint64
+	algo, order, pocket, loss choice
+	validation                string
+	share                     float64 // of the rows, where validation is one and used
+	epochs, maxUpdates        int64
+	eta, l2                   float64
+	seed                      uint64
 
 	out  string
 	json bool
@@ -52,6 +52,8 @@ the fewest errors, so it serves for any data. Ending without such a plane, after
 --epochs, is not a failure. --algo logistic finds the most likely weights by
 Newton's method, with standard errors (see inspect), in at most --epochs passes;
 --algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
+--algo svm is the support vector machine; the duality gap in its report is the
+most that its objective may be above the optimum.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -70,14 +72,15 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	o.addTo(cmd, "float32", "float64")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, logistic and lda solve for an optimum", "perceptron", "pocket",
-		logisticName, ldaName)
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, logistic, lda and svm solve for an optimum", "perceptron", "pocket",
+		logisticName, ldaName, svmName)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic and svm: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
+	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
@@ -102,7 +105,9 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
-		a.settle(cmd, &o)
+		if err := a.settle(cmd, &o); err != nil {
+			return err
+		}
 		a.noteUnused(cmd, &o)
 		o.storage.access, o.storage.shared = o.access(), o.share > 0
 		if o.dtype.value == "float64" {
@@ -317,6 +322,7 @@ type trainReport struct {
 	TrainAccuracy float64           `json:"train_accuracy"`
 	Converged     bool              `json:"converged"`
 	Loss          float64           `json:"loss"`
+	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
 	Radius        float64           `json:"radius"`
 	Norm          float64           `json:"norm"`
 	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
@@ -349,7 +355,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
-		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
 	if o.out != "" {

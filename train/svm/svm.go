@@ -40,7 +40,7 @@ type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
 	Objective float64   // Loss and the penalty
-	Gap       float64   // Objective less that of a point of the dual problem: the optimum is nearer than that
+	Gap       float64   // Objective less that of a point of the dual problem: the optimum is nearer than that; at least 0
 }
 
 const (
@@ -93,7 +93,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err := s.solve(ctx); err != nil {
 		return nil, err
 	}
-	r := &Result[T]{Exact: s.w[:s.cols], Objective: s.at.objective, Gap: s.at.gap()}
+	r := &Result[T]{Exact: s.w[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.gap())}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.at.loss
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, T(v))
