@@ -68,26 +68,36 @@ func (s *sums) add(t runSums) {
 	s.noLabels = s.noLabels || t.noLabels
 }
 
-// pass computes the sums for the squared hinge at w.
-func (p *problem[T]) pass(ctx context.Context, w []float64, at *sums) error {
+// pass computes the sums for the squared hinge at w, the Hessian if asked for.
+func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = p.newSums()
+	var err error
+	if hessian {
+		err = p.scatter(ctx, w, at)
+	} else {
+		part := func(run block.Run[T]) runSums { return p.run(run, w, nil) }
+		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+	}
+	if err == nil && at.noLabels {
+		err = block.ErrNoLabels
+	}
+	p.objectives(w, at)
+	return err
+}
+
+// scatter computes the Hessian with the other sums.
+func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
 		return err
 	}
 	part := func(run block.Run[T], s []float64) runSums { return p.run(run, w, s) }
-	if err := train.Scatter(ctx, m, p.src, p.workers, part, at.add); err != nil {
-		return err
-	}
-	if at.noLabels {
-		return block.ErrNoLabels
-	}
+	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	at.hessian = m.Data
 	for i := range p.src.Spec().Features {
 		at.hessian[i*(i+1)/2+i] += p.l2
 	}
-	p.objectives(w, at)
-	return nil
+	return err
 }
 
 // objectives computes the gradient and the objectives of both problems from the sums over rows. For that of the dual problem, the
@@ -130,7 +140,8 @@ func (p *problem[T]) penalty(w []float64) float64 {
 	return p.l2 / 2 * square
 }
 
-// run computes the sums over the rows of a run for the squared hinge, and their weights in the Hessian in s.
+// run computes the sums over the rows of a run for the squared hinge, and their weights in the Hessian in s unless
+// that is nil.
 func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
@@ -152,9 +163,11 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums)
 				class = 1
 			}
 			f[class], f[1-class] = 2*u, 0
-			s[lo+i] = 0
-			if u > 0 {
-				s[lo+i] = 2
+			if s != nil {
+				s[lo+i] = 0
+				if u > 0 {
+					s[lo+i] = 2
+				}
 			}
 			r.a[class] += 2 * u
 			r.squares[class] += float64(u * u)

@@ -45,10 +45,12 @@ type Result[T kernel.Float] struct {
 
 const (
 	tolerance  = 1e-6    // of the gap, relative to the objective
+	finer      = 1e-2    // times it is what the squared hinge stops at, since Newton's last step brings that
 	nothing    = 1e-12   // a gap of so much for each row is made of rounding errors
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 
+	near        = 1    // a gap, relative to the objective, from which a step comes to where its Hessian hardly changes
 	startGap    = 1e-2 // of the squared hinge, where that is a start for the hinge
 	leastPasses = 2    // of the interior point method
 )
@@ -60,13 +62,15 @@ const (
 //
 // Given rows of any source, it stops by the gap: with a of each row, the dual problem is to maximise sum a - |sum a y x|^2 / (2 l2), less
 // sum a^2 / 4 for the squared hinge, over a >= 0, for the hinge a <= 1, and sum a y = 0 where there is a bias, for which the a of one
-// class are scaled down. Its objective is below the optimum; learning stops where that of w is above it by 1e-6 of itself at most.
+// class are scaled down. Its objective is below the optimum; learning stops where that of w is above it by 1e-6 of itself at most,
+// or 1e-8 for the squared hinge.
 // Where there are many rows, the first steps are made on a sample of whole runs that lie as far from each other as they can.
 //
 // For the squared hinge, it runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification",
 // Optimization Methods and Software 17, 2002; Chapelle, "Training a Support Vector Machine in the Primal", Neural Computation 19, 2007):
 // w = w - t H^-1 g, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise, g = l2 w - sum a y x with a = 2 max(0,
-// 1-m), and H = l2 I + X' diag(s) X with s = 2 for the rows that have a loss, else 0. A pass over the rows gives all of it.
+// 1-m), and H = l2 I + X' diag(s) X with s = 2 for the rows that have a loss, else 0. A
+// pass over the rows gives all of it, or g alone where an H serves that is of the point before, or of the sample.
 //
 // For the hinge, it runs the primal-dual interior point method of Ferris and Munson ("Interior-Point Methods for Massive Support
 // Vector Machines", SIAM J. Optimization 13, 2002), from the squared hinge's w. Two passes are a step, and five numbers are kept for each
@@ -130,6 +134,7 @@ type solver[T kernel.Float] struct {
 	w         []float64
 	at        sums // the sums at w
 	factor    *dense.Factor
+	fresh     bool // factor is of the Hessian at w
 	passes    int64
 	steps     int64
 	converged bool
@@ -138,7 +143,11 @@ type solver[T kernel.Float] struct {
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt)
-	return &solver[T]{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	s := &solver[T]{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	if opt.Loss == SquaredHinge {
+		s.goal *= finer
+	}
+	return s
 }
 
 // solve finds the optimum, from that of a sample if there are rows enough for one, or goes as far towards it as it may.
@@ -165,6 +174,12 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	s.w = few.w
 	if s.opt.Loss == Hinge {
 		return s.shrink(ctx, nearby*math.Sqrt(few.goal))
+	}
+	if h := few.at.hessian; h != nil { // a step without one left none
+		for i := range h {
+			h[i] *= float64(s.src.Rows()) / n
+		}
+		s.factor, _ = dense.Factorise(h, s.cols)
 	}
 	return s.newton(ctx)
 }
@@ -193,14 +208,21 @@ func (s *solver[T]) startHinge(ctx context.Context) error {
 	return err
 }
 
-// newton minimises for the squared hinge.
+// newton minimises for the squared hinge, by the factor first if there is one. A factor also serves for a second step where the active
+// set hardly changes any more.
 func (s *solver[T]) newton(ctx context.Context) error {
-	err := s.evaluate(ctx, s.w, &s.at)
+	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
 	for err == nil && !s.done() && s.passes < s.opt.Epochs {
+		step := s.factor.Solve(s.at.gradient)
+		keep := s.fresh && s.at.gap() <= near*s.at.objective
 		var moved bool
-		if moved, err = s.move(ctx, s.factor.Solve(s.at.gradient)); err == nil && !moved {
+		if moved, err = s.move(ctx, step, keep); err != nil || moved {
+			continue
+		}
+		if s.fresh || s.passes >= s.opt.Epochs {
 			break
 		}
+		err = s.evaluate(ctx, s.w, true, &s.at)
 	}
 	return err
 }
@@ -212,14 +234,15 @@ func (s *solver[T]) done() bool {
 }
 
 // move takes the step, halved until the objective doesn't rise. It tells whether it did.
-func (s *solver[T]) move(ctx context.Context, step []float64) (bool, error) {
+func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, error) {
+	fresh := s.fresh
 	next, at := make([]float64, len(s.w)), sums{}
 	t := 1.0
 	for halved := 0; halved < maxHalved && s.passes < s.opt.Epochs; halved++ {
 		for i, v := range step {
 			next[i] = math.FMA(-t, v, s.w[i])
 		}
-		if err := s.evaluate(ctx, next, &at); err != nil {
+		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
 		}
 		if at.objective <= s.at.objective*(1+1e-12) {
@@ -227,21 +250,28 @@ func (s *solver[T]) move(ctx context.Context, step []float64) (bool, error) {
 			s.steps++
 			return true, nil
 		}
-		t /= 2
+		if !fresh {
+			break // by a factor from elsewhere: the one here may do better
+		}
+		t, keep = t/2, false
 	}
+	s.fresh = fresh
 	return false, nil
 }
 
-// evaluate makes a pass over the rows at w, and the factor of the Hessian there.
-func (s *solver[T]) evaluate(ctx context.Context, w []float64, at *sums) error {
-	if err := s.counted(func() error { return s.pass(ctx, w, at) }); err != nil {
+// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
+func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
+	if err := s.counted(func() error { return s.pass(ctx, w, hessian, at) }); err != nil {
 		return err
 	}
 	if at.objective-at.objective != 0 {
 		return train.TooLarge[T]()
 	}
-	if s.factor, _ = dense.Factorise(at.hessian, s.cols); s.factor == nil {
-		return train.TooLarge[T]()
+	s.fresh = hessian
+	if hessian {
+		if s.factor, _ = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+			return train.TooLarge[T]()
+		}
 	}
 	return nil
 }
