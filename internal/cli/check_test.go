@@ -74,6 +74,10 @@ func TestVerifyLines(t *testing.T) {
 		t.Skip("no python3")
 	}
 	dir := t.TempDir()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil || !strings.Contains(string(readme), verifyLines) {
+		t.Errorf("README.md shows other lines: %v", err)
+	}
 	lines := filepath.Join(dir, "verify.py")
 	if err := os.WriteFile(lines, []byte(verifyLines), 0o600); err != nil {
 		t.Fatal(err)
