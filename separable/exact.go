@@ -76,14 +76,9 @@ func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *
 	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
 		return false, nil
 	}
-	cols := src.Spec().Cols()
-	x := make([]float64, cols)
-	sums := make([]*big.Rat, cols)
-	for j := range sums {
-		sums[j] = new(big.Rat)
-	}
+	x := make([]float64, src.Spec().Cols())
+	z := make([][]float64, 0, len(w.Rows))
 	next := 0
-	term := new(big.Rat)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return false, err
@@ -93,62 +88,47 @@ func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *
 				return false, nil
 			}
 			i := int(w.Rows[next] - b.First)
-			if float64(w.Labels[next]) != float64(b.Y[i]) {
+			y := float64(b.Y[i]) // -1 or +1
+			if float64(w.Labels[next]) != y {
 				return false, nil
 			}
 			copyRow(b, i, x)
-			for j, v := range x {
-				term.SetFloat64(v * float64(b.Y[i])) // the label is -1 or +1
-				sums[j].Add(sums[j], term.Mul(term, w.Weights[next]))
+			for j := range x {
+				x[j] *= y
 			}
+			z = append(z, slices.Clone(x))
 		}
 	}
-	notZero := func(sum *big.Rat) bool { return sum.Sign() != 0 }
-	return next == len(w.Rows) && !slices.ContainsFunc(sums, notZero), nil
+	return next == len(w.Rows) && sumsToZero(z, w.Weights), nil
 }
 
-// combination returns weights >= 0 whose sum is 1 and with which the sum of the vectors z is zero, or nil where this
-// finds none, or effort is used up: the vectors are tried as a basis from the first on, and one that depends on those before it gets weight 0.
-// So the solution is a vertex of all there are. All arithmetic is exact: Gauss-Jordan elimination without fractions
-// (Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", 1968).
-func combination(z [][]float64, left *effort) []*big.Rat {
-	a := system(z)
-	k := len(z)
-	d := big.NewInt(1)
-	pivots := 0 // rows that have one
-	basis := make([]int, 0, k)
-	for c := 0; c < k && pivots < len(a); c++ {
-		p := pivots
-		for p < len(a) && a[p][c].Sign() == 0 {
-			p++
-		}
-		if p == len(a) {
-			continue
-		}
-		a[p], a[pivots] = a[pivots], a[p]
-		if !eliminate(a, pivots, c, d, left) {
-			return nil
-		}
-		d = new(big.Int).Set(a[pivots][c])
-		basis = append(basis, c)
-		pivots++
+// sumsToZero tells whether the weighted sum of the vectors is zero.
+func sumsToZero(z [][]float64, weights []*big.Rat) bool {
+	d, common := big.NewInt(1), new(big.Int) // the least denominator that all have
+	for _, w := range weights {
+		common.GCD(nil, nil, d, w.Denom())
+		d.Mul(d, common.Quo(w.Denom(), common))
 	}
-	for _, row := range a[pivots:] {
-		if row[k].Sign() != 0 {
-			return nil
+	var sum, product big.Int
+	numbers := make([]*big.Int, len(weights))
+	for i, w := range weights {
+		numbers[i] = new(big.Int).Quo(d, w.Denom())
+		numbers[i].Mul(numbers[i], w.Num())
+	}
+	column := make([]float64, len(z))
+	for j := range z[0] {
+		for i := range z {
+			column[i] = z[i][j]
+		}
+		sum.SetInt64(0)
+		for i, v := range integers(column) {
+			sum.Add(&sum, product.Mul(v, numbers[i]))
+		}
+		if sum.Sign() != 0 {
+			return false
 		}
 	}
-	lambda := make([]*big.Rat, k)
-	for i := range lambda {
-		lambda[i] = new(big.Rat)
-	}
-	for i, c := range basis {
-		if a[i][k].Sign()*d.Sign() < 0 {
-			return nil
-		}
-		lambda[c].SetFrac(a[i][k], d)
-	}
-	return lambda
+	return true
 }
 
 // system returns the equations of combination as rows of integers, the right side last: a row for each coordinate, and
