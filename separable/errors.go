@@ -61,7 +61,7 @@ const maxWitnesses = 1000
 // their y (w.x) is zero: one is below zero, or all are zero, also that of a row with label +1.
 func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
 	found := &Errors{Found: -1}
-	s.left = min(s.left, maxEffort/64)
+	s.left = effort{ctx, min(s.left.left, maxEffort/64)}
 	last := s.passes + 20
 	for found.AtLeast < maxWitnesses {
 		if witness != nil {

@@ -74,7 +74,11 @@ func reduce(a [][]uint64, columns int) (rows, cols []int) {
 // enough terms are the same (Dixon, "Exact solution of linear equations using p-adic expansions", 1982). Those are held
 // against all equations, so that no unlucky prime makes them wrong.
 func combination(z [][]float64, left *effort) []*big.Rat {
-	a, k := system(z), len(z)
+	k := int64(len(z))
+	if !left.spend(3 * int64(len(z[0])+1) * k * k) {
+		return nil
+	}
+	a := system(z)
 	residues := make([][]uint64, len(a))
 	p, r := big.NewInt(prime), new(big.Int)
 	size := 1 // of the entries, in bits
@@ -86,10 +90,7 @@ func combination(z [][]float64, left *effort) []*big.Rat {
 			size = max(size, v.BitLen())
 		}
 	}
-	if *left -= effort(3 * len(a) * k * k); *left < 0 {
-		return nil
-	}
-	rows, cols := reduce(residues, k)
+	rows, cols := reduce(residues, len(z))
 	for i := range a {
 		if residues[i][k] != 0 && !slices.Contains(rows, i) {
 			return nil
@@ -100,13 +101,13 @@ func combination(z [][]float64, left *effort) []*big.Rat {
 	most := len(rows) * (size + bits.Len(uint(len(rows))))
 	for digits := 8; ; digits *= 2 {
 		for l.digits < digits {
-			if *left -= effort(len(rows) * len(rows) * (l.limbs + 2)); *left < 0 {
+			if !left.spend(int64(len(rows) * len(rows) * (l.limbs + 2))) {
 				return nil
 			}
 			l.step()
 		}
 		numbers, d := l.fractions(left)
-		if *left < 0 {
+		if !left.spend(0) {
 			return nil
 		}
 		if numbers != nil && solves(a, cols, numbers, d) {
@@ -244,10 +245,10 @@ func (l *lifting) step() {
 func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 	limit := new(big.Int).Sqrt(new(big.Int).Rsh(l.power, 1))
 	half := new(big.Int).Rsh(l.power, 1)
-	words := effort(l.power.BitLen()/64 + 1)
+	words := int64(l.power.BitLen()/64 + 1)
 	d = big.NewInt(1)
 	for _, x := range l.solution {
-		if *left -= 2 * words * words; *left < 0 {
+		if !left.spend(2 * words * words) {
 			return nil, nil
 		}
 		v := new(big.Int).Mul(x, d)
@@ -255,7 +256,7 @@ func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 			v.Sub(v, l.power)
 		}
 		if v.CmpAbs(limit) > 0 {
-			*left -= 30 * words * words // as many divisions as half of its bits, about
+			left.left -= 30 * words * words // as many divisions as half of its bits, about
 			number, by := reconstruct(v, l.power, limit)
 			for _, other := range numbers {
 				other.Mul(other, by)

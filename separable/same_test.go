@@ -243,7 +243,7 @@ func TestCombination(t *testing.T) {
 			last[j] = math.Ldexp(last[j], 10*(j%7)-30*(j%3))
 		}
 		z[n], want[n] = last, big.NewRat(1, 1)
-		left := maxEffort
+		left := effort{context.Background(), maxEffort}
 		got := combination(append(slices.Clone(z), z[0]), &left)
 		if got == nil {
 			t.Fatalf("%d: none", n)
@@ -256,7 +256,7 @@ func TestCombination(t *testing.T) {
 		if got[n+1].Sign() != 0 {
 			t.Errorf("%d: the vector that repeats another has weight %v", n, got[n+1])
 		}
-		if less := effort(100); combination(z, &less) != nil && n > 5 {
+		if less := (effort{context.Background(), 100}); combination(z, &less) != nil && n > 5 {
 			t.Errorf("%d: an effort of 100 is enough", n)
 		}
 		if got := combination(z[:n], &left); got != nil {
@@ -264,7 +264,7 @@ func TestCombination(t *testing.T) {
 		}
 	}
 	// These are zeros modulo the prime: there may be no answer, but no wrong one.
-	left := maxEffort
+	left := effort{context.Background(), maxEffort}
 	for _, z := range [][][]float64{{{prime}, {-prime}, {-3 * prime}}, {{prime, 1}, {-prime, 1}, {1, -prime}}} {
 		if lambda := combination(z, &left); lambda != nil && !sumsToZero(z, lambda) {
 			t.Errorf("%v: %v", z, lambda)
