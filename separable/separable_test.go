@@ -130,6 +130,7 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 			planes = append(planes, r.Widest)
 		}
 		for _, p := range planes {
+			least := math.Inf(1)
 			for i, row := range z {
 				sum := new(big.Rat)
 				for j, v := range row {
@@ -142,6 +143,11 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 				if sum.Sign() <= 0 {
 					t.Fatalf("row %d is on the wrong side of %v", i, p)
 				}
+				f, _ := sum.Float64()
+				least = min(least, f)
+			}
+			if want := least / norm(p.Weights); p == r.Origin && p.Exact == nil && math.Abs(want-p.Margin) > 1e-9*want+1e-14*r.Radius+8*math.SmallestNonzeroFloat64 {
+				t.Errorf("margin %v, it is %v", p.Margin, want)
 			}
 			if !(p.Margin > 0 && p.Margin <= p.AtMost*(1+1e-9)) {
 				t.Errorf("margin %v of at most %v", p.Margin, p.AtMost)
@@ -375,6 +381,50 @@ func TestSmall(t *testing.T) {
 				t.Errorf("%s, not %s", r.Verdict, c.want)
 			}
 		})
+	}
+}
+
+// TestThinnest: margins that only exact arithmetic finds. They are never more than 2^-60, nor less than what the reported
+// weights have.
+func TestThinnest(t *testing.T) {
+	e := 0x1p-60
+	x := [][]float64{{1, e}, {-1, e}, {1, 3 * e}, {-0.5, 7 * e}}
+	for _, extra := range [][]float64{{1, 1}, {-1, 0.5}, {0.25, 2 * e}} {
+		x = append(x, extra)
+		y := make([]float64, len(x))
+		for i := range y {
+			y[i] = 1
+		}
+		r := agree(t, dense[float64](x, y, false))
+		p := r.Origin
+		least := math.Inf(1)
+		for _, row := range x {
+			sum := new(big.Rat)
+			for j, v := range row {
+				w := rat(p.Weights[j])
+				if p.Exact != nil {
+					w.SetInt(p.Exact[j])
+				}
+				sum.Add(sum, w.Mul(w, rat(v)))
+			}
+			f, _ := sum.Float64()
+			least = min(least, f)
+		}
+		square := 0.0
+		for j, v := range p.Weights {
+			if p.Exact != nil {
+				v, _ = new(big.Float).SetInt(p.Exact[j]).Float64()
+			}
+			square += v * v
+		}
+		if want := least / math.Sqrt(square); math.Abs(want-p.Margin) > 1e-9*want || p.Margin > e {
+			t.Errorf("margin %v, it is %v", p.Margin, want)
+		}
+	}
+	// A row that isn't separable from the rest by as little.
+	r := agree(t, dense[float64](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
+	if r.Verdict != NotSeparable {
+		t.Error(r.Verdict)
 	}
 }
 
