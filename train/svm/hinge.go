@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
@@ -105,19 +103,13 @@ func (in *interior[T]) scores(ctx context.Context, steps [2][]float64, part func
 // each calls part for each row, on several goroutines, and adds up what it notes run by run.
 func (in *interior[T]) each(ctx context.Context, part func(i int, r *stepSums)) (stepSums, error) {
 	results := make([]stepSums, (len(in.a)+block.RunRows-1)/block.RunRows)
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(in.opt.Workers)
-	for n := range results {
-		g.Go(func() error {
-			r := stepSums{most: 1}
-			for i := n * block.RunRows; i < min(len(in.a), (n+1)*block.RunRows); i++ {
-				part(i, &r)
-			}
-			results[n] = r
-			return ctx.Err()
-		})
-	}
-	err := g.Wait()
+	err := block.Parallel(ctx, in.opt.Workers, len(results), func(_, n int) {
+		r := stepSums{most: 1}
+		for i := n * block.RunRows; i < min(len(in.a), (n+1)*block.RunRows); i++ {
+			part(i, &r)
+		}
+		results[n] = r
+	})
 	sum := stepSums{most: 1}
 	for _, r := range results {
 		sum.add(r)
