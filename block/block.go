@@ -147,6 +147,16 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 	return rows, updates
 }
 
+// Add adds a times the label of row r times the row to w, as an update of Epoch does.
+func (b *Block[T]) Add(r uint32, a T, w []T) {
+	a *= b.Y[r]
+	if b.Sparse != nil {
+		b.Sparse.Add(a, int(r), w)
+		return
+	}
+	kernel.Axpy(a, b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], w)
+}
+
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
 // kernel.MaxSquaredNorm.
 func (b *Block[T]) MaxSquaredNorm() float64 {

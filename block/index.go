@@ -69,3 +69,13 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 	}
 	return len(idx), updates
 }
+
+// Add adds a times the label of the row of that number times the row to w, as an update of Epoch does.
+func (x *Index[T]) Add(id uint32, a T, w []T) {
+	if x.dense == nil {
+		x.sparse[int(id)/x.per].Add(uint32(int(id)%x.per), a, w)
+		return
+	}
+	row, y := x.dense.Row(int(id))
+	kernel.Axpy(a*y, row, w)
+}

@@ -84,7 +84,7 @@ func TestEvalSeveralModels(t *testing.T) {
 // TestEvalRepeatsTraining counts the errors that the training counted.
 func TestEvalRepeatsTraining(t *testing.T) {
 	data := noisy(t, "30000")
-	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--epochs 1 --positive -1"} {
+	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--algo averaged --epochs 3", "--epochs 1 --positive -1"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		args := append([]string{"train", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
 		learned, tested := decode(t, args...), decode(t, "eval", "--model", m, data, "--json")

@@ -45,6 +45,43 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
+// TestAveraged: on that data, the mean of the weights after every visit.
+func TestAveraged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", "float64", "--algo", "averaged", "--out", path, "--json")
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps [][3]float64 // w1, w2, b after each visit
+	w, quiet := [3]float64{}, 0
+	rows := [3][4]float64{{3, 3, 1, 1}, {4, 3, 1, 1}, {1, 1, 1, -1}}
+	for quiet < 3 {
+		x := rows[len(steps)%3]
+		quiet++
+		if x[3]*(w[0]*x[0]+w[1]*x[1]+w[2]) <= 0 {
+			quiet = 0
+			for i := range w {
+				w[i] += x[3] * x[i]
+			}
+		}
+		steps = append(steps, w)
+	}
+	var sum [3]float64
+	for _, v := range steps {
+		for i := range sum {
+			sum[i] += v[i]
+		}
+	}
+	n := float64(len(steps))
+	if !slices.Equal(m.Weights[0], []float64{sum[0] / n, sum[1] / n}) || !slices.Equal(m.Bias, []float64{sum[2] / n}) {
+		t.Errorf("w is %v and b is %v, want %v / %v", m.Weights, m.Bias, sum, n)
+	}
+	if r["algorithm"] != "averaged" || r["updates"] != 7.0 || r["visits"] != n || r["converged"] != true {
+		t.Errorf("the report says %v", r)
+	}
+}
+
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
 		"mistake_bound", "model", "norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
@@ -79,7 +116,7 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
 	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
 		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
-		"--order random --dtype float64 --seed 9 --eta 0.25"} {
+		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3"} {
 		var want []byte
 		for _, isa := range []string{"generic", best} {
 			for _, workers := range []int{1, 2, 3, 8} {
@@ -225,11 +262,15 @@ func TestTrainText(t *testing.T) {
 	if strings.Contains(text, "Not converged") {
 		t.Errorf("advice after converging:\n%s", text)
 	}
+	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, "yes, as the weights after the last visit") {
+		t.Errorf("averaged says\n%s", text)
+	}
 	hard := noisy(t, "2000")
 	for options, want := range map[string]string{
-		"--epochs 2":                               "Try --algo pocket, which keeps those, or --order shuffle if the rows are sorted.\n",
-		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those.\n",
+		"--epochs 2":                               "Try --algo pocket, which keeps those, or averaged, or --order shuffle if the rows are sorted.\n",
+		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those, or averaged.\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
+		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n",
 		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
 	} {
 		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)

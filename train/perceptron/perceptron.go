@@ -1,4 +1,5 @@
-// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket form.
+// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket and
+// averaged forms.
 package perceptron
 
 import (
@@ -18,7 +19,8 @@ import (
 // Options are the options of Train.
 type Options struct {
 	train.Options
-	Pocket pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
+	Pocket  pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
+	Average bool        // keep the mean of the weights after each visit; not with a pocket
 }
 
 // Train runs the perceptron learning algorithm on rows with labels -1 and +1.
@@ -32,6 +34,9 @@ type Options struct {
 //
 // With opt.Pocket, weights on the path are judged on all rows, and the first with the fewest errors are kept (Gallant 1990),
 // the initial zeros being the first; training also stops once error-free ones are found.
+//
+// With opt.Average, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
+// 2002). The path and its end are those without it, so that Converged speaks of the last weights; the mean may still make errors.
 //
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
@@ -47,6 +52,9 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
+	}
+	if opt.Average && opt.Pocket != "" {
+		return nil, errors.New("the weights are either averaged or judged by a pocket")
 	}
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
@@ -80,6 +88,7 @@ type learner[T kernel.Float] struct {
 	w         []T
 	pocket    *pocket.Pocket[T] // nil without one
 	validated bool              // the pocket judges on other rows
+	mean      *mean[T]          // nil where it isn't asked for
 	log       []uint32
 
 	visits    int64
@@ -101,6 +110,9 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
+	if opt.Average {
+		l.mean = newMean[T](stride)
+	}
 	if opt.Pocket != "" {
 		if opt.Pocket != pocket.Epoch {
 			l.log = l.log[:1] // come back after every update
@@ -159,6 +171,9 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 				return err
 			}
 			rows, updates := b.Epoch(r, l.eta, l.w, l.room())
+			if l.mean != nil {
+				l.mean.add(r, rows, l.log[:updates], l.eta, l.w, b.Add)
+			}
 			if err := l.account(ctx, rows, updates, r); err != nil {
 				return err
 			}
@@ -206,7 +221,11 @@ func (l *learner[T]) account(ctx context.Context, visits, updates, first int) er
 // settle ends the training: as many visits in a row as there are rows changed nothing. Visits beyond those are not
 // counted, so that the figure doesn't depend on how many rows a kernel call takes.
 func (l *learner[T]) settle() error {
-	l.visits -= l.quiet - l.rows
+	beyond := l.quiet - l.rows
+	l.visits -= beyond
+	if l.mean != nil {
+		l.mean.span -= beyond
+	}
 	l.quiet = l.rows
 	l.converged = true
 	return errStop
@@ -257,6 +276,9 @@ func (l *learner[T]) report() {
 }
 
 func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+	if l.mean != nil {
+		l.w = l.mean.weights(l.w, l.visits)
+	}
 	seconds := time.Since(l.start).Seconds()
 	kept := int64(0)
 	if l.pocket != nil {
@@ -341,7 +363,11 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 		if c < len(win.ahead) {
 			fetch = win.index.Ahead(int(win.ahead[c]), lo, hi, stride)
 		}
-		visits, updates := win.index.Epoch(win.rows[i:min(len(win.rows), i+hi-lo)], fetch, x.eta, x.w, x.room())
+		rows := win.rows[i:min(len(win.rows), i+hi-lo)]
+		visits, updates := win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
+		if x.mean != nil {
+			x.mean.add(0, visits, x.log[:updates], x.eta, x.w, func(p uint32, a T, to []T) { win.index.Add(rows[p], a, to) })
+		}
 		if err := x.account(ctx, visits, updates, 0); err != nil {
 			return err
 		}

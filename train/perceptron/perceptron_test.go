@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"halfspace/block"
 	"halfspace/cache"
@@ -144,6 +145,8 @@ type literal[T kernel.Float] struct {
 	visits       int64
 	kept, quiet  int64
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
+
+	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
 }
 
 func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
@@ -155,6 +158,7 @@ func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
 		l.y = append(l.y, b.Y...)
 	}
 	l.w = make([]T, len(l.x[0]))
+	l.sum, l.change = make([]float64, len(l.w)), make([]float64, len(l.w))
 	return l
 }
 
@@ -209,8 +213,14 @@ func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
 		l.updates++
 		l.quiet, l.run = 0, 0
+		for c, v := range l.x[i] {
+			l.change[c] += math.Abs(float64(eta) * float64(v))
+		}
 	} else {
 		l.run++
+	}
+	for c, v := range l.w {
+		l.sum[c] += float64(v)
 	}
 	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
 		l.judge()
@@ -376,7 +386,7 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		}
 		for k := range len(modes) * len(train.Orders) {
 			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
-			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, mode}
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode}
 			want := newLiteral(data)
 			want.start(mode, nil)
 			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
@@ -401,6 +411,47 @@ func testLiteral[T kernel.Float](t *testing.T) {
 					}
 				}
 			}
+			if mode == "" {
+				opt.Average = true
+				testAverage(t, fmt.Sprintf("%s problem %d, order %s, averaged", kernel.Active(), i, order), sources, opt, want, converged, c.whole)
+			}
+		}
+	}
+}
+
+// testAverage holds the averaged perceptron from every source against the running mean of the literal algorithm's weights: they
+// are the same where every sum is exact, and else as near as roundings allow.
+func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
+	converged, exact bool) {
+	t.Helper()
+	var first []T
+	for name, src := range sources {
+		opt.Workers = opt.Workers%3 + 1
+		got := mustTrain(t, src, opt)
+		if first == nil {
+			first = got.Weights
+		}
+		if got.Visits != want.visits || got.Updates != want.updates || got.Converged != converged || !slices.Equal(got.Weights, first) {
+			t.Fatalf("%s, %s: got %+v, want %d visits, %d updates, converged %v, weights %v", what, name, got, want.visits, want.updates,
+				converged, first)
+		}
+		if n := want.errors(append(slices.Clone(got.Weights), make([]T, len(want.w)-len(got.Weights))...)); got.Errors != n {
+			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, n)
+		}
+	}
+	eps := 0x1p-24
+	if unsafe.Sizeof(T(0)) == 8 {
+		eps = 0x1p-52
+	}
+	for c, v := range first {
+		// The sum of a span rounds once for each of its updates, of which each is counted spanVisits times at most.
+		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
+		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
+		if exact && unsafe.Sizeof(T(0)) == 8 {
+			bound = 0
+		}
+		if !(math.Abs(float64(v)-mean) <= bound) {
+			t.Fatalf("%s: weight %d is %v, the running mean %v, further than %v", what, c, v, mean, bound)
 		}
 	}
 }
@@ -444,8 +495,8 @@ func TestPocketSeeds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
 		data := dense[float32](x, y)
-		opt := Options{train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
-			Workers: 1 + rng.IntN(3)}, pocket.Modes[rng.IntN(3)]}
+		opt := Options{Options: train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
+			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
 		if rng.IntN(2) == 0 {
 			opt.MaxUpdates = int64(1 + rng.IntN(100))
 		}
@@ -492,7 +543,7 @@ func TestOptimum(t *testing.T) {
 			separable++
 		}
 		for _, mode := range []pocket.Mode{pocket.Exact, pocket.Ratchet} {
-			r := mustTrain(t, data, Options{train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, mode})
+			r := mustTrain(t, data, Options{Options: train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, Pocket: mode})
 			if r.Errors != fewest {
 				t.Errorf("problem %d, %s: %d errors after %d updates, the fewest are %d", seed, mode, r.Errors, r.Updates, fewest)
 			}
@@ -621,7 +672,7 @@ func TestPocketNeverWorse(t *testing.T) {
 	d := dense[float32](x, y)
 	last := int64(len(y))
 	for n := int64(1); n < 200; n += 7 {
-		r := mustTrain(t, d, Options{train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, pocket.Exact})
+		r := mustTrain(t, d, Options{Options: train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, Pocket: pocket.Exact})
 		if r.Errors > last {
 			t.Errorf("after %d updates the pocket makes %d errors, after fewer updates it made %d", n, r.Errors, last)
 		}
@@ -635,7 +686,7 @@ func TestPocketNeverWorse(t *testing.T) {
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
-	opt := Options{train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, pocket.Exact}
+	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
 	r := mustTrain(t, dense[float32](x, y), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
@@ -701,7 +752,7 @@ func TestCancel(t *testing.T) {
 	x, y := noisy(10000, 4, 0.1, false, 1)
 	for _, order := range train.Orders {
 		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}, ""}
+		opt := Options{Options: train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}}
 		if _, err := Train(ctx, dense[float32](x, y), opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("order %s: error %v after the context was cancelled", order, err)
 		}
