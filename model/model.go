@@ -64,6 +64,8 @@ type Options struct {
 	Epochs     int64   `json:"epochs,omitempty"`
 	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
 	Eta        float64 `json:"eta,omitempty"`
+	Margin     float64 `json:"margin,omitempty"` // rows within which call for an update
+	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
@@ -239,7 +241,7 @@ func (m *Model) checkSums() error {
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge}} {
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"
 			if m.Dtype == "float32" {

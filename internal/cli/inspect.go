@@ -198,6 +198,12 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Pocket != "" {
 		options += ", pocket " + r.Options.Pocket
 	}
+	if r.Options.Margin > 0 {
+		options += ", margin " + real(r.Options.Margin)
+	}
+	if r.Options.EarlyStop > 0 {
+		options += fmt.Sprintf(", early stop %d", r.Options.EarlyStop)
+	}
 	if r.Options.Validation > 0 {
 		options += ", validation " + real(r.Options.Validation)
 	}

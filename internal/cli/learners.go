@@ -30,9 +30,9 @@ func solves(algorithm string) bool { return algorithm == logisticName || algorit
 func unusedBy(algorithm string) []string {
 	switch algorithm {
 	case logisticName:
-		return []string{"order", "eta", "max-updates"}
+		return []string{"order", "eta", "max-updates", "margin", "early-stop"}
 	case ldaName:
-		return []string{"order", "eta", "max-updates", "epochs", "l2"}
+		return []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2"}
 	}
 	return []string{"l2"}
 }

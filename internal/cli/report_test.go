@@ -112,6 +112,28 @@ func TestInspectModel(t *testing.T) {
 	}
 }
 
+// TestInspectEarlyStop: a model says on what other rows it was judged, and that it ended for that.
+func TestInspectEarlyStop(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "train", noisy(t, "5000"), "--label", "label", "--order", "shuffle", "--margin", "2", "--validation", "0.2", "--early-stop", "3",
+		"--out", m, "--json")
+	text := succeed(t, "inspect", m)
+	for _, want := range []string{"perceptron, float32", "eta 1, seed 1, margin 2, early stop 3, validation 0.2", "kept the weights after update ",
+		"validation"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	curve := r["curve"].([]any)
+	best := curve[len(curve)-1].(map[string]any)
+	if v := r["validation"].(map[string]any); v["errors"] != best["errors"] || r["kept"] != best["update"] || r["converged"] != false {
+		t.Errorf("the report says %v", r)
+	}
+	if epochs, rows := r["epochs"].(float64), r["rows"].(float64); epochs != best["visits"].(float64)/rows+3 {
+		t.Errorf("%v epochs, the best weights are those after visit %v of %v rows", epochs, best["visits"], rows)
+	}
+}
+
 func TestInspectLargestWeights(t *testing.T) {
 	cols := []col{{"y", []int64{1, 0}}}
 	for i := range 30 {

@@ -32,7 +32,8 @@ type trainOptions struct {
 	validation                 string
 	share                      float64 // of the rows, where validation is one and used
 	epochs, maxUpdates         int64
-	eta, l2                    float64
+	earlyStop                  int64
+	eta, margin, l2            float64
 	seed                       uint64
 
 	out  string
@@ -101,6 +102,8 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
+	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
 	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
@@ -111,8 +114,8 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
-	f.StringVar(&o.validation, "validation", "", "rows that the pocket judges weights on instead of those that it learns from: of a `FILE`, glob or "+
-		"directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
+	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
+		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
@@ -131,7 +134,7 @@ Without --out the model is reported and thrown away.`,
 			return err
 		}
 		var validation []string
-		if o.validation != "" && o.share == 0 && o.algo.value == "pocket" {
+		if o.validation != "" && o.share == 0 && !solves(o.algo.value) {
 			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
 				return fmt.Errorf("--validation: %w", err)
 			}
@@ -190,7 +193,7 @@ func (o *trainOptions) check(args []string) error {
 		if !(share > 0 && share < 1) {
 			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
-		if o.algo.value == "pocket" {
+		if !solves(o.algo.value) {
 			o.share = share
 		}
 	}
@@ -199,6 +202,15 @@ func (o *trainOptions) check(args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if !(o.margin >= 0) || math.IsInf(o.margin, 0) || o.dtype.value == "float32" && (o.margin > math.MaxFloat32 || o.margin > 0 && float32(o.margin) == 0) {
+		return usagef("--margin is %v: use a number of 0 or more that a %s can hold", o.margin, o.dtype.value)
+	}
+	if o.earlyStop < 0 {
+		return usagef("--early-stop is %d: use 1 or more epochs, or 0 for none", o.earlyStop)
+	}
+	if o.earlyStop > 0 && o.validation == "" && o.algo.value != "pocket" && !solves(o.algo.value) {
+		return usagef("--early-stop needs --validation, rows to judge on")
 	}
 	if err := checkL2(o.l2); err != nil {
 		return err
@@ -226,7 +238,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
 		a.note("--pocket has no effect with --algo %s", o.algo.value)
 	}
-	if o.validation != "" && o.algo.value != "pocket" {
+	if o.validation != "" && solves(o.algo.value) {
 		a.note("--validation has no effect with --algo %s", o.algo.value)
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
@@ -251,7 +263,7 @@ func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
 	if o.algo.value == "pocket" {
 		opt.Pocket = pocket.Mode(o.pocket.value)
 	}
-	opt.Average = o.algo.value == averagedName
+	opt.Average, opt.Margin, opt.EarlyStop = o.algo.value == averagedName, o.margin, o.earlyStop
 	return opt
 }
 
@@ -329,7 +341,8 @@ func detail(p train.Progress) string {
 func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *train.Result[T], fingerprint string) *model.Model {
 	m := model.New(data.Spec(), learned.Weights)
 	m.Algorithm = o.algo.value
-	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta}
+	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta, Margin: o.margin,
+		EarlyStop: o.earlyStop}
 	if o.random() {
 		m.Options.Seed = &o.seed
 	}
@@ -337,7 +350,9 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if o.algo.value == "pocket" {
-		m.Options.Pocket, m.Options.Validation = o.pocket.value, o.share
+		m.Options.Pocket = o.pocket.value
+	}
+	if m.Options.Validation = o.share; len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
@@ -474,7 +489,9 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
 	case r.Validation != nil && r.Validation.Errors == 0:
 		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
-	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
+	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
+	case r.Algorithm == "perceptron" && r.Validation == nil && r.TrainErrors > 0:
 		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 		if o.order.value == string(train.Cyclic) {
 			advice += ", or --order shuffle if the rows are sorted"

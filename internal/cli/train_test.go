@@ -116,7 +116,8 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
 	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
 		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
-		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3"} {
+		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3 --margin 2",
+		"--margin 3 --order shuffle --validation 0.1 --early-stop 1", "--algo averaged --validation 0.1"} {
 		var want []byte
 		for _, isa := range []string{"generic", best} {
 			for _, workers := range []int{1, 2, 3, 8} {
@@ -141,7 +142,7 @@ func TestIdentity(t *testing.T) {
 func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
-		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "no-bias": "false", "nulls": "error",
+		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
@@ -164,6 +165,8 @@ func TestModelOptions(t *testing.T) {
 		"--algo pocket --epochs 7 --seed 6":   {Order: "cyclic", Epochs: 7, Eta: 1, Pocket: "exact"},
 		"--algo pocket --pocket ratchet":      {Order: "cyclic", Epochs: 100, Eta: 1, Pocket: "ratchet"},
 		"--algo pocket --validation .5":       {Order: "cyclic", Epochs: 100, Eta: 1, Pocket: "exact", Seed: &one, Validation: 0.5},
+		"--margin 2.5":                        {Order: "cyclic", Epochs: 100, Eta: 1, Margin: 2.5},
+		"--validation .5 --early-stop 2":      {Order: "cyclic", Epochs: 100, Eta: 1, Seed: &one, Validation: 0.5, EarlyStop: 2},
 		"--max-updates 3 --workers 2":         {Order: "cyclic", Epochs: 100, Eta: 1, MaxUpdates: 3},
 		"--isa generic --progress never":      {Order: "cyclic", Epochs: 100, Eta: 1},
 		"--json --features x1 --features x2 ": {Order: "cyclic", Epochs: 100, Eta: 1},
@@ -270,6 +273,7 @@ func TestTrainText(t *testing.T) {
 		"--epochs 2":                               "Try --algo pocket, which keeps those, or averaged, or --order shuffle if the rows are sorted.\n",
 		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those, or averaged.\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
+		"--validation .2 --early-stop 2":           "it stopped after 2 epochs without fewer errors, since --early-stop is 2.\n",
 		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n",
 		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
 	} {
@@ -370,8 +374,9 @@ func TestNotes(t *testing.T) {
 		"":                          "note: no --out: the model won't be kept\n",
 		"--pocket exact --out " + m: "note: --pocket has no effect with --algo perceptron\n",
 		"--pocket exact --algo pocket --out " + m:   "",
-		"--validation 0.3 --out " + m:               "note: --validation has no effect with --algo perceptron\n",
-		"--validation none --out " + m:              "note: --validation has no effect with --algo perceptron\n",
+		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda\n",
+		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda\n",
+		"--algo lda --early-stop 3 --out " + m:      "note: --early-stop has no effect with --algo lda\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {

@@ -139,6 +139,7 @@ type literal[T kernel.Float] struct {
 	y            []T
 	validation   *literal[T]
 	mode         pocket.Mode
+	margin       T
 	w, best      []T
 	fewest       int64
 	updates      int64
@@ -208,7 +209,7 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
-	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= 0
+	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin
 	if wrong {
 		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
 		l.updates++
@@ -317,7 +318,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 
 func (l *literal[T]) verified() bool {
 	for i, x := range l.x {
-		if l.y[i]*kernel.Dot(x, l.w) <= 0 {
+		if l.y[i]*kernel.Dot(x, l.w) <= l.margin {
 			return false
 		}
 	}
@@ -358,7 +359,11 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		eta        float64
 		maxUpdates int64
 		pocket     bool
+		margin     float64
 	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1, whole: true, margin: 3},
+		{rows: 60, d: 3, epochs: 10, eta: 0.5, margin: 0.1, pocket: true},
+		{rows: 900, d: 40, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 400, margin: 30},
 		{rows: 60, d: 3, epochs: 40, eta: 1},
 		{rows: 60, d: 3, epochs: 40, eta: 1, pocket: true},
 		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.3},
@@ -386,8 +391,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		}
 		for k := range len(modes) * len(train.Orders) {
 			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
-			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode}
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin}
 			want := newLiteral(data)
+			want.margin = T(c.margin)
 			want.start(mode, nil)
 			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
 			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
@@ -683,6 +689,78 @@ func TestPocketNeverWorse(t *testing.T) {
 	}
 }
 
+// TestMargin: on separable rows, the updates keep within (R^2 + 2 margin/eta)/rho^2, and the weights have at least the margin
+// rho/(2 + eta R^2/margin), the larger the margin asked for, the nearer to half of rho.
+func TestMargin(t *testing.T) {
+	for seed := range uint64(10) {
+		var x [][]float64
+		var y []float64
+		all, labels := noisy(100, 3, 0, false, seed)
+		for i := range all {
+			if margin(dense[float64](all[i:i+1], labels[i:i+1]), seed) > 0.3 {
+				x, y = append(x, all[i]), append(y, labels[i])
+			}
+		}
+		d := dense[float64](x, y)
+		rho := margin(d, seed)
+		for _, m := range []float64{0.01, 1, 20} {
+			for _, order := range train.Orders {
+				r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 1e5, Eta: 0.5, Seed: seed}, Margin: m})
+				square := r.Radius * r.Radius
+				if bound := (square + 2*m/0.5) / (rho * rho); !r.Converged || float64(r.Updates) > bound {
+					t.Errorf("seed %d, margin %v, %s: %d updates, at most %v are possible; converged %v", seed, m, order, r.Updates, bound, r.Converged)
+				}
+				if least := rho / (2 + 0.5*square/m); r.Margin < least || r.Margin*r.Norm <= m {
+					t.Errorf("seed %d, margin %v, %s: the weights have %v with norm %v, %v is the least", seed, m, order, r.Margin, r.Norm, least)
+				}
+			}
+		}
+	}
+}
+
+// TestEarlyStop holds the epoch where the training ends, and what is kept, against trainings of one epoch more each.
+func TestEarlyStop(t *testing.T) {
+	x, y := noisy(600, 20, 0.1, false, 4)
+	d, other := dense[float32](x[:400], y[:400]), dense[float32](x[400:], y[400:])
+	validated := func(opt Options) *train.Result[float32] {
+		r, err := TrainValidated(context.Background(), d, other, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	stopped := 0
+	for k := range 24 {
+		opt := Options{Options: train.Options{Order: train.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Average: k%8 > 3}
+		if k%3 == 0 && !opt.Average {
+			opt.Pocket = pocket.Modes[k/3%3]
+		}
+		opt.EarlyStop = int64(1 + k/8)
+		got := validated(opt)
+		plain := opt
+		plain.EarlyStop = 0
+		stale, found, want := int64(0), 1, got
+		for plain.Epochs = 1; plain.Epochs <= opt.Epochs && stale < opt.EarlyStop; plain.Epochs++ {
+			want = validated(plain)
+			stale++
+			if n := len(want.Curve); n > found {
+				found, stale = n, 0
+			}
+		}
+		if stale == opt.EarlyStop {
+			stopped++
+		}
+		if got.Epochs != want.Epochs || got.Kept != want.Kept || len(got.Curve) != len(want.Curve) || got.Converged ||
+			!opt.Average && !slices.Equal(got.Weights, want.Weights) {
+			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.Kept, len(got.Curve),
+				want.Epochs, want.Kept, len(want.Curve))
+		}
+	}
+	if stopped < 20 {
+		t.Errorf("%d of 24 trainings stopped early", stopped)
+	}
+}
+
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
@@ -735,6 +813,17 @@ func TestErrors(t *testing.T) {
 		},
 		"there are 2 rows of 3 columns to validate 5 columns on": func() error {
 			_, err := TrainValidated(context.Background(), d, huge, Options{Pocket: pocket.Exact})
+			return err
+		},
+		"margin is -1": func() error { _, err := Train(context.Background(), d, Options{Margin: -1}); return err },
+		"out of the range of float32": func() error {
+			_, err := Train(context.Background(), d, Options{Margin: 1e300})
+			return err
+		},
+		"early-stop needs a pocket": func() error { _, err := Train(context.Background(), d, Options{EarlyStop: 2}); return err },
+		"early-stop is -2":          func() error { _, err := Train(context.Background(), d, Options{EarlyStop: -2}); return err },
+		"either averaged or judged": func() error {
+			_, err := Train(context.Background(), d, Options{Average: true, Pocket: pocket.Exact})
 			return err
 		},
 		"in memory or": func() error {
