@@ -10,6 +10,10 @@
 // weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
 // with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one.
 //
+// A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
+// little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
+// for "positive" where its score is above zero; the row is "positive" if those are more than the others.
+//
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:
 //
@@ -48,6 +52,9 @@ type Model struct {
 	FitBias bool        `json:"fit_bias"`
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
+
+	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
+	Voters *Voters `json:"voters,omitempty"`
 
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
@@ -163,11 +170,7 @@ func (m *Model) Spec() *block.Spec {
 // kernel.Stride[T]; of more than two classes, such a vector for each. With the T that m.Dtype names, scores repeat the
 // arithmetic of the training.
 func Vector[T kernel.Float](m *Model) []T {
-	cols := len(m.Features)
-	if m.FitBias {
-		cols++
-	}
-	stride := kernel.Stride[T](cols)
+	stride := kernel.Stride[T](m.cols())
 	w := block.Alloc[T](stride * len(m.Weights))
 	for c, row := range m.Weights {
 		for i, v := range row {
@@ -216,6 +219,9 @@ func (m *Model) Check() error {
 		if err := m.checkNumber(b); err != nil {
 			return fmt.Errorf("bias %w", err)
 		}
+	}
+	if err := m.checkVoters(); err != nil {
+		return err
 	}
 	if err := m.checkStdErrors(); err != nil {
 		return err

@@ -224,6 +224,11 @@ func (r modelReport) text(path string) []byte {
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		how...)
+	which := ""
+	if r.Voters != nil {
+		pairs = append(pairs, "voters", votersText(r.Voters))
+		which = " of the voters' mean"
+	}
 	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
@@ -247,7 +252,7 @@ func (r modelReport) text(path string) []byte {
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})
 	}
-	s.line("\nThe largest of %s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"))
+	s.line("\nThe largest of %s%s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
 	s.table(rows)
 	return s.Bytes()
 }

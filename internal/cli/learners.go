@@ -34,6 +34,9 @@ func unusedBy(algorithm string) []string {
 	case ldaName:
 		return []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2"}
 	}
+	if algorithm == votedName {
+		return []string{"l2", "early-stop"}
+	}
 	return []string{"l2"}
 }
 

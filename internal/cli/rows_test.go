@@ -45,6 +45,7 @@ func TestStreamIdentity(t *testing.T) {
 		{small, "--epochs 2 --order shuffle --algo pocket --max-updates 70", "12500000"},
 		{small, "--epochs 1 --dtype float64", "24000000"},
 		{small, "--epochs 2 --algo averaged", "12500000"},
+		{small, "--epochs 1 --algo voted --max-updates 50", "12500000"},
 		{small, "--epochs 2 --algo averaged --order shuffle", "12500000"},
 		{large, "--epochs 1 --algo pocket --max-updates 40", "53000000"},
 		{large, "--epochs 1", "30MB"},

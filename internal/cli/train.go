@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,12 @@ import (
 
 // averagedName is the learner that keeps the mean of the perceptron's weights.
 const averagedName = "averaged"
+
+// votedName is the learner that keeps all of the perceptron's weights.
+const votedName = "voted"
+
+// judged tells whether a learner has its weights judged on other rows than it learns from, if it is given some.
+func judged(algorithm string) bool { return !solves(algorithm) && algorithm != votedName }
 
 type trainOptions struct {
 	machine
@@ -67,7 +74,8 @@ or "last". In a svmlight file the label is "label" and feature 7 is f7.
 The perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
 the fewest errors, so it serves for any data; --algo averaged keeps the mean of
-the weights after every visit, which takes hardly longer than the perceptron.
+the weights after every visit, which takes hardly longer than the perceptron;
+--algo voted keeps all of them and puts rows to the vote, in 64 MiB at most.
 Ending without such a plane, after --epochs, is not a failure. --algo logistic
 finds the most likely weights by Newton's method, with standard errors (see
 inspect), in at most --epochs passes; --algo lda is Fisher's discriminant. Both
@@ -90,8 +98,8 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, logistic and lda solve for an optimum",
-		"perceptron", "pocket", averagedName, logisticName, ldaName)
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; logistic and lda "+
+		"solve for an optimum", "perceptron", "pocket", averagedName, votedName, logisticName, ldaName)
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
@@ -134,7 +142,7 @@ Without --out the model is reported and thrown away.`,
 			return err
 		}
 		var validation []string
-		if o.validation != "" && o.share == 0 && !solves(o.algo.value) {
+		if o.validation != "" && o.share == 0 && judged(o.algo.value) {
 			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
 				return fmt.Errorf("--validation: %w", err)
 			}
@@ -193,7 +201,7 @@ func (o *trainOptions) check(args []string) error {
 		if !(share > 0 && share < 1) {
 			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
-		if !solves(o.algo.value) {
+		if judged(o.algo.value) {
 			o.share = share
 		}
 	}
@@ -209,7 +217,7 @@ func (o *trainOptions) check(args []string) error {
 	if o.earlyStop < 0 {
 		return usagef("--early-stop is %d: use 1 or more epochs, or 0 for none", o.earlyStop)
 	}
-	if o.earlyStop > 0 && o.validation == "" && o.algo.value != "pocket" && !solves(o.algo.value) {
+	if o.earlyStop > 0 && o.validation == "" && o.algo.value != "pocket" && judged(o.algo.value) {
 		return usagef("--early-stop needs --validation, rows to judge on")
 	}
 	if err := checkL2(o.l2); err != nil {
@@ -238,7 +246,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
 		a.note("--pocket has no effect with --algo %s", o.algo.value)
 	}
-	if o.validation != "" && solves(o.algo.value) {
+	if o.validation != "" && !judged(o.algo.value) {
 		a.note("--validation has no effect with --algo %s", o.algo.value)
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
@@ -263,7 +271,10 @@ func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
 	if o.algo.value == "pocket" {
 		opt.Pocket = pocket.Mode(o.pocket.value)
 	}
-	opt.Average, opt.Margin, opt.EarlyStop = o.algo.value == averagedName, o.margin, o.earlyStop
+	opt.Average, opt.Vote, opt.Margin = o.algo.value == averagedName, o.algo.value == votedName, o.margin
+	if judged(o.algo.value) {
+		opt.EarlyStop = o.earlyStop
+	}
 	return opt
 }
 
@@ -341,8 +352,13 @@ func detail(p train.Progress) string {
 func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *train.Result[T], fingerprint string) *model.Model {
 	m := model.New(data.Spec(), learned.Weights)
 	m.Algorithm = o.algo.value
-	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta, Margin: o.margin,
-		EarlyStop: o.earlyStop}
+	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta, Margin: o.margin}
+	if judged(o.algo.value) {
+		m.Options.EarlyStop = o.earlyStop
+	}
+	if learned.Counts != nil {
+		m.Voters = model.NewVoters(learned.Voters, learned.Counts, data.Spec().Cols())
+	}
 	if o.random() {
 		m.Options.Seed = &o.seed
 	}
@@ -382,6 +398,7 @@ type trainReport struct {
 	Loss          float64           `json:"loss"`
 	Radius        float64           `json:"radius"`
 	Norm          float64           `json:"norm"`
+	Voters        int               `json:"voters,omitempty"`      // vectors of weights that vote
 	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
 	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
 	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
@@ -415,6 +432,9 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
+	if m.Voters != nil {
+		r.Voters = len(m.Voters.Counts)
+	}
 	if o.out != "" {
 		r.Model = &o.out
 	}
@@ -427,8 +447,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	converged := "no"
 	if r.Converged {
 		converged = "yes"
-		if r.Algorithm == averagedName {
+		switch r.Algorithm {
+		case averagedName:
 			converged += ", as the weights after the last visit tell; the mean of all is kept"
+		case votedName:
+			converged += ", as the weights after the last visit tell; all are kept"
 		}
 	}
 	streamed := ""
@@ -443,17 +466,20 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if solves(r.Algorithm) {
 		pairs = howSolved(m)
 	}
+	if m.Voters != nil {
+		pairs = append(pairs, "voters", votersText(m.Voters))
+	}
 	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
-	judged := r.Rows
+	scored := r.Rows
 	if v := r.Validation; v != nil {
-		judged = v.Rows
+		scored = v.Rows
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
 	}
 	if r.Kept != nil {
 		pairs = append(pairs, "kept", keptText(*r.Kept))
 	}
 	if r.Candidates > 0 {
-		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
+		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
 	if !solves(r.Algorithm) {
@@ -510,6 +536,15 @@ func keptText(update int64) string {
 		return "the initial zeros, which no weights were better than"
 	}
 	return "the weights after update " + count(update)
+}
+
+// votersText tells how many weights vote, and how much the strongest counts.
+func votersText(v *model.Voters) string {
+	total := int64(0)
+	for _, n := range v.Counts {
+		total += n
+	}
+	return fmt.Sprintf("%s of weights, of which one has %s of the votes", plural(int64(len(v.Counts)), "vector"), percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // errorsText tells how many of some rows are wrong.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset"
 	"halfspace/kernel"
@@ -82,6 +85,59 @@ func TestAveraged(t *testing.T) {
 	}
 }
 
+// TestVoted: train, eval and predict count the same votes, and what they count is what the file says in its own words.
+func TestVoted(t *testing.T) {
+	data, dir := noisy(t, "5000"), t.TempDir()
+	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "out.parquet")
+	r := decode(t, "train", data, "--label", "label", "--algo", "voted", "--epochs", "2", "--out", path, "--json")
+	e := decode(t, "eval", "--model", path, data, "--json")
+	if r["train_errors"] != e["errors"] || r["voters"] != r["updates"] {
+		t.Errorf("%v errors in training, %v in eval; %v voters of %v updates", r["train_errors"], e["errors"], r["voters"], r["updates"])
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "predict", "--model", path, data, "--out", out, "--score", "--keep", strings.Join(m.Features, ","))
+	table := readParquet(t, out)
+	defer table.Release()
+	columns := make([][]float32, len(m.Features))
+	for c := range columns {
+		columns[c] = table.Column(c).Data().Chunk(0).(*array.Float32).Float32Values()
+	}
+	scores := table.Column(len(columns) + 1).Data().Chunk(0).(*array.Float32).Float32Values()
+	total := int64(0)
+	for _, n := range m.Voters.Counts {
+		total += n
+	}
+	for row := range 200 {
+		votes := int64(0)
+		for v, n := range m.Voters.Counts {
+			number := func(c int) float64 {
+				return float64(math.Float32frombits(binary.LittleEndian.Uint32(m.Voters.Weights[4*(v*(len(columns)+1)+c):])))
+			}
+			s := number(len(columns))
+			for c := range columns {
+				s += number(c) * float64(columns[c][row])
+			}
+			if s > 0 {
+				votes += n
+			} else {
+				votes -= n
+			}
+		}
+		if want := float32(float64(votes) / float64(total)); scores[row] != want {
+			t.Fatalf("row %d has the score %v, want %v", row, scores[row], want)
+		}
+	}
+	text := succeed(t, "inspect", path) + succeed(t, "train", data, "--label", "label", "--algo", "voted", "--epochs", "2")
+	for _, want := range []string{"voted, float32", " vectors of weights, of which one has ", "weights of the voters' mean:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
 		"mistake_bound", "model", "norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
@@ -117,7 +173,8 @@ func TestIdentity(t *testing.T) {
 	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
 		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
 		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3 --margin 2",
-		"--margin 3 --order shuffle --validation 0.1 --early-stop 1", "--algo averaged --validation 0.1"} {
+		"--margin 3 --order shuffle --validation 0.1 --early-stop 1", "--algo averaged --validation 0.1",
+		"--algo voted --max-updates 200 --order shuffle"} {
 		var want []byte
 		for _, isa := range []string{"generic", best} {
 			for _, workers := range []int{1, 2, 3, 8} {
@@ -376,6 +433,7 @@ func TestNotes(t *testing.T) {
 		"--pocket exact --algo pocket --out " + m:   "",
 		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda\n",
 		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda\n",
+		"--algo voted --validation 0.3 --out " + m:  "note: --validation has no effect with --algo voted\n",
 		"--algo lda --early-stop 3 --out " + m:      "note: --early-stop has no effect with --algo lda\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",

@@ -1,5 +1,5 @@
-// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket and
-// averaged forms.
+// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket,
+// averaged and voted forms.
 package perceptron
 
 import (
@@ -21,6 +21,7 @@ type Options struct {
 	train.Options
 	Pocket  pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
 	Average bool        // keep the mean of the weights after each visit; not with a pocket
+	Vote    bool        // also keep the weights after each update, which vote; not with a pocket, nor with rows to validate on
 
 	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
 	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
@@ -40,6 +41,9 @@ type Options struct {
 //
 // With opt.Average, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
 // 2002). The path and its end are those without it, so that Converged speaks of the last weights; the mean may still make errors.
+//
+// With opt.Vote, the weights after every update are kept, each with the number of visits that it stood, as votes (Freund and
+// Schapire 1999); Errors counts the rows that lose the vote. It is an error if they take more than VoterBytes.
 //
 // With opt.Margin, a row changes the weights where y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a unit
 // vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates, and the weights then have a margin
@@ -86,6 +90,8 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 // check looks for options that are out of range or exclude each other.
 func (o *Options) check(validated bool) error {
 	switch {
+	case o.Vote && (o.Pocket != "" || validated):
+		return errors.New("the weights either vote or are judged")
 	case o.Average && o.Pocket != "":
 		return errors.New("the weights are either averaged or judged by a pocket")
 	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
@@ -112,6 +118,7 @@ type learner[T kernel.Float] struct {
 	pocket    *pocket.Pocket[T] // nil without one
 	validated bool              // the pocket judges on other rows
 	mean      *mean[T]          // nil where it isn't asked for
+	voters    *voters[T]        // likewise
 	log       []uint32
 	found     int   // weights that the pocket has found the best so far
 	stale     int64 // epochs since it found the last of them
@@ -139,8 +146,11 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
-	if opt.Average {
+	if opt.Average || opt.Vote {
 		l.mean = newMean[T](stride)
+	}
+	if opt.Vote {
+		l.voters = &voters[T]{stride: stride}
 	}
 	if opt.Pocket == "" && validation != nil {
 		opt.Pocket = pocket.Epoch
@@ -241,7 +251,9 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			}
 			rows, updates := l.epoch(b, r, l.w, l.room())
 			if l.mean != nil {
-				l.mean.add(r, rows, l.log[:updates], l.eta, l.w, b.Add)
+				if err := l.remember(r, rows, updates, b.Add); err != nil {
+					return err
+				}
 			}
 			if err := l.account(ctx, rows, updates, r); err != nil {
 				return err
@@ -261,6 +273,16 @@ func (l *learner[T]) room() []uint32 {
 		return l.log[:left]
 	}
 	return l.log
+}
+
+// remember has the mean, and the voters if there are some, take in what a kernel call did: visits from position first of its walk,
+// the updates being those in the log. row adds a times the label times the row at a position to a vector.
+func (l *learner[T]) remember(first, visits, updates int, row func(position uint32, a T, to []T)) error {
+	l.mean.add(first, visits, l.log[:updates], l.eta, l.w, row)
+	if l.voters != nil {
+		return l.voters.add(first, visits, l.log[:updates], l.eta, row)
+	}
+	return nil
 }
 
 // account takes in what a kernel call did: the visits it made from position first of its walk, and the positions of its
@@ -294,6 +316,9 @@ func (l *learner[T]) settle() error {
 	l.visits -= beyond
 	if l.mean != nil {
 		l.mean.span -= beyond
+	}
+	if l.voters != nil {
+		l.voters.stand(int(-beyond))
 	}
 	l.quiet = l.rows
 	l.converged = true
@@ -364,7 +389,13 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if err := evaluate(ctx, l.src, l.w, l.opt.Workers, r); err != nil {
 		return nil, err
 	}
-	return r, nil
+	if l.voters == nil {
+		return r, nil
+	}
+	r.Voters, r.Counts = l.voters.w, l.voters.counts
+	var err error
+	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
+	return r, err
 }
 
 // evaluate fills in the errors, the loss, the radius and the margin of a result. It is an error if the arithmetic overflowed, since
@@ -438,7 +469,10 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
 		}
 		if x.mean != nil {
-			x.mean.add(0, visits, x.log[:updates], x.eta, x.w, func(p uint32, a T, to []T) { win.index.Add(rows[p], a, to) })
+			add := func(p uint32, a T, to []T) { win.index.Add(rows[p], a, to) }
+			if err := x.remember(0, visits, updates, add); err != nil {
+				return err
+			}
 		}
 		if err := x.account(ctx, visits, updates, 0); err != nil {
 			return err

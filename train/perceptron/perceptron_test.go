@@ -147,6 +147,9 @@ type literal[T kernel.Float] struct {
 	kept, quiet  int64
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 
+	voters []T     // w after each update
+	counts []int64 // and for how many visits it stood
+
 	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
 }
 
@@ -191,6 +194,24 @@ func (l *literal[T]) judge() {
 // over tells whether nothing can be better than what the pocket holds.
 func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
 
+// outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
+func (l *literal[T]) outvoted() (n int64) {
+	for i, x := range l.x {
+		votes := int64(0)
+		for k, count := range l.counts {
+			if kernel.Dot(l.voters[k*len(x):(k+1)*len(x)], x) > 0 {
+				votes += count
+			} else {
+				votes -= count
+			}
+		}
+		if (votes > 0) != (l.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}
+
 // loss returns the perceptron's loss of w, and the margin of w, 0 if it doesn't separate the rows.
 func (l *literal[T]) loss(w []T) (loss, margin float64) {
 	margin, square := math.Inf(1), 0.0
@@ -212,6 +233,7 @@ func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin
 	if wrong {
 		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
+		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
 		l.quiet, l.run = 0, 0
 		for c, v := range l.x[i] {
@@ -220,6 +242,7 @@ func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	} else {
 		l.run++
 	}
+	l.counts[len(l.counts)-1]++
 	for c, v := range l.w {
 		l.sum[c] += float64(v)
 	}
@@ -418,7 +441,21 @@ func testLiteral[T kernel.Float](t *testing.T) {
 				}
 			}
 			if mode == "" {
-				opt.Average = true
+				opt.Vote = true
+				for name, src := range sources {
+					if c.rows*len(want.counts) > 1_000_000 {
+						continue // the vote takes long
+					}
+					opt.Workers = opt.Workers%3 + 1
+					got := mustTrain(t, src, opt)
+					if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
+						t.Fatalf("%s problem %d, order %s, %s: the voters differ from the literal ones", kernel.Active(), i, order, name)
+					}
+					if c.rows*len(want.counts) < 100_000 && got.Errors != want.outvoted() {
+						t.Fatalf("problem %d, order %s, %s: %d rows are outvoted, want %d", i, order, name, got.Errors, want.outvoted())
+					}
+				}
+				opt.Vote, opt.Average = false, true
 				testAverage(t, fmt.Sprintf("%s problem %d, order %s, averaged", kernel.Active(), i, order), sources, opt, want, converged, c.whole)
 			}
 		}
@@ -822,6 +859,17 @@ func TestErrors(t *testing.T) {
 		},
 		"early-stop needs a pocket": func() error { _, err := Train(context.Background(), d, Options{EarlyStop: 2}); return err },
 		"early-stop is -2":          func() error { _, err := Train(context.Background(), d, Options{EarlyStop: -2}); return err },
+		"as many as 64 MiB hold: end": func() error {
+			row := make([]float64, 60000)
+			row[0] = 1
+			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // which update at every visit
+			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Vote: true})
+			return err
+		},
+		"either vote or are judged": func() error {
+			_, err := TrainValidated(context.Background(), d, d, Options{Vote: true})
+			return err
+		},
 		"either averaged or judged": func() error {
 			_, err := Train(context.Background(), d, Options{Average: true, Pocket: pocket.Exact})
 			return err
