@@ -77,6 +77,8 @@ type Options struct {
 	Pocket     string  `json:"pocket,omitempty"`
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
+	Winnow string `json:"winnow,omitempty"` // the variant
+
 	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
 }
 

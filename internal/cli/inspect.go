@@ -189,6 +189,9 @@ func (r modelReport) text(path string) []byte {
 		converged = "converged"
 	}
 	options := fmt.Sprintf("order %s, at most %s, eta %s", r.Options.Order, plural(r.Options.Epochs, "epoch"), real(r.Options.Eta))
+	if r.Options.Winnow != "" {
+		options = fmt.Sprintf("%s, at most %s", r.Options.Winnow, plural(r.Options.Epochs, "epoch"))
+	}
 	if r.Options.MaxUpdates > 0 {
 		options += ", at most " + plural(r.Options.MaxUpdates, "update")
 	}
@@ -233,7 +236,7 @@ func (r modelReport) text(path string) []byte {
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if !solves(r.Algorithm) {
+	if !solves(r.Algorithm) && r.Algorithm != winnowName {
 		pairs = append(pairs, "loss", real(t.Loss))
 	}
 	pairs = append(pairs,

@@ -15,6 +15,7 @@ import (
 	"halfspace/train"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/winnow"
 )
 
 // The learners that solve for an optimum over all rows, and whose scores are the logarithm of the odds of the positive class.
@@ -26,6 +27,17 @@ const (
 // solves tells whether an algorithm is one of them.
 func solves(algorithm string) bool { return algorithm == logisticName || algorithm == ldaName }
 
+// winnowName is the learner that multiplies weights.
+const winnowName = "winnow"
+
+func winnowNames() []string {
+	var names []string
+	for _, v := range winnow.Variants {
+		names = append(names, string(v))
+	}
+	return names
+}
+
 // unusedBy lists the options that a learner has no use for, other than those that noteUnused knows about.
 func unusedBy(algorithm string) []string {
 	switch algorithm {
@@ -33,6 +45,9 @@ func unusedBy(algorithm string) []string {
 		return []string{"order", "eta", "max-updates", "margin", "early-stop"}
 	case ldaName:
 		return []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2"}
+	}
+	if algorithm == winnowName {
+		return []string{"order", "eta", "l2", "margin", "early-stop"}
 	}
 	if algorithm == votedName {
 		return []string{"l2", "early-stop"}
@@ -47,7 +62,7 @@ func (a *app) settle(cmd *cobra.Command, o *trainOptions) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
-	if solves(o.algo.value) {
+	if solves(o.algo.value) || o.algo.value == winnowName {
 		o.order.value = string(train.Cyclic)
 	}
 }
@@ -66,7 +81,7 @@ type solution struct {
 	ridge     float64
 }
 
-// solve learns by a learner that solves; for another it returns nil.
+// solve learns by a learner that solves, or by Winnow; for another it returns nil.
 func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T], *solution, error) {
 	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
 	switch o.algo.value {
@@ -82,6 +97,10 @@ func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Sourc
 			return nil, nil, err
 		}
 		return &r.Result, &solution{ridge: r.Ridge}, nil
+	case winnowName:
+		opt.MaxUpdates = o.maxUpdates
+		r, err := winnow.Train(ctx, src, winnow.Options{Options: opt, Variant: winnow.Variant(o.winnow.value)})
+		return r, &solution{options: model.Options{Epochs: o.epochs, MaxUpdates: o.maxUpdates, Winnow: o.winnow.value}}, err
 	}
 	return nil, nil, nil
 }

@@ -27,7 +27,9 @@ const averagedName = "averaged"
 const votedName = "voted"
 
 // judged tells whether a learner has its weights judged on other rows than it learns from, if it is given some.
-func judged(algorithm string) bool { return !solves(algorithm) && algorithm != votedName }
+func judged(algorithm string) bool {
+	return !solves(algorithm) && algorithm != votedName && algorithm != winnowName
+}
 
 type trainOptions struct {
 	machine
@@ -35,13 +37,13 @@ type trainOptions struct {
 	data    trainData
 	storage storage
 
-	algo, order, dtype, pocket choice
-	validation                 string
-	share                      float64 // of the rows, where validation is one and used
-	epochs, maxUpdates         int64
-	earlyStop                  int64
-	eta, margin, l2            float64
-	seed                       uint64
+	algo, order, dtype, pocket, winnow choice
+	validation                         string
+	share                              float64 // of the rows, where validation is one and used
+	epochs, maxUpdates                 int64
+	earlyStop                          int64
+	eta, margin, l2                    float64
+	seed                               uint64
 
 	out  string
 	json bool
@@ -76,6 +78,8 @@ where a hyperplane separates the classes; --algo pocket keeps the weights with
 the fewest errors, so it serves for any data; --algo averaged keeps the mean of
 the weights after every visit, which takes hardly longer than the perceptron;
 --algo voted keeps all of them and puts rows to the vote, in 64 MiB at most.
+--algo winnow is for features that are 0 or 1, of which few matter: it makes
+mistakes in proportion to the logarithm of their number, by multiplying weights.
 Ending without such a plane, after --epochs, is not a failure. --algo logistic
 finds the most likely weights by Newton's method, with standard errors (see
 inspect), in at most --epochs passes; --algo lda is Fisher's discriminant. Both
@@ -98,8 +102,8 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; logistic and lda "+
-		"solve for an optimum", "perceptron", "pocket", averagedName, votedName, logisticName, ldaName)
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
+		"logistic and lda solve for an optimum", "perceptron", "pocket", averagedName, votedName, winnowName, logisticName, ldaName)
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
@@ -122,6 +126,8 @@ Without --out the model is reported and thrown away.`,
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
+	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
+		"has weights of either sign", winnowNames()...)
 	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
 		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
@@ -214,6 +220,9 @@ func (o *trainOptions) check(args []string) error {
 	if !(o.margin >= 0) || math.IsInf(o.margin, 0) || o.dtype.value == "float32" && (o.margin > math.MaxFloat32 || o.margin > 0 && float32(o.margin) == 0) {
 		return usagef("--margin is %v: use a number of 0 or more that a %s can hold", o.margin, o.dtype.value)
 	}
+	if o.algo.value == winnowName && o.data.noBias {
+		return usagef("--no-bias with --algo winnow, which has a threshold: leave it out")
+	}
 	if o.earlyStop < 0 {
 		return usagef("--early-stop is %d: use 1 or more epochs, or 0 for none", o.earlyStop)
 	}
@@ -245,6 +254,9 @@ func (o *trainOptions) check(args []string) error {
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
 		a.note("--pocket has no effect with --algo %s", o.algo.value)
+	}
+	if cmd.Flags().Changed("winnow") && o.algo.value != winnowName {
+		a.note("--winnow has no effect with --algo %s", o.algo.value)
 	}
 	if o.validation != "" && !judged(o.algo.value) {
 		a.note("--validation has no effect with --algo %s", o.algo.value)
@@ -482,7 +494,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
-	if !solves(r.Algorithm) {
+	if !solves(r.Algorithm) && r.Algorithm != winnowName {
 		pairs = append(pairs, "loss", real(r.Loss))
 	}
 	pairs = append(pairs,
@@ -523,6 +535,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 			advice += ", or --order shuffle if the rows are sorted"
 		}
 		return advice + "."
+	case r.Algorithm == winnowName:
+		return "Not converged: no disjunction, or other plane that this variant finds, was found in " + plural(o.epochs, "epoch") + "."
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}

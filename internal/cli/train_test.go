@@ -138,6 +138,42 @@ func TestVoted(t *testing.T) {
 	}
 }
 
+// TestWinnow: every variant learns a disjunction, from memory and streamed, and eval finds no error; features must be 0 or 1.
+func TestWinnow(t *testing.T) {
+	dir := t.TempDir()
+	rng, cols := rand.New(rand.NewPCG(3, 4)), []col{}
+	label := make([]int64, 40000)
+	for c := range 30 {
+		values := make([]bool, len(label))
+		for r := range values {
+			if values[r] = rng.IntN(4) == 0; values[r] && c < 3 {
+				label[r] = 1
+			}
+		}
+		cols = append(cols, col{fmt.Sprintf("x%d", c), values})
+	}
+	data := write(t, "x.parquet", append(cols, col{"label", label})...)
+	for _, variant := range winnowNames() {
+		path := filepath.Join(dir, "m.json")
+		args := []string{"train", data, "--label", "label", "--algo", "winnow", "--winnow", variant, "--out", path, "--json"}
+		r := decode(t, args...)
+		want := read(t, path)
+		if e := decode(t, "eval", "--model", path, data, "--json"); e["errors"] != 0.0 || r["train_errors"] != 0.0 || r["converged"] != true {
+			t.Errorf("%s: %v errors in training, %v in eval", variant, r["train_errors"], e["errors"])
+		}
+		if decode(t, append(args, "--workers", "3", "--memory", "6MB")...)["streamed"] != true || read(t, path) != want {
+			t.Errorf("%s: streamed, the model is another one", variant)
+		}
+		if text := succeed(t, "inspect", path); !strings.Contains(text, variant+", at most 100 epochs") || strings.Contains(text, "eta") {
+			t.Errorf("inspect says\n%s", text)
+		}
+	}
+	status, _, stderr := command("train", textbook(t, signs), "--label", "y", "--algo", "winnow")
+	if want := `column "x1", row 0: 3 is neither 0 nor 1`; status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %q, want %q", status, stderr, want)
+	}
+}
+
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
 		"mistake_bound", "model", "norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
@@ -200,7 +236,7 @@ func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
-		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "workers": "0", "isa": "",
+		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
 		if f == nil {
@@ -434,6 +470,7 @@ func TestNotes(t *testing.T) {
 		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda\n",
 		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda\n",
 		"--algo voted --validation 0.3 --out " + m:  "note: --validation has no effect with --algo voted\n",
+		"--winnow balanced --out " + m:              "note: --winnow has no effect with --algo perceptron\n",
 		"--algo lda --early-stop 3 --out " + m:      "note: --early-stop has no effect with --algo lda\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",
