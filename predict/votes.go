@@ -87,9 +87,14 @@ func (v *voted[T]) Scores(b *block.Block[T]) []T {
 		v.scores = make([]T, b.Len())
 	}
 	v.scores = v.scores[:b.Len()]
-	first := b.First / block.RunRows
-	block.EachRun(context.Background(), b, v.workers, func(run block.Run[T]) {
-		v.votes.Scores(run.Block, v.scores[(run.Number-first)*block.RunRows:][:run.Len()])
-	}) // without an error: the context has none
+	tasks := (b.Len() + voteRows - 1) / voteRows
+	// Without an error: the context has none.
+	block.Parallel(context.Background(), v.workers, tasks, func(_, task int) {
+		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)
+		v.votes.Scores(b.Slice(lo, hi), v.scores[lo:hi])
+	})
 	return v.scores
 }
+
+// voteRows is how many rows one goroutine puts to the vote at a time.
+const voteRows = 64

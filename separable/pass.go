@@ -17,7 +17,8 @@ type searcher[T kernel.Float] struct {
 	group   int            // rows of which a pass returns one of each class at most; divides block.RunRows
 	removed map[int64]bool // rows that passes leave out
 	passes  int64
-	last    int64 // no pass is made to find a plane after so many
+	last    int64  // no pass is made to find a plane after so many
+	left    effort // of exact arithmetic
 }
 
 // groups is about how many rows of each class a pass returns at most.
@@ -69,6 +70,9 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 			c, v := 0, -float64(scores[i])
 			if r.Y[i] > 0 {
 				c, v = 1, -v
+			}
+			if math.IsInf(sc.limit, 1) { // then each is scored again
+				v = -math.MaxFloat64
 			}
 			if v < m[c] && !s.gone(r.First+int64(i)) {
 				m[c] = v

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	_ "embed" // for verify.py
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -18,10 +21,13 @@ import (
 	"halfspace/train"
 )
 
-// checkOptions are those of train that say which rows there are, and where they are kept.
 type checkOptions struct {
-	trainOptions
+	rowOptions
+	json bool
 }
+
+//go:embed verify.py
+var verifyLines string
 
 func (a *app) check() *cobra.Command {
 	var o checkOptions
@@ -43,35 +49,22 @@ zero in every column. Then label * score can't be above zero in all of them,
 whatever the plane. The weights are exact fractions. Witnesses that share no row
 show that every plane errs on so many rows.
 
-Rows are checked as the numbers that --dtype holds, and numbered from 0; those
+Rows are checked as the numbers that --dtype holds (train rounds them to float32), and numbered from 0; those
 that --nulls drop leaves out have no number. Rows that don't fit in --memory are
-read again in each pass, from a --cache or a temporary file.`,
+read again in each pass, from a --cache or a temporary file.
+
+The search ends after 1,000 passes over the rows, or some minutes of arithmetic
+between them; then the verdict is undecided, with the reason.
+
+--json prints the proof, which inspect shows with lines that verify it.`,
 		Example: `  halfspace check train.parquet --label y
-  halfspace check train.csv --label last --json`,
+  halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to separate by: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.data.categorical, "categorical", "", "separate by columns of text too: `CODING` is onehot or hash:BITS, as in train")
-	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
-	f.BoolVar(&o.data.noBias, "no-bias", false, "look for a plane through the origin")
-	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
-		"the column's mean in their place", nullsNames()...)
-	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation first, as in train")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to check: float64, or float32 as train rounds them", "float64", "float32")
-	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
-	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
-	o.text.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.addTo(cmd, "float64", "float32")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		if o.data.label == "" && len(args) > 0 {
-			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
-		}
-		// Rows are read in their order, as often as by a pocket.
-		o.order.value, o.algo.value, o.epochs, o.eta = string(train.Cyclic), "pocket", 1, 1
-		if err := o.check(args); err != nil {
+		o.storage.access = nested // there are many passes, and a pocket at the end
+		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
@@ -90,7 +83,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := openRows[T](ctx, a, &o.trainOptions, paths, bar)
+	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
 		return err
 	}
@@ -125,6 +118,7 @@ type checkReport struct {
 	Features  []string      `json:"features"`
 	Classes   []block.Class `json:"classes"`
 	Positive  block.Class   `json:"positive"`
+	FitBias   bool          `json:"fit_bias"` // the bias is a column of ones
 	Radius    float64       `json:"radius"`
 
 	*planeReport
@@ -184,7 +178,7 @@ type errorsReport struct {
 
 func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
-		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
@@ -267,8 +261,11 @@ func (r *checkReport) text() []byte {
 		}
 	}
 	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	if r.NormalizedMargin != nil {
+		pairs = append(pairs, "normalized", real(*r.NormalizedMargin)+", margin / radius")
+	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", real(*r.MistakeBound)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", bound(*r.MistakeBound)))
 	}
 	if r.Perceptron != nil {
 		pairs = append(pairs, "perceptron", r.Perceptron.text())
@@ -292,12 +289,50 @@ func (r *checkReport) text() []byte {
 	return s.Bytes()
 }
 
+// looksLikeProof tells whether a file is what check --json prints.
+func looksLikeProof(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	open, _ := d.Token()
+	key, _ := d.Token()
+	return open == json.Delim('{') && key == "separable"
+}
+
+// inspectProof shows a report again, and how to verify what it says.
+func (a *app) inspectProof(path string, asJSON bool) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return openError(path, err)
+	}
+	r := checkReport{planeReport: new(planeReport)} // which encoding/json doesn't make
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
+	}
+	if r.Separable == nil || !*r.Separable {
+		r.planeReport = nil
+	}
+	if asJSON {
+		return a.printJSON(&r)
+	}
+	if err := a.print(r.text()); err != nil || r.Separable == nil {
+		return err
+	}
+	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
+}
+
 // fraction writes a short fraction as it is, and a long one in a few digits.
 func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
 	}
-	v, _ := new(big.Rat).SetString(text)
+	v, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return text
+	}
 	f, _ := v.Float64()
 	return real(f)
 }

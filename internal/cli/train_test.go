@@ -349,7 +349,7 @@ func TestTrainText(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
 	text := succeed(t, "train", data, "--label", "y", "--out", m)
-	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes",
+	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes, after 7 updates; bound 286\n",
 		"updates     7 in ", "errors      0 of 3 rows, accuracy 100.00 %", "radius      5.09902", "norm        3.31662", "model       " + m} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -358,17 +358,17 @@ func TestTrainText(t *testing.T) {
 	if strings.Contains(text, "Not converged") {
 		t.Errorf("advice after converging:\n%s", text)
 	}
-	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, "yes, as the weights after the last visit") {
+	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, ", as the last weights tell; the mean of all is kept") {
 		t.Errorf("averaged says\n%s", text)
 	}
 	hard := noisy(t, "2000")
 	for options, want := range map[string]string{
-		"--epochs 2":                               "Try --algo pocket, which keeps those, or averaged, or --order shuffle if the rows are sorted.\n",
-		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those, or averaged.\n",
+		"--epochs 2":                               "Try --algo pocket, which keeps those, or averaged, or --order shuffle if the rows are sorted.\n" + adviceCheck + "\n",
+		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those, or averaged.\n" + adviceCheck + "\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
 		"--validation .2 --early-stop 2":           "it stopped after 2 epochs without fewer errors, since --early-stop is 2.\n",
-		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n",
-		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
+		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n" + adviceCheck + "\n",
+		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n" + adviceCheck + "\n",
 	} {
 		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)
 		if !strings.HasSuffix(text, want) {
