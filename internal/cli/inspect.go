@@ -240,7 +240,7 @@ func (r modelReport) text(path string) []byte {
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if !solves(r.Algorithm) && r.Algorithm != winnowName {
+	if losing(r.Algorithm) {
 		pairs = append(pairs, "loss", real(t.Loss))
 	}
 	pairs = append(pairs,

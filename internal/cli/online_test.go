@@ -98,6 +98,9 @@ func TestOnline(t *testing.T) {
 	if one["mistakes"].(float64)+two["mistakes"].(float64) != float64(mistakes) || !reflect.DeepEqual(whole.Weights, m.Weights) {
 		t.Errorf("%v and %v mistakes in two halves, %d in all; weights %v, want %v", one["mistakes"], two["mistakes"], mistakes, whole.Weights, m.Weights)
 	}
+	if text := succeed(t, "inspect", at("m.json")); !strings.Contains(text, "online, float32") || strings.Contains(text, "loss") {
+		t.Errorf("inspect says\n%s", text)
+	}
 	if text := succeed(t, "online", at("x.csv"), "--label", "last"); !strings.Contains(text, "of the last") || !strings.Contains(text, "unknown: the weights of the end don't") {
 		t.Errorf("the report is\n%s", text)
 	}

@@ -31,6 +31,11 @@ func judged(algorithm string) bool {
 	return !solves(algorithm) && algorithm != votedName && algorithm != winnowName
 }
 
+// losing tells whether models of a learner tell the perceptron's loss.
+func losing(algorithm string) bool {
+	return !solves(algorithm) && algorithm != winnowName && algorithm != onlineName
+}
+
 type trainOptions struct {
 	rowOptions
 
@@ -455,7 +460,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
-	if !solves(r.Algorithm) && r.Algorithm != winnowName {
+	if losing(r.Algorithm) {
 		pairs = append(pairs, "loss", real(r.Loss))
 	}
 	pairs = append(pairs,
