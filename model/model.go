@@ -10,6 +10,10 @@
 // weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
 // with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one.
 //
+// A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
+// little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
+// for "positive" where its score is above zero; the row is "positive" if those are more than the others.
+//
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:
 //
@@ -49,6 +53,9 @@ type Model struct {
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
 
+	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
+	Voters *Voters `json:"voters,omitempty"`
+
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
@@ -64,9 +71,13 @@ type Options struct {
 	Epochs     int64   `json:"epochs,omitempty"`
 	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
 	Eta        float64 `json:"eta,omitempty"`
+	Margin     float64 `json:"margin,omitempty"` // rows within which call for an update
+	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
+
+	Winnow string `json:"winnow,omitempty"` // the variant
 
 	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
 	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
@@ -170,11 +181,7 @@ func (m *Model) Spec() *block.Spec {
 // kernel.Stride[T]; of more than two classes, such a vector for each. With the T that m.Dtype names, scores repeat the
 // arithmetic of the training.
 func Vector[T kernel.Float](m *Model) []T {
-	cols := len(m.Features)
-	if m.FitBias {
-		cols++
-	}
-	stride := kernel.Stride[T](cols)
+	stride := kernel.Stride[T](m.cols())
 	w := block.Alloc[T](stride * len(m.Weights))
 	for c, row := range m.Weights {
 		for i, v := range row {
@@ -224,6 +231,9 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
+	if err := m.checkVoters(); err != nil {
+		return err
+	}
 	if err := m.checkStdErrors(); err != nil {
 		return err
 	}
@@ -252,7 +262,7 @@ func (m *Model) checkSums() error {
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
 		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"

@@ -128,7 +128,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		label = m.Label
 	}
 	spec := m.Spec()
-	scorer := predict.NewLinear[T](m)
+	scorer := predict.New[T](m, o.workers)
 	confusion := metrics.NewConfusion(len(m.Classes))
 	auc := new(metrics.AUC[T])
 	err := dataset.Scan(ctx, paths, dataset.Options{

@@ -16,6 +16,7 @@ import (
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
+	"halfspace/train/winnow"
 )
 
 // The learners that solve for an optimum over all rows.
@@ -39,15 +40,30 @@ func lossNames() []string {
 	return names
 }
 
+// winnowName is the learner that multiplies weights.
+const winnowName = "winnow"
+
+func winnowNames() []string {
+	var names []string
+	for _, v := range winnow.Variants {
+		names = append(names, string(v))
+	}
+	return names
+}
+
 // unusedBy lists the options that a learner has no use for, other than those that noteUnused knows about.
 func unusedBy(algorithm string) []string {
 	switch algorithm {
 	case logisticName:
-		return []string{"order", "eta", "max-updates", "loss"}
+		return []string{"order", "eta", "max-updates", "margin", "early-stop", "loss"}
 	case ldaName:
-		return []string{"order", "eta", "max-updates", "epochs", "l2", "loss"}
+		return []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss"}
 	case svmName:
-		return []string{"order", "eta", "max-updates"}
+		return []string{"order", "eta", "max-updates", "margin", "early-stop"}
+	case winnowName:
+		return []string{"order", "eta", "l2", "margin", "early-stop", "loss"}
+	case votedName:
+		return []string{"l2", "early-stop", "loss"}
 	}
 	return []string{"l2", "loss"}
 }
@@ -59,7 +75,7 @@ func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
-	if solves(o.algo.value) {
+	if solves(o.algo.value) || o.algo.value == winnowName {
 		o.order.value = string(train.Cyclic)
 	}
 	if o.algo.value == svmName && o.l2 == 0 {
@@ -86,7 +102,7 @@ type solution struct {
 	svm       *model.Optimum
 }
 
-// solve learns by a learner that solves; for another it returns nil.
+// solve learns by a learner that solves, or by Winnow; for another it returns nil.
 func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T], *solution, error) {
 	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
 	switch o.algo.value {
@@ -109,6 +125,10 @@ func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Sourc
 		}
 		return &r.Result, &solution{options: model.Options{Epochs: o.epochs, L2: &o.l2, Loss: o.loss.value},
 			svm: &model.Optimum{Objective: r.Objective, Gap: r.Gap}}, nil
+	case winnowName:
+		opt.MaxUpdates = o.maxUpdates
+		r, err := winnow.Train(ctx, src, winnow.Options{Options: opt, Variant: winnow.Variant(o.winnow.value)})
+		return r, &solution{options: model.Options{Epochs: o.epochs, MaxUpdates: o.maxUpdates, Winnow: o.winnow.value}}, err
 	}
 	return nil, nil, nil
 }

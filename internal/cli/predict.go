@@ -166,7 +166,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 type predictions[T kernel.Float] struct {
 	o      *predictOptions
 	spec   *block.Spec
-	scorer *predict.Linear[T]
+	scorer predict.Scorer[T]
 	typ    arrow.DataType
 	column func(scores []T, valid []bool) arrow.Array // of the predicted classes
 	writer *dataset.Writer                            // from the first block on
@@ -177,7 +177,7 @@ type predictions[T kernel.Float] struct {
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predictions[T] {
-	p := &predictions[T]{o: o, spec: m.Spec(), scorer: predict.NewLinear[T](m)}
+	p := &predictions[T]{o: o, spec: m.Spec(), scorer: predict.New[T](m, o.workers)}
 	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
 	p.typ, p.column = classColumn[T](p.spec)
 	return p
