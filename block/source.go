@@ -167,7 +167,11 @@ func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], worke
 				o.put(i, part(runs[i]))
 			}
 		})
-		if stop(); err != nil {
+		stop()
+		if err == nil {
+			err = ctx.Err() // which those who waited may know before Parallel does
+		}
+		if err != nil {
 			return err
 		}
 	}
