@@ -164,7 +164,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 	if int64(len(batch))*c.rowBytes() >= pastBytes {
 		put = kernel.CopyPast[T]
 	}
-	p := newProduct(c.x, c.x.Pick(batch), false)
+	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
 	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
 		m := &c.mirrors[worker]
 		length := m.turn(block, stride, cols, func(r int, row []T) { apply.row(row, i0+r, j0) })

@@ -34,13 +34,13 @@ func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	return x
 }
 
-// Pick returns copies of some rows, one after the other.
-func (x *Rows[T]) Pick(numbers []uint32) *Rows[T] {
+// Values returns copies of some rows, one after the other.
+func (x *Rows[T]) Values(numbers []uint32) []T {
 	values := make([]T, 0, len(numbers)*x.cols)
 	for _, r := range numbers {
-		values = append(values, x.row(int(r), x.n)[:x.cols]...)
+		values = append(values, x.row(int(r), x.n)...)
 	}
-	return Dense(values, len(numbers), x.cols, x.cols)
+	return values
 }
 
 // Dense returns n rows of cols elements, each of which begins stride elements after the one before. It shares the memory

@@ -32,7 +32,7 @@ import (
 // Format is the first thing that a model file says.
 const Format = "halfspace-model/1"
 
-// Model is a linear classifier. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
+// Model is a classifier: a linear one, or one with an Expansion in place of Weights. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
 // none when it was trained without one. Of more classes both have a row and a number for each.
 type Model struct {
 	Format    string        `json:"format"`
@@ -48,6 +48,8 @@ type Model struct {
 	FitBias bool        `json:"fit_bias"`
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
+
+	Expansion *Expansion `json:"expansion,omitempty"`
 
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
@@ -66,6 +68,7 @@ type Options struct {
 	Eta        float64 `json:"eta,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
 	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
@@ -79,17 +82,18 @@ type Data struct {
 
 // Training tells how the training went.
 type Training struct {
-	Rows      int64   `json:"rows"`
-	Epochs    int64   `json:"epochs"`
-	Visits    int64   `json:"visits"`
-	Updates   int64   `json:"updates"`
-	Errors    int64   `json:"errors"` // rows whose prediction isn't their label
-	Converged bool    `json:"converged"`
-	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); lda: 0
-	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
-	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
-	Kept      *int64  `json:"kept,omitempty"`
-	Ridge     float64 `json:"ridge,omitempty"` // what a singular matrix of the solver took to be regular, relative to its diagonal
+	Rows          int64           `json:"rows"`
+	Epochs        int64           `json:"epochs"`
+	Visits        int64           `json:"visits"`
+	Updates       int64           `json:"updates"`
+	Errors        int64           `json:"errors"` // rows whose prediction isn't their label
+	Converged     bool            `json:"converged"`
+	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); lda: 0
+	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included
+	Norm          float64         `json:"norm"`   // Euclidean norm of the weights, the bias included
+	Kept          *int64          `json:"kept,omitempty"`
+	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
+	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
@@ -97,6 +101,13 @@ type Training struct {
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+}
+
+// Misclassified tells how often a row was on the wrong side when it was visited: its n_i, summed over the classes where there are
+// more than two.
+type Misclassified struct {
+	Row     int64 `json:"row"`
+	Updates int64 `json:"updates"`
 }
 
 // Validation tells how the model does on rows that it was chosen, but not trained on.
@@ -108,7 +119,7 @@ type Validation struct {
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
 // there is one, then any padding. Of more than two classes, weights has such a vector for each, all as long. The caller
-// fills in Algorithm, Options, Data and Training.
+// fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias.
 func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
@@ -122,8 +133,11 @@ func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 
 		Preprocessing: spec.Preprocessing,
 	}
-	n := m.vectors()
-	for v := range slices.Chunk(weights, len(weights)/n) {
+	if len(weights) == 0 {
+		m.Weights = [][]float64{}
+		return m
+	}
+	for v := range slices.Chunk(weights, len(weights)/m.vectors()) {
 		row := make([]float64, len(spec.Features))
 		for i := range row {
 			row[i] = float64(v[i])
@@ -194,7 +208,11 @@ func (m *Model) Check() error {
 	if err := m.checkFeatures(); err != nil {
 		return err
 	}
-	if n := m.vectors(); len(m.Weights) != n {
+	if m.Expansion != nil {
+		if err := m.checkExpansion(); err != nil {
+			return err
+		}
+	} else if n := m.vectors(); len(m.Weights) != n {
 		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
 	}
 	for _, row := range m.Weights {
@@ -207,7 +225,7 @@ func (m *Model) Check() error {
 			}
 		}
 	}
-	if want := len(m.Weights); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
+	if want := m.vectors(); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
 		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
 	}
 	for _, b := range m.Bias {

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,7 +39,11 @@ func testScores[T kernel.Float](t *testing.T) {
 					row[b.Cols-1] = 1
 				}
 			}
-			scores := NewLinear[T](m).Scores(b)
+			scorer, err := NewScorer[T](m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores := mustScore(t, scorer, b)[0]
 			if len(scores) != rows {
 				t.Fatalf("%d scores for %d rows", len(scores), rows)
 			}
@@ -59,11 +64,42 @@ func TestScores(t *testing.T) {
 
 func TestScoresReuse(t *testing.T) {
 	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
-	l := NewLinear[float32](m)
-	long := l.Scores(block.New[float32](0, 100, 3))
-	short := l.Scores(block.New[float32](0, 10, 3))
+	s, err := NewScorer[float32](m, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := mustScore(t, s, block.New[float32](0, 100, 3))[0]
+	short := mustScore(t, s, block.New[float32](0, 10, 3))[0]
 	if len(long) != 100 || len(short) != 10 || &long[0] != &short[0] {
 		t.Errorf("%d and %d scores, want 100 and 10 in the same memory", len(long), len(short))
+	}
+}
+
+func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) [][]T {
+	t.Helper()
+	scores, err := s.Scores(context.Background(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+// TestClasses: several vectors of weights, each with its scores, of which the first of the greatest tells the class.
+func TestClasses(t *testing.T) {
+	spec := &block.Spec{Features: []string{"a"}, Bias: true, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	s, err := NewScorer[float64](model.New(spec, []float64{-1, 0, 0, 1, 1, 0}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := block.New[float64](0, 4, 2)
+	for r, v := range []float64{-3, 0.5, 2, 1} {
+		b.X[r*b.Stride], b.X[r*b.Stride+1] = v, 1
+	}
+	scores := mustScore(t, s, b)
+	for r, want := range []int{0, 1, 2, 1} {
+		if got := Best(scores, r); got != want {
+			t.Errorf("row %d is of class %d, want %d", r, got, want)
+		}
 	}
 }
 
