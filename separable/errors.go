@@ -71,13 +71,16 @@ func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (
 		w, below := make([]float64, s.cols), math.Inf(1)
 		if len(p.rows) > 0 {
 			p.begin(w)
-			p.nearest()
+			p.nearest(ctx)
 			length := p.length()
 			if witness = nil; length <= maybeZero*s.radius {
-				witness = p.witness()
+				witness = p.witness(&s.left)
 			}
 			if witness != nil {
 				continue
+			}
+			if p.exhausted() {
+				return found, ctx.Err()
 			}
 			w, below = p.plane(), length*length*(1-precision)
 		}
@@ -89,7 +92,7 @@ func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (
 			return nil, err
 		}
 		if witness = nil; !p.add(swept.rows) {
-			found.Complete = min(swept.low[0], swept.low[1]) > 0
+			found.Complete = min(swept.low[0], swept.low[1]) > roundings(s.cols)*s.radius*norm(w)
 			return found, nil
 		}
 	}

@@ -25,7 +25,8 @@ type Witness struct {
 // A row's score is computed in floating point first, as Scores does it and then in float64; it counts where it is beyond
 // the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). The rest is
 // settled with integers: a floating-point number is one, times a power of two.
-func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64, workers int) (row, exact int64, err error) {
+func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64,
+	workers int) (row, exact int64, err error) {
 	w := rounded(whole)
 	s := newScorer[T](w, radius)
 	type found struct{ row, exact int64 }
@@ -107,10 +108,10 @@ func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *
 }
 
 // combination returns weights >= 0 whose sum is 1 and with which the sum of the vectors z is zero, or nil where this
-// finds none: the vectors are tried as a basis from the first on, and one that depends on those before it gets weight 0.
+// finds none, or effort is used up: the vectors are tried as a basis from the first on, and one that depends on those before it gets weight 0.
 // So the solution is a vertex of all there are. All arithmetic is exact: Gauss-Jordan elimination without fractions
 // (Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", 1968).
-func combination(z [][]float64) []*big.Rat {
+func combination(z [][]float64, left *effort) []*big.Rat {
 	a := system(z)
 	k := len(z)
 	d := big.NewInt(1)
@@ -125,7 +126,9 @@ func combination(z [][]float64) []*big.Rat {
 			continue
 		}
 		a[p], a[pivots] = a[pivots], a[p]
-		eliminate(a, pivots, c, d)
+		if !eliminate(a, pivots, c, d, left) {
+			return nil
+		}
 		d = new(big.Int).Set(a[pivots][c])
 		basis = append(basis, c)
 		pivots++
@@ -171,15 +174,30 @@ func system(z [][]float64) [][]*big.Int {
 	return a
 }
 
-// eliminate makes column c zero but in row p, d being the pivot before.
-func eliminate(a [][]*big.Int, p, c int, d *big.Int) {
+// An effort is about how many products of machine words exact arithmetic may still take. Time isn't what ends it, so that
+// results are the same everywhere.
+type effort int64
+
+// maxEffort takes half a minute or so.
+const maxEffort effort = 1 << 34
+
+// eliminate makes column c zero but in row p, d being the pivot before. It stops and returns false if that is too much.
+func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	var product big.Int
+	words := func(v *big.Int) effort { return effort(v.BitLen()/64 + 1) }
 	for i := range a {
 		if i == p {
 			continue
 		}
+		if *left < 0 {
+			return false
+		}
 		factor := new(big.Int).Set(a[i][c])
 		for j, v := range a[i] {
+			if v.Sign() == 0 && (factor.Sign() == 0 || a[p][j].Sign() == 0) {
+				continue
+			}
+			*left -= 8 + words(v)*(words(a[p][c])+words(d)) + words(factor)*words(a[p][j])
 			v.Mul(v, a[p][c])
 			if factor.Sign() != 0 && a[p][j].Sign() != 0 {
 				v.Sub(v, product.Mul(factor, a[p][j]))
@@ -187,15 +205,13 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int) {
 			v.Quo(v, d) // which leaves no remainder
 		}
 	}
+	return true
 }
 
-// maxPivots bounds the time that gordan takes.
-const maxPivots = 2000
-
-// gordan returns what combination does, or else weights w with w.z > 0 for every vector; neither if that took too long. It is the first phase of the simplex method for the equations of combination, with an
-// artificial variable for each of them, by Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual
-// variables at the end are w.
-func gordan(z [][]float64) (lambda []*big.Rat, w []*big.Int) {
+// gordan returns what combination does, or else weights w with w.z > 0 for every vector; neither if that is too much. It is the
+// first phase of the simplex method for the equations of combination, with an artificial variable for each of them, by
+// Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual variables at the end are w.
+func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	a := system(z)
 	n, rows := len(z), len(a)
 	objective := make([]*big.Int, n+rows+1)
@@ -218,17 +234,18 @@ func gordan(z [][]float64) (lambda []*big.Rat, w []*big.Int) {
 	objective[n+rows].SetInt64(1)
 	a = append(a, objective)
 	d := big.NewInt(1)
-	for range maxPivots {
+	for {
 		c := slices.IndexFunc(objective[:n], func(v *big.Int) bool { return v.Sign() > 0 })
 		if c < 0 {
 			return simplexResult(a, basis, d, n)
 		}
 		p := leaving(a[:rows], basis, c)
-		eliminate(a, p, c, d)
+		if !eliminate(a, p, c, d, left) {
+			return nil, nil
+		}
 		d = new(big.Int).Set(a[p][c])
 		basis[p] = c
 	}
-	return nil, nil
 }
 
 // leaving returns the row whose basic variable is the first to become zero as that of column c grows; of several the one
@@ -330,16 +347,18 @@ func dot(x, w []float64) (sum, off float64) {
 		sum += product
 		size += math.Abs(product)
 	}
-	// Each product goes through as many roundings as there are elements, at most, and w may be rounded; size goes through
-	// as many, whence the 2. A product that is tiny is off by half the least number.
-	n := float64(len(x) + 2)
-	return sum, 2*n*0x1p-53*size + n*math.SmallestNonzeroFloat64
+	// Each product goes through as many roundings of 2^-53 as there are elements, at most, and w may be rounded; size goes
+	// through as many. A product that is tiny is off by half the least number.
+	return sum, roundings(len(x))*size + float64(len(x)+2)*math.SmallestNonzeroFloat64
 }
+
+// roundings bounds what a dot product of n columns in float64 is off by, relative to the sum of its products' magnitudes.
+func roundings(n int) float64 { return float64(n+2) * 0x1p-52 }
 
 // A scorer holds weights as a block's Scores takes them, and how far such a score may be from the exact one.
 type scorer[T kernel.Float] struct {
 	w     []T     // of a block's stride, scaled by a power of two
-	limit float64 // of |score - exact score|, both of w as scaled
+	limit float64 // of |score - exact score|, both of w as scaled; +Inf: a score tells nothing
 	scale float64 // what w was multiplied by
 }
 
@@ -360,15 +379,18 @@ func newScorer[T kernel.Float](w []float64, radius float64) *scorer[T] {
 		s.w[i] = T(v)
 		squares += float64(v * v)
 	}
-	unit, least, lanes := 0x1p-53, math.SmallestNonzeroFloat64, 16
+	unit, least, most, lanes := 0x1p-53, math.SmallestNonzeroFloat64, math.MaxFloat64, 16
 	if T(1)+T(0x1p-30) == 1 {
-		unit, least, lanes = 0x1p-24, math.SmallestNonzeroFloat32, 32
+		unit, least, most, lanes = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32, 32
 	}
 	// An element goes through the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w: k
 	// roundings. What the last digits of radius and squares are off by is far less than one of them; so is k u squared.
 	n := float64(len(w))
 	k := math.Ceil(n/float64(lanes)) + math.Log2(float64(lanes)) + 4
 	s.limit = k*unit*radius*math.Sqrt(squares) + least*(n+1)*(1+radius)
+	if !(radius*math.Sqrt(squares) < most/4) { // a sum may overflow
+		s.limit = math.Inf(1)
+	}
 	return s
 }
 
@@ -387,30 +409,59 @@ func copyRow[T kernel.Float](b *block.Block[T], i int, x []float64) {
 	}
 }
 
-// maxSquaredNorm returns the largest squared norm of a row. It is an error if there are no rows, or labels that aren't -1
-// and +1.
-func maxSquaredNorm[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (float64, error) {
+// longest returns the largest norm of a row. It is an error if there are no rows, or labels that aren't -1 and +1.
+func longest[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (float64, error) {
 	if src.Rows() == 0 {
 		return 0, errors.New("there are no rows to check")
 	}
 	type found struct {
-		square   float64
+		norm     float64
 		unsigned bool
 	}
 	part := func(r block.Run[T]) found {
-		f := found{square: r.MaxSquaredNorm(), unsigned: len(r.Y) != r.Len()}
+		f := found{norm: math.Sqrt(r.MaxSquaredNorm())}
+		if !squares(f.norm) {
+			f.norm = scaledNorm(r.Block)
+		}
+		f.unsigned = len(r.Y) != r.Len()
 		for _, y := range r.Y {
 			f.unsigned = f.unsigned || y != 1 && y != -1
 		}
 		return f
 	}
-	square, unsigned := 0.0, false
+	norm, unsigned := 0.0, false
 	err := block.ReduceRuns(ctx, src, workers, part, func(f found) {
-		square = max(square, f.square)
+		norm = max(norm, f.norm)
 		unsigned = unsigned || f.unsigned
 	})
 	if err == nil && unsigned {
 		err = errors.New("the labels aren't -1 and +1: take rows of two classes")
 	}
-	return square, err
+	return norm, err
+}
+
+// squares tells whether the square of a norm, and what is made of that, is within float64's range.
+func squares(norm float64) bool { return norm > 1e-140 && norm < 1e140 }
+
+// scaledNorm returns the largest norm of a row, or the largest number where it is larger, without squares that overflow or
+// vanish.
+func scaledNorm[T kernel.Float](b *block.Block[T]) float64 {
+	norm := 0.0
+	x := make([]float64, b.Cols)
+	for i := range b.Len() {
+		copyRow(b, i, x)
+		largest, sum := 0.0, 0.0
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+		if largest == 0 {
+			continue
+		}
+		for _, v := range x {
+			q := v / largest
+			sum += float64(q * q)
+		}
+		norm = max(norm, min(math.MaxFloat64, largest*math.Sqrt(sum)))
+	}
+	return norm
 }

@@ -17,14 +17,15 @@ type searcher[T kernel.Float] struct {
 	group   int            // rows of which a pass returns one of each class at most; divides block.RunRows
 	removed map[int64]bool // rows that passes leave out
 	passes  int64
-	last    int64 // no pass is made to find a plane after so many
+	last    int64  // no pass is made to find a plane after so many
+	left    effort // of exact arithmetic
 }
 
 // groups is about how many rows of each class a pass returns at most.
 const groups = 1024
 
 func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
-	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}}
+	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, left: maxEffort}
 	for s.group < block.RunRows && int64(s.group)*groups < src.Rows() {
 		s.group *= 2
 	}
@@ -69,6 +70,9 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 			c, v := 0, -float64(scores[i])
 			if r.Y[i] > 0 {
 				c, v = 1, -v
+			}
+			if math.IsInf(sc.limit, 1) { // then each is scored again
+				v = -math.MaxFloat64
 			}
 			if v < m[c] && !s.gone(r.First+int64(i)) {
 				m[c] = v

@@ -85,16 +85,11 @@ func TestSameEverywhere(t *testing.T) {
 
 func sameEverywhere[T kernel.Float](t *testing.T) {
 	for _, opt := range []synth.Options{{Noise: 0.01}, {Margin: 0.01}} {
-		opt.Rows, opt.Features = 20_000, 6
-		data := synth.Blocks[T](opt)
-		want := print(check(t, data, Options{Workers: 1}))
-		for _, workers := range []int{2, 3} {
-			if got := print(check(t, data, Options{Workers: workers})); got != want {
-				t.Errorf("%d workers: %s\nwant %s", workers, got, want)
-			}
-		}
-		for name, src := range map[string]block.Source[T]{"stream": &stream[T]{Data: data}, "sparse": sparse(data)} {
-			r, err := Check(context.Background(), src, Options{})
+		opt.Features = 6
+		var want string
+		same := func(name string, src block.Source[T], workers int) {
+			t.Helper()
+			r, err := Check(context.Background(), src, Options{Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,14 +97,22 @@ func sameEverywhere[T kernel.Float](t *testing.T) {
 				t.Errorf("%s: %s\nwant %s", name, got, want)
 			}
 		}
+		opt.Rows = 500
+		data := synth.Blocks[T](opt)
+		want = print(check(t, data, Options{}))
+		same("sparse", sparse(data), 0)
+		opt.Rows = block.RunRows + 1000
+		data = synth.Blocks[T](opt)
+		want = print(check(t, data, Options{Workers: 1}))
+		same("2 workers", data, 2)
+		same("3 workers", data, 3)
+		same("stream", &stream[T]{Data: data}, 0)
+		before := kernel.Active()
 		for _, level := range kernel.Levels() {
-			before := kernel.Active()
 			kernel.Use(level)
-			if got := print(check(t, data, Options{})); got != want {
-				t.Errorf("%s: %s\nwant %s", kernel.Active(), got, want)
-			}
-			kernel.Use(before)
+			same(level.String(), data, 0)
 		}
+		kernel.Use(before)
 	}
 }
 
@@ -123,7 +126,7 @@ func TestPasses(t *testing.T) {
 		{synth.Options{Noise: 0.1}, NotSeparable, 60},
 		{synth.Options{Margin: 0.01}, Separable, 400}, // of a radius of 9
 	} {
-		c.opt.Rows, c.opt.Features = 100_000, 28
+		c.opt.Rows, c.opt.Features = 50_000, 28
 		r, err := Check(context.Background(), synth.Blocks[float32](c.opt), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -196,6 +199,26 @@ func TestVerifySeparator(t *testing.T) {
 	}
 }
 
+// TestVerifyOverflow: a sum that overflows on its way tells nothing. Here it is 3 - 4 times 3.3e38; the first lane of the
+// kernel holds the 3, and the 4 are in two others.
+func TestVerifyOverflow(t *testing.T) {
+	x, w := make([]float64, 96), make([]float64, 96)
+	for i := range w {
+		w[i] = 1
+	}
+	for _, i := range []int{0, 32, 64} {
+		x[i] = 3.3e38
+	}
+	for _, i := range []int{1, 2, 33, 34} {
+		x[i] = -3.3e38
+	}
+	data := dense[float32]([][]float64{x}, []float64{1}, false)
+	row, _, err := verifySeparator(context.Background(), data, integers(w), 3.3e38*math.Sqrt(7), 1)
+	if row != 0 || err != nil {
+		t.Errorf("row %d, %v", row, err)
+	}
+}
+
 // TestVerifyWitness: a witness of which anything is changed isn't one.
 func TestVerifyWitness(t *testing.T) {
 	data := dense[float64]([][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true)
@@ -219,11 +242,12 @@ func TestVerifyWitness(t *testing.T) {
 	}
 }
 
-// TestScaled: the verdict stays when all rows are multiplied, up to where squares overflow; from there on the reason is told.
+// TestScaled: the verdict stays when all rows are multiplied by a power of two, also where their squares overflow or vanish,
+// and what is reported of the plane is multiplied.
 func TestScaled(t *testing.T) {
 	x, y := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, 1, 1, -1}
 	and := []float64{-1, -1, -1, 1}
-	for _, e := range []int{-400, -60, 0, 60, 400, 1000, -1060} {
+	for _, e := range []int{-1060, -600, -400, -60, 0, 60, 400, 600, 1000, 1022} {
 		scaled := make([][]float64, len(x))
 		for i := range x {
 			for _, v := range append(x[i], 1) {
@@ -235,11 +259,17 @@ func TestScaled(t *testing.T) {
 			if labels[0] == labels[1] {
 				want = Separable
 			}
-			if e == 1000 || e == -1060 {
-				want = Undecided
-			}
-			if r := check(t, dense[float64](scaled, labels, false), Options{}); r.Verdict != want {
+			r := check(t, dense[float64](scaled, labels, false), Options{})
+			if r.Verdict != want {
 				t.Errorf("times 2^%d: %s (%s), want %s", e, r.Verdict, r.Reason, want)
+				continue
+			}
+			if got := math.Ldexp(r.Radius, -e); math.Abs(got-math.Sqrt(3)) > 1e-4 {
+				t.Errorf("times 2^%d: radius %v", e, r.Radius)
+			}
+			// The nearest rows are (1,1,1) and, with label -1, (0,1,1) and (1,0,1): weights 2, 2, -3.
+			if want == Separable && math.Abs(math.Ldexp(r.Origin.Margin, -e)-1/math.Sqrt(17)) > 1e-4 {
+				t.Errorf("times 2^%d: margin %v", e, r.Origin.Margin)
 			}
 		}
 	}

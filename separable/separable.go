@@ -90,17 +90,21 @@ func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if opt.MaxPasses <= 0 {
 		opt.MaxPasses = 1000
 	}
-	square, err := maxSquaredNorm(ctx, src, opt.Workers)
+	radius, err := longest(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Verdict: Undecided, Radius: math.Sqrt(square)}
-	s := newSearcher(src, opt, r.Radius)
-	s.passes = 1
-	if r.Radius > 0 && !(r.Radius > 1e-140 && r.Radius < 1e140) {
-		r.Reason = fmt.Sprintf("the longest row has norm %.3g, which float64 can't square: scale the features", r.Radius)
-		return r, nil
+	if radius > 0 && !squares(radius) {
+		return checkScaled(ctx, src, opt, radius)
 	}
+	return checkRows(ctx, src, opt, radius)
+}
+
+// checkRows is Check for rows of up to that norm.
+func checkRows[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, radius float64) (*Result, error) {
+	r := &Result{Verdict: Undecided, Radius: radius}
+	s := newSearcher(src, opt, radius)
+	s.passes = 1
 	start, err := s.perceptron(ctx, r)
 	if err != nil {
 		return nil, err
@@ -161,18 +165,19 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 		f.reason = tooClose(f.pool.length(), s.radius)
 	}
 	f.plane = nil
-	p := f.pool
-	for p.corral, p.lambda = nil, nil; s.passes < s.last && s.cols <= maxExactCols; {
-		p.trim(exactRows * (s.cols + 1))
+	p, most := f.pool, exactRows*(s.cols+1)
+	p.corral, p.lambda = nil, nil
+	for p.trim(most); s.passes < s.last; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		lambda, w := gordan(vectors(p.rows))
+		lambda, w := gordan(vectors(p.rows), &s.left)
 		if lambda != nil {
 			f.witness = newWitness(p.rows, lambda)
 			return nil
 		}
 		if w == nil {
+			f.reason += ", and to settle that in exact arithmetic would take too long"
 			return nil
 		}
 		s.passes++
@@ -199,7 +204,7 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 			v, off := dot(r.z, near)
 			return v > off
 		})
-		if !p.add(wrong) {
+		if !p.add(wrong[:min(len(wrong), most)]) {
 			return nil
 		}
 	}
@@ -227,12 +232,8 @@ func thinPlane(rows []row, w []*big.Int) *Plane {
 	return plane
 }
 
-// exactRows is how many rows for each column are settled by linear programming, and maxExactCols the most columns for which
-// that is tried.
-const (
-	exactRows    = 8
-	maxExactCols = 128
-)
+// exactRows is how many rows for each column linear programming takes on at a time.
+const exactRows = 8
 
 // separable fills in the result for rows that a plane separates.
 func (s *searcher[T]) separable(ctx context.Context, r *Result, plane *Plane) error {
@@ -257,10 +258,12 @@ func tooClose(distance, radius float64) string {
 	return fmt.Sprintf("the rows' hull comes as near as %.3g to the origin, the longest row being %.3g, closer than float64 can tell", distance, radius)
 }
 
-// poolRows is about how many rows are kept in memory, and the most of the columns' number.
+// About as many rows are kept in memory as poolRows, or perCol for each column, but no more than take poolBytes, those that
+// the point is made of excepted.
 const (
-	poolRows = 2048
-	perCol   = 8
+	poolRows  = 2048
+	perCol    = 8
+	poolBytes = 256 << 20
 )
 
 // finding is what nearest found: a plane or a witness, or neither and the reason; and the pool at the end.
@@ -290,13 +293,21 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 		f.plane = better(nil, w, swept.low, 1)
 	}
 	for {
-		p.trim(max(poolRows, perCol*s.cols))
-		p.nearest()
+		p.trim(min(max(poolRows, perCol*s.cols), max(512, poolBytes/16/s.cols)))
+		p.nearest(ctx)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		length := p.length()
 		if parts == 1 && length <= maybeZero*s.radius {
-			if f.witness = p.witness(); f.witness != nil {
+			if f.witness = p.witness(&s.left); f.witness != nil {
 				return f, nil
 			}
+		}
+		if p.exhausted() {
+			f.reason = fmt.Sprintf("the search takes too long among so many columns: the rows' hull comes as near as %.3g to the origin, "+
+				"the longest row being %.3g", length, s.radius)
+			return f, nil
 		}
 		if length <= tiny*s.radius {
 			f.reason = tooClose(length, s.radius)
@@ -336,15 +347,19 @@ func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 		n--
 		w[n] += (low[0] - low[1]) / 2
 	}
-	square := 0.0
-	for _, v := range w[:n] {
-		square += float64(v * v)
-	}
-	margin := least / math.Sqrt(square)
+	margin := least / norm(w[:n])
 	if !(margin > 0) || plane != nil && plane.Margin >= margin {
 		return plane
 	}
 	return &Plane{Weights: w, Margin: margin, AtMost: math.Inf(1)}
+}
+
+func norm(w []float64) float64 {
+	square := 0.0
+	for _, v := range w {
+		square += float64(v * v)
+	}
+	return math.Sqrt(square)
 }
 
 // newWitness returns the rows with weights above zero as a witness.

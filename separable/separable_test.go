@@ -191,6 +191,14 @@ func agree[T kernel.Float](t *testing.T, data *block.Data[T]) *Result {
 	return r
 }
 
+// trials returns how many random problems a test makes.
+func trials(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // TestAgainstExactProgramming: small random problems, many of them at the border: values on a coarse grid, so that rows
 // repeat, with both labels too, lie on lines, and are all zero; and values that are tenths, whose lines are straight but
 // for rounding.
@@ -202,7 +210,7 @@ func TestAgainstExactProgramming(t *testing.T) {
 func againstExact[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	verdicts := map[Verdict]int{}
-	for trial := range 1200 {
+	for trial := range trials(600) {
 		n, d := 1+rng.IntN(12), 1+rng.IntN(4)
 		grid := 1 + rng.IntN(3)
 		x, y := make([][]float64, n), make([]float64, n)
@@ -226,7 +234,7 @@ func againstExact[T kernel.Float](t *testing.T) {
 		}
 	}
 	t.Log(verdicts)
-	if verdicts[Separable] < 200 || verdicts[NotSeparable] < 200 {
+	if verdicts[Separable] < trials(200) || verdicts[NotSeparable] < trials(200) {
 		t.Errorf("%v: too few of a kind", verdicts)
 	}
 }
@@ -241,7 +249,7 @@ func TestThinMargins(t *testing.T) {
 func thinMargins[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	verdicts := map[Verdict]int{}
-	for trial := range 200 {
+	for trial := range trials(200) {
 		n, d := 20+rng.IntN(20), 1+rng.IntN(4)
 		w := make([]float64, d)
 		for j := range w {

@@ -2,6 +2,7 @@ package separable
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -33,6 +34,8 @@ type pool struct {
 	numbers map[int64]bool
 	z       []float64 // the rows again, each of a block's stride
 	scores  []float64
+
+	work int64 // multiplications so far, about
 
 	corral []vertex  // affinely independent
 	lambda []float64 // of the corral, above zero; their sum is 1
@@ -66,15 +69,22 @@ func (p *pool) trim(most int) {
 	if len(p.rows) <= most {
 		return
 	}
+	if p.x == nil {
+		p.x = block.Alloc[float64](kernel.Stride[float64](p.cols))
+	}
 	p.score()
 	low := p.low()
 	over := make([]float64, len(p.rows)) // the smallest of the part
+	order := make([]int, len(p.rows))
 	for i, s := range p.scores {
-		over[i] = s - low[p.rows[i].class%p.parts]
+		over[i], order[i] = s-low[p.rows[i].class%p.parts], i
 	}
-	sorted := slices.Clone(over)
-	slices.Sort(sorted)
-	p.keep(func(i int, _ row) bool { return over[i] <= sorted[most-1] })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(over[i], over[j]) })
+	kept := make([]bool, len(p.rows))
+	for _, i := range order[:most] {
+		kept[i] = true
+	}
+	p.keep(func(i int, _ row) bool { return kept[i] })
 }
 
 // low returns the smallest score of each part, +Inf without rows.
@@ -116,6 +126,7 @@ func (p *pool) keep(wanted func(i int, r row) bool) {
 func (p *pool) score() {
 	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
 	kernel.Scores(p.z, p.x, p.scores)
+	p.work += int64(len(p.z))
 }
 
 // extreme returns the vertex that lies least far in the direction of the point, and its dot product with that.
@@ -156,17 +167,23 @@ func (p *pool) begin(w []float64) {
 	p.project()
 }
 
+// maxWork is the most multiplications that a search makes among the rows in memory, which takes minutes.
+const maxWork = 1 << 40
+
+// exhausted tells whether the search has done so many.
+func (p *pool) exhausted() bool { return p.work > maxWork }
+
 // tiny is the part of the radius below which the length of a vector is nothing but rounding errors.
 const tiny = 1e-14
 
 // nearest moves the point to the one that is nearest to the origin among all of the pool's polytope, starting from where
-// it is. It returns at once where the origin itself is reached.
+// it is. It returns at once where the origin itself is reached, and short of the nearest when it is exhausted or ctx is done.
 //
 // Wolfe, "Finding the nearest point in a polytope" (1976): the vertex farthest against the point joins the corral; then
 // the point goes towards the nearest of the corral's affine hull, and each vertex whose weight becomes zero on the way
 // leaves.
-func (p *pool) nearest() {
-	for best := math.Inf(1); ; {
+func (p *pool) nearest(ctx context.Context) {
+	for best := math.Inf(1); ctx.Err() == nil && !p.exhausted(); {
 		length := p.length()
 		if length <= tiny*p.radius {
 			return
@@ -234,6 +251,7 @@ func (p *pool) extend(i int) bool {
 	}
 	before := math.Sqrt(kernel.Dot(d, d))
 	r := make([]float64, len(p.basis)+1)
+	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // that of residual too
 	for range 2 {
 		for j, e := range p.basis {
 			c := kernel.Dot(e, d)
@@ -313,9 +331,9 @@ func vectors(rows []row) (z [][]float64) {
 }
 
 // witness returns the corral as one, its weights made exact, or nil.
-func (p *pool) witness() *Witness {
+func (p *pool) witness(left *effort) *Witness {
 	rows := p.support()
-	lambda := combination(vectors(rows))
+	lambda := combination(vectors(rows), left)
 	if lambda == nil {
 		return nil
 	}

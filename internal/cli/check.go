@@ -18,9 +18,9 @@ import (
 	"halfspace/train"
 )
 
-// checkOptions are those of train that say which rows there are, and where they are kept.
 type checkOptions struct {
-	trainOptions
+	rowOptions
+	json bool
 }
 
 func (a *app) check() *cobra.Command {
@@ -43,35 +43,17 @@ zero in every column. Then label * score can't be above zero in all of them,
 whatever the plane. The weights are exact fractions. Witnesses that share no row
 show that every plane errs on so many rows.
 
-Rows are checked as the numbers that --dtype holds, and numbered from 0; those
+Rows are checked as the numbers that --dtype holds (train rounds them to float32), and numbered from 0; those
 that --nulls drop leaves out have no number. Rows that don't fit in --memory are
 read again in each pass, from a --cache or a temporary file.`,
 		Example: `  halfspace check train.parquet --label y
   halfspace check train.csv --label last --json`,
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to separate by: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.data.categorical, "categorical", "", "separate by columns of text too: `CODING` is onehot or hash:BITS, as in train")
-	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
-	f.BoolVar(&o.data.noBias, "no-bias", false, "look for a plane through the origin")
-	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
-		"the column's mean in their place", nullsNames()...)
-	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation first, as in train")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to check: float64, or float32 as train rounds them", "float64", "float32")
-	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
-	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
-	o.text.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.addTo(cmd, "float64", "float32")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		if o.data.label == "" && len(args) > 0 {
-			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
-		}
-		// Rows are read in their order, as often as by a pocket.
-		o.order.value, o.algo.value, o.epochs, o.eta = string(train.Cyclic), "pocket", 1, 1
-		if err := o.check(args); err != nil {
+		o.storage.access = nested // there are many passes, and a pocket at the end
+		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
@@ -90,7 +72,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := openRows[T](ctx, a, &o.trainOptions, paths, bar)
+	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -8,22 +8,111 @@ import (
 	"reflect"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
 	"halfspace/kernel"
-	"halfspace/train"
 	"halfspace/train/perceptron"
 )
 
-// storage are the options on where the rows are while they are learned from. They change no result.
+// rowOptions are the options of verbs that learn from rows: which rows there are, and where they are kept.
+type rowOptions struct {
+	machine
+	text    textOptions
+	data    rowData
+	dtype   choice
+	storage storage
+}
+
+// rowData are the options on what to read.
+type rowData struct {
+	label             string
+	features, exclude []string
+	positive          string
+	noBias            bool
+	nulls             choice
+	standardize       bool
+	categorical       string
+}
+
+// addTo adds the flags; the first of the types is the default.
+func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
+	f := cmd.Flags()
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to use: names or globs, comma-separated (default all that can be features but the label)")
+	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.data.categorical, "categorical", "", "use columns of text too: `CODING` is onehot, a feature for each "+
+		"category, or hash:BITS, 2^BITS features that categories are hashed to")
+	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
+	f.BoolVar(&o.data.noBias, "no-bias", false, "take only planes through the origin")
+	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
+		"the column's mean in their place", nullsNames()...)
+	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
+		"those made from text excepted")
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: "+oneOf(types), types...)
+	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
+	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
+	o.text.addTo(cmd)
+	o.machine.addTo(cmd)
+}
+
+func nullsNames() []string {
+	var names []string
+	for _, n := range block.AllNulls {
+		names = append(names, string(n))
+	}
+	return names
+}
+
+// check looks for what is wrong in the options alone, fills in the label where the data has its own, and applies those on the
+// machine.
+func (o *rowOptions) check(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usagef("no data: name a file, a glob or a directory")
+	}
+	if o.data.label == "" {
+		o.data.label = dataset.DefaultLabel(ctx, args)
+	}
+	if o.data.label == "" {
+		return usagef("--label is missing: name the column that holds the classes")
+	}
+	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
+		return usagef("--categorical %s: %w", o.data.categorical, err)
+	}
+	if err := o.text.check(); err != nil {
+		return err
+	}
+	if err := o.storage.check(); err != nil {
+		return err
+	}
+	return o.machine.apply()
+}
+
+// storage are the options on where the rows are while they are worked on. They change no result.
 type storage struct {
 	memory byteSize
 	cache  string
+
+	// What the verb knows besides its flags.
+	out    string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
+	access access
+	shared bool // rows are shared out, so that they are there twice for a while, and each share gets a cache of its own
 }
 
+// access is how rows are read.
+type access int
+
+const (
+	inOrder  access = iota // one pass after the other, each in the rows' order
+	nested                 // passes within passes, many in all
+	anyOrder               // each row where it is wanted
+)
+
 // check finds out what is wrong with the options before any work.
-func (s *storage) check(out string) error {
+func (s *storage) check() error {
+	out := s.out
 	if s.cache == "" {
 		return nil
 	}
@@ -44,16 +133,15 @@ func nothing() error { return nil }
 // overhead is what a process takes besides its blocks.
 const overhead = 32 << 20
 
-// rows are the rows to learn from.
+// rows are the rows to work on.
 type rows[T kernel.Float] struct {
 	block.Source[T]
 	close func() error
 }
 
 // openRows opens the rows in memory, where they fit, and else in the files themselves or in a cache. The files serve for
-// passes in their order; what takes other orders, or many passes as a pocket does, runs over a cache, which is temporary
-// where the user named none. The garbage collector is told to keep within the memory.
-func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, bar *progress) (*rows[T], error) {
+// passes in their order; other access is over a cache, which is temporary where the user named none. The garbage collector is told to keep within the memory.
+func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, bar *progress) (*rows[T], error) {
 	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
@@ -62,18 +150,19 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}
 	written := func(rows, total int64) { bar.show("writing the cache", "", rows, total) }
-	if o.storage.cache != "" {
-		return openCache[T](ctx, o, paths, opt, written)
+	s := &o.storage
+	if s.cache != "" {
+		return openCache[T](ctx, s, paths, opt, written)
 	}
 	in, err := dataset.Open[T](ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	count, err := rowsAtMost(ctx, o, in)
+	count, err := rowsAtMost(ctx, s, in)
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](o, count, in.Cols())
+	fits, err := budget[T](s, count, in.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +171,10 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 		return &rows[T]{data, nothing}, err
 	}
 	stream, err := in.Stream(ctx)
-	anyOrder := train.Order(o.order.value) != train.Cyclic || o.algo.value == "pocket"
-	if err != nil || !anyOrder || o.share > 0 { // each share gets a cache of its own
+	if err != nil || s.access == inOrder || s.shared {
 		return &rows[T]{stream, nothing}, err
 	}
-	f, err := cache.Temporary(ctx, o.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
+	f, err := cache.Temporary(ctx, s.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +183,16 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *trainOptions, path
 
 // rowsAtMost returns how many rows there are at most. Where only reading tells, files that can't be too large aren't read for
 // that.
-func rowsAtMost[T kernel.Float](ctx context.Context, o *trainOptions, in *dataset.Input[T]) (int64, error) {
+func rowsAtMost[T kernel.Float](ctx context.Context, s *storage, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
-	if most >= 0 && block.Bytes[T](most, in.Cols()) <= o.storage.memory.limit()/5*4 {
+	if most >= 0 && block.Bytes[T](most, in.Cols()) <= s.memory.limit()/5*4 {
 		return most, nil
 	}
 	return in.Count(ctx)
 }
 
 // openCache opens the rows in the cache that the user named. The files are read only where it must be made.
-func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []string, opt dataset.Options,
+func openCache[T kernel.Float](ctx context.Context, s *storage, paths []string, opt dataset.Options,
 	written func(rows, total int64)) (*rows[T], error) {
 	key, err := dataset.Key(paths, opt)
 	if err != nil {
@@ -119,7 +207,7 @@ func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []str
 		if total, err = in.Count(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := budget[T](o, total, in.Cols()); err != nil {
+		if _, err := budget[T](s, total, in.Cols()); err != nil {
 			return nil, err
 		}
 		stream, err := in.Stream(ctx)
@@ -131,11 +219,11 @@ func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []str
 		}
 		return stream, nil
 	}
-	f, err := cache.Ensure(ctx, o.storage.cache, key, source, opt.Warn, func(rows int64) { written(rows, total) })
+	f, err := cache.Ensure(ctx, s.cache, key, source, opt.Warn, func(rows int64) { written(rows, total) })
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](o, f.Rows(), f.Spec().Cols())
+	fits, err := budget[T](s, f.Rows(), f.Spec().Cols())
 	if err == nil && !fits {
 		return &rows[T]{f, f.Close}, nil
 	}
@@ -147,21 +235,21 @@ func openCache[T kernel.Float](ctx context.Context, o *trainOptions, paths []str
 	return &rows[T]{data, nothing}, err
 }
 
-// tempDir returns where a temporary cache is made: where the model goes, since there is a disk; "" is the system's place.
-func (o *trainOptions) tempDir() string {
-	if info, err := os.Stat(o.out); o.out == "" || err == nil && !info.Mode().IsRegular() {
+// tempDir returns the directory that a temporary cache is made in; "" is the system's place.
+func (s *storage) tempDir() string {
+	if info, err := os.Stat(s.out); s.out == "" || err == nil && !info.Mode().IsRegular() {
 		return ""
 	}
-	return filepath.Dir(o.out)
+	return filepath.Dir(s.out)
 }
 
 // budget tells whether the blocks fit in memory, and tells the garbage collector what it has. It is an error if not
 // even the blocks fit that are in use at a time.
-func budget[T kernel.Float](o *trainOptions, count int64, cols int) (fits bool, err error) {
-	limit, all := o.storage.memory.limit(), block.Bytes[T](count, cols)
+func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err error) {
+	limit, all := s.memory.limit(), block.Bytes[T](count, cols)
 	held := all
-	if o.share > 0 {
-		held *= 2 // while they are shared out
+	if s.shared {
+		held *= 2
 	}
 	if held <= limit/5*4 {
 		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
@@ -169,10 +257,10 @@ func budget[T kernel.Float](o *trainOptions, count int64, cols int) (fits bool, 
 	}
 	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols))
 	least := pass
-	switch {
-	case train.Order(o.order.value) != train.Cyclic:
+	switch s.access {
+	case anyOrder:
 		least += perceptron.WindowBytes[T](cols)
-	case o.algo.value == "pocket": // which makes passes of its own within one
+	case nested:
 		least += pass
 	}
 	if least > limit {

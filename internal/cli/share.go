@@ -26,7 +26,7 @@ func holdBack[T kernel.Float](ctx context.Context, o *trainOptions, learned, val
 		case inMemory:
 			to.rows.Source, err = block.Collect(ctx, part)
 		default:
-			err = to.rows.openTemporary(ctx, o, part, func(rows int64) { bar.show("writing the caches", "", rows, part.rows) })
+			err = to.rows.openTemporary(ctx, &o.storage, part, func(rows int64) { bar.show("writing the caches", "", rows, part.rows) })
 		}
 		if err != nil {
 			validation.close()

@@ -20,31 +20,17 @@ import (
 )
 
 type trainOptions struct {
-	machine
-	text    textOptions
-	data    trainData
-	storage storage
+	rowOptions
 
-	algo, order, dtype, pocket choice
-	validation                 string
-	share                      float64 // of the rows, where validation is one and used
-	epochs, maxUpdates         int64
-	eta, l2                    float64
-	seed                       uint64
+	algo, order, pocket choice
+	validation          string
+	share               float64 // of the rows, where validation is one and used
+	epochs, maxUpdates  int64
+	eta, l2             float64
+	seed                uint64
 
 	out  string
 	json bool
-}
-
-// trainData are the options on what to read.
-type trainData struct {
-	label             string
-	features, exclude []string
-	positive          string
-	noBias            bool
-	nulls             choice
-	standardize       bool
-	categorical       string
 }
 
 func (a *app) train() *cobra.Command {
@@ -83,42 +69,24 @@ Without --out the model is reported and thrown away.`,
   halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
+	o.addTo(cmd, "float32", "float64")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, logistic and lda solve for an optimum", "perceptron", "pocket",
 		logisticName, ldaName)
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.data.categorical, "categorical", "", "learn from columns of text too: `CODING` is onehot, a feature for each "+
-		"category, or hash:BITS, 2^BITS features that categories are hashed to")
-	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
-	f.BoolVar(&o.data.noBias, "no-bias", false, "learn a plane through the origin")
-	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
-		"the column's mean in their place", nullsNames()...)
-	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
-		"those made from text excepted")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
 	f.StringVar(&o.validation, "validation", "", "rows that the pocket judges weights on instead of those that it learns from: of a `FILE`, glob or "+
 		"directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
-	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
-	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
-	o.text.addTo(cmd)
-	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		if o.data.label == "" && len(args) > 0 {
-			o.data.label = dataset.DefaultLabel(cmd.Context(), args)
-		}
-		if err := o.check(args); err != nil {
+		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
@@ -136,19 +104,12 @@ Without --out the model is reported and thrown away.`,
 		}
 		a.settle(cmd, &o)
 		a.noteUnused(cmd, &o)
+		o.storage.access, o.storage.shared = o.access(), o.share > 0
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
 		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
 	})
-}
-
-func nullsNames() []string {
-	var names []string
-	for _, n := range block.AllNulls {
-		names = append(names, string(n))
-	}
-	return names
 }
 
 func orderNames() []string {
@@ -167,13 +128,11 @@ func pocketNames() []string {
 	return names
 }
 
-// check looks for what is wrong in the options alone, and applies those on the machine.
-func (o *trainOptions) check(args []string) error {
-	if len(args) == 0 {
-		return usagef("no data: name a file, a glob or a directory")
-	}
-	if o.data.label == "" {
-		return usagef("--label is missing: name the column that holds the classes")
+// check does what rowOptions.check does, for all options.
+func (o *trainOptions) check(ctx context.Context, args []string) error {
+	o.storage.out = o.out
+	if err := o.rowOptions.check(ctx, args); err != nil {
+		return err
 	}
 	if o.epochs < 1 {
 		return usagef("--epochs is %d: use 1 or more", o.epochs)
@@ -198,18 +157,6 @@ func (o *trainOptions) check(args []string) error {
 	if err := checkL2(o.l2); err != nil {
 		return err
 	}
-	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
-		return usagef("--categorical %s: %w", o.data.categorical, err)
-	}
-	if err := o.text.check(); err != nil {
-		return err
-	}
-	if err := o.storage.check(o.out); err != nil {
-		return err
-	}
-	if err := o.machine.apply(); err != nil {
-		return err
-	}
 	if _, err := o.trainer(nil).Options.WithDefaults(); err != nil {
 		return usagef("--%w", err)
 	}
@@ -230,6 +177,17 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if o.out == "" {
 		a.note("no --out: the model won't be kept")
 	}
+}
+
+// access returns how the training reads rows.
+func (o *trainOptions) access() access {
+	switch {
+	case train.Order(o.order.value) != train.Cyclic:
+		return anyOrder
+	case o.algo.value == "pocket":
+		return nested
+	}
+	return inOrder
 }
 
 // random tells whether the training makes random choices.
@@ -254,7 +212,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := openRows[T](ctx, a, o, paths, bar)
+	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 			return nil, err
 		}
 	}
-	fits, err := budgetBeside(o, count, learned.Source)
+	fits, err := budgetBeside(&o.storage, count, learned.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 	} else {
 		var stream *dataset.Stream[T]
 		if stream, err = in.Stream(ctx); err == nil {
-			err = v.openTemporary(ctx, o, stream, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+			err = v.openTemporary(ctx, &o.storage, stream, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
 		}
 	}
 	if err == nil && v.Rows() == 0 {
@@ -58,8 +58,8 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 }
 
 // openTemporary writes the rows of src to a temporary cache and opens that.
-func (r *rows[T]) openTemporary(ctx context.Context, o *trainOptions, src block.Source[T], written func(rows int64)) error {
-	f, err := cache.Temporary(ctx, o.tempDir(), src, written)
+func (r *rows[T]) openTemporary(ctx context.Context, s *storage, src block.Source[T], written func(rows int64)) error {
+	f, err := cache.Temporary(ctx, s.tempDir(), src, written)
 	if err == nil {
 		r.Source, r.close = f, f.Close
 	}
@@ -68,13 +68,13 @@ func (r *rows[T]) openTemporary(ctx context.Context, o *trainOptions, src block.
 
 // budgetBeside tells whether so many rows fit in memory beside those that are learned from, and tells the garbage collector.
 // It is an error if not even the blocks fit that are in use at a time.
-func budgetBeside[T kernel.Float](o *trainOptions, count int64, learned block.Source[T]) (fits bool, err error) {
+func budgetBeside[T kernel.Float](s *storage, count int64, learned block.Source[T]) (fits bool, err error) {
 	cols := learned.Spec().Cols()
 	all, pass := block.Bytes[T](count, cols), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols)
-	limit, used := o.storage.memory.limit(), block.Bytes[T](learned.Rows(), cols)
+	limit, used := s.memory.limit(), block.Bytes[T](learned.Rows(), cols)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
 		used = min(used, pass) + perceptron.WindowBytes[T](cols)
-	} else if o.storage.memory.bytes == 0 {
+	} else if s.memory.bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}
 	if used+min(all, pass) > limit {

@@ -115,12 +115,12 @@ func testPanel[T kernel.Float](t *testing.T) {
 		}
 		factor := func(r, k int) float64 { return float64(r*k + k + 1) }
 		var scores []float64
-		sums := [Factors][]float64{}
+		sums := [Sums][]float64{}
 		for k := range sums {
 			sums[k] = make([]float64, n)
 		}
 		for lo := 0; lo < b.Len(); lo += PanelRows {
-			panel := [Factors][]float64{}
+			panel := [Sums][]float64{}
 			for k := range panel {
 				panel[k] = make([]float64, n)
 			}
@@ -153,8 +153,8 @@ func testPanel[T kernel.Float](t *testing.T) {
 					p.Load(rows.Slice(lo, hi))
 					p.Scores(w, got[lo:hi])
 					for r := lo; r < hi; r++ {
-						for k := range Factors {
-							p.Factor(r - lo)[k] = factor(r, k)
+						for k := range Sums {
+							p.Factors()[(r-lo)*PanelCols+k] = factor(r, k)
 						}
 					}
 					p.Add()

@@ -11,8 +11,10 @@ import (
 const (
 	// PanelRows is how many rows a Panel holds at most: with a block of columns they fill a quarter of the first-level cache.
 	PanelRows = 32
-	// Factors is how many weighted sums over rows Add makes at a time.
-	Factors = 4
+	// Sums is how many weighted sums over rows Add makes at a time.
+	Sums = 4
+	// PanelCols is from the factors of a row to those of the next.
+	PanelCols = cols
 )
 
 const (
@@ -87,13 +89,14 @@ func (p *Panel[T]) Scores(w, out []float64) {
 	}
 }
 
-// Factor returns the factors of a row, which the caller sets before Add.
-func (p *Panel[T]) Factor(row int) []float64 { return p.factors[row*cols:][:Factors] }
+// Factors returns the factors of the rows, which the caller sets before Add: factor k of row r is element r*PanelCols+k. Those
+// from Sums on stay 0.
+func (p *Panel[T]) Factors() []float64 { return p.factors }
 
 // Add adds the sum over the rows of the panel of factor k times the row to sum k, for each k.
 func (p *Panel[T]) Add() {
 	for j := range len(p.sums) / blockSize {
-		kernel.Outer(p.factors[:p.rows*cols], p.wide[j*panelSize:][:p.rows*cols], p.sums[j*blockSize:][:blockSize], Factors, true)
+		kernel.Outer(p.factors[:p.rows*cols], p.wide[j*panelSize:][:p.rows*cols], p.sums[j*blockSize:][:blockSize], Sums, true)
 	}
 }
 

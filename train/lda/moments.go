@@ -61,7 +61,7 @@ func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T]) (c classes)
 		hi := min(run.Len(), lo+dense.PanelRows)
 		p.Load(run.Slice(lo, hi))
 		for i, y := range run.Y[lo:hi] {
-			f, class := p.Factor(i), 0
+			f, class := p.Factors()[i*dense.PanelCols:], 0
 			if y > 0 {
 				class = 1
 			}

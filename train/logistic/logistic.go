@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -36,9 +35,12 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 	"set l2 above 0, such as 1, or learn with a perceptron")
 
 const (
-	tolerance  = 1e-8    // of Gradient
-	rounding   = 1e-5    // below it, a gradient that a step doesn't halve is made of rounding errors
-	keepFactor = 8       // a factor stays while the gradient falls by so much in a step
+	tolerance  = 1e-6    // of Gradient
+	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
+	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
+	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
+	near       = 1       // below it, a step with the Hessian where it starts comes so near that the Hessian hardly changes
+	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 )
@@ -51,15 +53,16 @@ const (
 // Given rows of any source, it runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
 // "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.4.1):
 // w = w - t H^-1 g from w = 0, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise. A pass over the
-// rows gives the objective and g, and H too unless the last step made the gradient fall to an eighth: then H of an earlier pass
-// serves once more (the chord method). Where there are many rows, it begins with the optimum of a sample of whole runs that
-// lie as far from each other as they can, and the sample's Hessian.
+// rows gives the objective and g, and H too unless one from near by serves once more (the chord method): H of the pass before,
+// if the norm of its gradient was at most 1, or an older one, if the last step with it made the norm fall to a hundredth. The norm
+// is sqrt(g' H^-1 g), the distance from the optimum in standard errors. Where there are many rows, the first steps are made
+// on a sample of whole runs that lie as far from each other as they can; then its optimum and its H are where the steps over
+// all rows begin.
 //
-// It stops when the norm of the gradient in the metric of H^-1, sqrt(g' H^-1 g), which is the distance from the optimum in
-// standard errors, is 1e-8 or less, or doesn't get smaller any more (below 1e-5, where features are far from zero for their
-// deviation). Standard errors are the roots of the diagonal of H^-1 there, with the penalty in it. Where
-// H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the weights are
-// one of many optima then.
+// It stops when the step that is left brings the norm to 1e-6 or less, as far as the last one tells, or when the norm is below 1e-4
+// and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are the roots of the diagonal of H^-1 at the optimum, with the
+// penalty in it. Where H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the
+// weights are one of many optima then.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
 // opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, ErrSeparable,
@@ -86,7 +89,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err := s.solve(ctx); err != nil {
 		return nil, err
 	}
-	r := &Result[T]{Exact: s.w[:s.cols], Gradient: s.norm}
+	r := &Result[T]{Exact: s.w[:s.cols]}
 	r.Epochs, r.Visits, r.Updates, r.Converged = s.passes, s.passes*src.Rows(), s.steps, s.converged
 	r.Seconds = time.Since(start).Seconds()
 	for _, v := range r.Exact {
@@ -106,7 +109,8 @@ type solver[T kernel.Float] struct {
 	at        sums // the sums at w
 	factor    *dense.Factor
 	ridge     float64
-	fresh     bool // factor is of the Hessian at w
+	fresh     bool    // factor is of the Hessian at w
+	goal      float64 // the norm to reach
 	norm      float64
 	before    float64 // the largest |w.x| before the last step
 	passes    int64
@@ -117,7 +121,7 @@ type solver[T kernel.Float] struct {
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), goal: tolerance, start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as it may.
@@ -131,21 +135,25 @@ func (s *solver[T]) solve(ctx context.Context) error {
 // minimise goes on from w, by the factor if there is one.
 func (s *solver[T]) minimise(ctx context.Context) error {
 	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
-	last := math.Inf(1)
-	if s.fresh {
-		last = 0 // the Hessian at zeros says little about that at the optimum
-	}
+	last := 0.0
 	for err == nil {
 		step := s.factor.Solve(s.at.gradient)
-		s.norm = math.Sqrt(max(0, kernel.Dot(s.at.gradient, step)))
-		if s.norm <= tolerance || s.fresh && s.norm <= rounding && s.norm > last/2 {
+		s.norm = s.distance(step)
+		left := s.norm // after the step, at most
+		if last > 0 {
+			left = s.norm * min(1, slack*s.norm/last)
+		}
+		if left <= s.goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
 			s.converged = true
+			for i, v := range step { // takes what is left, for which no pass is needed
+				s.w[i] -= v
+			}
 			return s.quasi()
 		}
 		if s.passes >= s.opt.Epochs {
 			return nil
 		}
-		keep := s.norm*keepFactor <= last
+		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= last
 		last = s.norm
 		var moved bool
 		if moved, err = s.move(ctx, step, keep); err == nil && !moved {
@@ -155,9 +163,14 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	return err
 }
 
+// distance returns the norm of the gradient, of which step is the product with H^-1.
+func (s *solver[T]) distance(step []float64) float64 {
+	return math.Sqrt(max(0, kernel.Dot(s.at.gradient, step)))
+}
+
 // begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
 func (s *solver[T]) begin(ctx context.Context) error {
-	sample, err := newSample(ctx, s.src)
+	sample, err := train.Sample(ctx, s.src)
 	if err != nil || sample == nil {
 		return err
 	}
@@ -166,6 +179,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	opt.L2 *= share
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
+	few.goal = ofSample
 	if err := few.solve(ctx); err != nil || !few.converged || few.ridge > 0 {
 		if err != nil && ctx.Err() == nil {
 			err = nil // all rows may do where a sample doesn't
@@ -235,18 +249,18 @@ func (s *solver[T]) quasi() error {
 	return nil
 }
 
-// describe computes the standard errors, in a pass over the rows if that takes one.
+// describe computes what is told about the weights, in a pass over the rows unless the last one was at these weights.
 func (s *solver[T]) describe(ctx context.Context, r *Result[T]) error {
-	if !s.fresh {
-		at := sums{}
-		if err := s.pass(ctx, s.w, true, &at); err != nil {
+	if !s.fresh || s.converged { // which took a last step
+		if err := s.pass(ctx, s.w, true, &s.at); err != nil {
 			return err
 		}
-		if s.factor, s.ridge = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+		if s.factor, s.ridge = dense.Factorise(s.at.hessian, s.cols); s.factor == nil {
 			return train.TooLarge[T]()
 		}
 	}
 	r.Loss, r.Ridge = s.at.loss, s.ridge
+	r.Gradient = s.distance(s.factor.Solve(s.at.gradient))
 	if s.ridge == 0 {
 		r.StdErrors = s.factor.InverseDiagonal()
 		for i, v := range r.StdErrors {
@@ -263,35 +277,4 @@ func (s *solver[T]) report() {
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
 		Elapsed: time.Since(s.start)})
-}
-
-const (
-	sampleShare   = 8  // of so many rows, one at most is in the sample
-	sampleColumns = 64 // it has so many rows for each column at least
-)
-
-// newSample returns as many runs as a block has, which lie as far from each other as they can, or nil if there are too few rows
-// for a sample to pay.
-func newSample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
-	cols := src.Spec().Cols()
-	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
-	if n*sampleShare > all || n*block.RunRows < int64(sampleColumns*cols) {
-		return nil, nil
-	}
-	var blocks []*block.Block[T]
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		for k := int64(len(blocks)); k < n; k++ {
-			lo := k*all/n*block.RunRows - b.First
-			if lo >= int64(b.Len()) {
-				break
-			}
-			run := b.Slice(int(lo), int(lo)+block.RunRows).Clone()
-			run.First = k * block.RunRows
-			blocks = append(blocks, run)
-		}
-	}
-	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
 }

@@ -103,33 +103,36 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
 	if s == nil {
 		s = c.s[:run.Len()]
 	}
-	var scores, tail, logs [dense.PanelRows]float64
+	var margins, tail, logs [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
 		n := hi - lo
+		y, weights := run.Y[lo:hi], s[lo:hi]
 		c.panel.Load(run.Slice(lo, hi))
-		c.panel.Scores(w, scores[:n])
-		for i, z := range scores[:n] {
-			tail[i] = -math.Abs(z)
+		c.panel.Scores(w, margins[:n])
+		for i, y := range y {
+			margins[i] *= float64(y)
+			tail[i] = -math.Abs(margins[i])
 		}
 		kernel.Sigmoid(tail[:n], tail[:n])
 		for i, t := range tail[:n] {
 			logs[i] = -t
 		}
 		kernel.Log1p(logs[:n], logs[:n])
-		for i, t := range tail[:n] {
-			y := float64(run.Y[lo+i])
-			m := float64(y * scores[i])
-			s[lo+i] = float64(t * (1 - t))
-			r.largest = max(r.largest, math.Abs(m))
-			r.margin = min(r.margin, m)
-			loss := -logs[i]
-			if m < 0 {
-				t = 1 - t
-				loss -= m
+		factors := c.panel.Factors()
+		for i, t := range tail[:len(weights)] {
+			m := margins[i]
+			size := math.Abs(m)
+			if size > r.largest {
+				r.largest = size
 			}
-			r.loss += loss
-			c.panel.Factor(i)[0] = -y * t
+			if m < r.margin {
+				r.margin = m
+			}
+			weights[i] = float64(t * (1 - t))
+			r.loss += (size-m)/2 - logs[i]
+			wrong := 0.5 - math.Copysign(0.5, m) // 1 if m < 0, without a branch that is hard to foresee
+			factors[i*dense.PanelCols] = -float64(y[i]) * (t + float64(wrong*(1-2*t)))
 		}
 		c.panel.Add()
 	}

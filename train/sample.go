@@ -1,0 +1,40 @@
+package train
+
+import (
+	"context"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+const (
+	sampleShare   = 8  // of so many rows, one at most is in the sample
+	sampleColumns = 64 // it has so many rows for each column at least
+)
+
+// Sample returns as many runs as a block has, which lie as far from each other as they can, or nil if there are too few rows
+// for a sample to pay. It makes a pass over the rows.
+func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
+	cols := src.Spec().Cols()
+	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
+	if n*sampleShare > all || n*block.RunRows < int64(sampleColumns*cols) {
+		return nil, nil
+	}
+	var blocks []*block.Block[T]
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for k := int64(len(blocks)); k < n; k++ {
+			lo := k*all/n*block.RunRows - b.First
+			if lo >= int64(b.Len()) {
+				break
+			}
+			run := b.Slice(int(lo), int(lo)+block.RunRows).Clone()
+			run.First = k * block.RunRows
+			blocks = append(blocks, run)
+		}
+	}
+	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
+}
