@@ -17,8 +17,12 @@ func Class[T kernel.Float](score T, positive int) int {
 	return 1 - positive
 }
 
-// Best returns the number of the class with the greatest score of row r, of more than two, the first of equal ones.
-func Best[T kernel.Float](scores [][]T, r int) int {
+// Predicted returns the number of the class that the scores of row r predict: Class of its only one, or, where each class has one, the
+// class with the greatest, the first of equal ones.
+func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
+	if len(scores) == 1 {
+		return Class(scores[0][r], positive)
+	}
 	best := 0
 	for c := range scores {
 		if scores[c][r] > scores[best][r] {

@@ -97,7 +97,7 @@ func TestClasses(t *testing.T) {
 	}
 	scores := mustScore(t, s, b)
 	for r, want := range []int{0, 1, 2, 1} {
-		if got := Best(scores, r); got != want {
+		if got := Predicted(scores, r, 0); got != want {
 			t.Errorf("row %d is of class %d, want %d", r, got, want)
 		}
 	}

@@ -155,6 +155,9 @@ func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi 
 		}
 		for i, total := range totals {
 			out[c][lo+i] = T(float64(total) / v.visits)
+			if s := sums[i]; s-s != 0 { // of a missing value, or an overflow
+				out[c][lo+i] = s - s
+			}
 		}
 	}
 	return nil

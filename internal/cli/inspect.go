@@ -198,6 +198,9 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Pocket != "" {
 		options += ", pocket " + r.Options.Pocket
 	}
+	if r.Options.Form != "" {
+		options += ", form " + r.Options.Form
+	}
 	if r.Options.Validation > 0 {
 		options += ", validation " + real(r.Options.Validation)
 	}
@@ -218,6 +221,9 @@ func (r modelReport) text(path string) []byte {
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		how...)
+	if r.Expansion != nil {
+		pairs = append(pairs, kernelText(r.Expansion)...)
+	}
 	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
@@ -235,6 +241,10 @@ func (r modelReport) text(path string) []byte {
 	if r.StdErrors != nil {
 		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, largestWeights))
+		return s.Bytes()
+	}
+	s.misclassifiedTable(t.Misclassified)
+	if r.Expansion != nil {
 		return s.Bytes()
 	}
 	rows := [][]string{{"feature", "weight"}}

@@ -37,9 +37,18 @@ func unusedBy(algorithm string) []string {
 	return []string{"l2"}
 }
 
+// unused is unusedBy with the options of the dual form.
+func (o *trainOptions) unused() []string {
+	names := unusedBy(o.algo.value)
+	if isDual(o.algo.value) {
+		return append(names, o.dual.unused()...)
+	}
+	return append(names, "kernel", "degree", "gamma", "coef0", "form")
+}
+
 // settle notes options that the learner has no use for, and lets none of them have a say.
 func (a *app) settle(cmd *cobra.Command, o *trainOptions) {
-	for _, name := range unusedBy(o.algo.value) {
+	for _, name := range o.unused() {
 		if cmd.Flags().Changed(name) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
@@ -56,36 +65,30 @@ func checkL2(l2 float64) error {
 	return nil
 }
 
-// A solution is what the learners that solve tell about a model besides train.Result.
-type solution struct {
-	options   model.Options
-	stdErrors []float64
-	ridge     float64
-}
-
-// solve learns by a learner that solves; for another it returns nil.
-func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T], *solution, error) {
+// solve learns by a learner that solves, or in the dual form; for another it returns nil. It returns what is to be added to the model,
+// too.
+func solve[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T],
+	func(*model.Model), error) {
 	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
 	switch o.algo.value {
+	case dualName, kernelName:
+		return learnDual(ctx, a, o, src, show)
 	case logisticName:
 		r, err := logistic.Train(ctx, src, logistic.Options{Options: opt, L2: o.l2})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge}, nil
+		return &r.Result, func(m *model.Model) {
+			m.Options, m.StdErrors, m.Training.Ridge = model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge
+		}, nil
 	case ldaName:
 		r, err := lda.Train(ctx, src, lda.Options{Options: opt})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{ridge: r.Ridge}, nil
+		return &r.Result, func(m *model.Model) { m.Options, m.Training.Ridge = model.Options{}, r.Ridge }, nil
 	}
 	return nil, nil, nil
-}
-
-// describe adds to a model what the solution tells.
-func (s *solution) describe(m *model.Model) {
-	m.Options, m.StdErrors, m.Training.Ridge = s.options, s.stdErrors, s.ridge
 }
 
 // howSolved tells of a model of a learner that solves which options it had, and how it went.

@@ -291,7 +291,7 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 			return err
 		}
 		for i, y := range b.Y {
-			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Best(scores, i) != int(y) {
+			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
 				r.Errors++
 			}
 			norm.add(b.First+int64(i), scores, i)
