@@ -48,8 +48,9 @@ type Result[T kernel.Float] struct {
 	Expansion *model.Expansion
 	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
 
-	Mistakes []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta
-	Computed int64   // rows of inner products that were computed, some more than once if the memory was short of them
+	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta
+	GramSeconds float64 // of Seconds, what the matrix of all inner products took
+	Computed    int64   // rows of inner products that were computed, some more than once if the memory was short of them
 }
 
 // Bytes returns how much memory the inner products of all pairs of rows take.
@@ -133,7 +134,7 @@ func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != 
 
 func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
 	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
-	r.Seconds = time.Since(l.start).Seconds()
+	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Sub(l.start).Seconds()
 	r.Converged = true
 	for _, m := range l.machines {
 		r.Visits = max(r.Visits, m.visits)

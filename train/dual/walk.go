@@ -30,7 +30,7 @@ type learner[T kernel.Float] struct {
 	whole    *gram.Symmetric[T]
 	cache    *gram.RowCache[T] // or that
 
-	start, reported time.Time
+	start, multiplied, reported time.Time
 }
 
 // A machine tells one class from the others.
@@ -88,6 +88,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 	if err := l.multiply(ctx); err != nil {
 		return nil, err
 	}
+	l.multiplied = time.Now()
 	return l, nil
 }
 
