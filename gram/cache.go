@@ -30,6 +30,9 @@ type RowCache[T kernel.Float] struct {
 	clock    int64
 	computed int64
 	mirrors  []mirror[T]
+
+	batch  int        // most rows of the next one
+	latest []*slot[T] // of the latest one
 }
 
 // A slot is room for a row.
@@ -37,12 +40,17 @@ type slot[T kernel.Float] struct {
 	row    uint32
 	used   int64 // when it was used last
 	pinned int64 // when it was last found to be needed soon
+	asked  bool  // for, since it was computed
 	place  int   // in the heap
 	values []T
 }
 
-// batchRows is how many rows are computed at a time at most: the rows that they are multiplied with are packed for all of them.
-const batchRows = 64
+// A batch has up to leastBatch rows, which cost little more than one as long as a tile has as many columns, and up to mostBatch
+// where what is said to come next comes: the rows that they are multiplied with are packed once for all of them.
+const (
+	leastBatch = 16
+	mostBatch  = 64
+)
 
 // slabBytes is about how much memory is taken at a time.
 const slabBytes = 64 << 20
@@ -59,6 +67,7 @@ func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int)
 	if c.most < 1 && x.n > 0 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
 	}
+	c.batch = leastBatch
 	c.mirrors = make([]mirror[T], c.workers)
 	return c, nil
 }
@@ -76,11 +85,12 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 	c.uses[i]++
 	c.clock++
 	if s := c.at[i]; s != nil {
-		s.used = c.clock
+		s.used, s.asked = c.clock, true
 		heap.Fix((*slotHeap[T])(c), s.place)
 		return s.values, nil
 	}
-	batch, most := []uint32{uint32(i)}, min(batchRows, max(1, c.most/2))
+	c.adapt()
+	batch, most := []uint32{uint32(i)}, min(c.batch, max(1, c.most/2))
 	for r := range ahead {
 		if s := c.at[r]; s != nil {
 			s.pinned = c.clock
@@ -98,12 +108,30 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 		return nil, err
 	}
 	for k, s := range slots {
-		s.row, s.used = batch[k], c.clock
+		s.row, s.used, s.asked = batch[k], c.clock, k == 0
 		c.at[s.row] = s
 		heap.Push((*slotHeap[T])(c), s)
 	}
+	c.latest = slots
 	c.computed += int64(len(batch))
 	return slots[0].values, nil
+}
+
+// adapt makes batches larger where most rows of the latest one were asked for, and else smaller.
+func (c *RowCache[T]) adapt() {
+	asked := 0
+	for _, s := range c.latest {
+		if s.asked {
+			asked++
+		}
+	}
+	switch {
+	case len(c.latest) < c.batch:
+	case 4*asked >= 3*c.batch:
+		c.batch = min(mostBatch, 2*c.batch)
+	default:
+		c.batch = max(leastBatch, c.batch/2)
+	}
 }
 
 // room takes up to n slots, at least one: free ones, or those of rows that are given up. Rows that are needed soon aren't, unless

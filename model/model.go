@@ -8,7 +8,9 @@
 //
 // Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, also where the
 // weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
-// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one.
+// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one. Of more than two
+// classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
+// "weights"; see Expansion.
 //
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:

@@ -137,7 +137,7 @@ func TestDualMillion(t *testing.T) {
 	}
 	data, path := filepath.Join(t.TempDir(), "x.parquet"), filepath.Join(t.TempDir(), "m.json")
 	succeed(t, "gen", "--rows", "1000000", "--features", "4", "--noise", "0.1", "--out", data)
-	status, _, stderr := command("train", data, "--label", "label", "--algo", "kernel-perceptron", "--kernel", "rbf", "--max-updates", "40", "--memory",
+	status, _, stderr := command("train", data, "--label", "label", "--algo", "kernel-perceptron", "--kernel", "rbf", "--max-updates", "12", "--memory",
 		"256MiB", "--out", path)
 	if status != exitDone || !strings.Contains(stderr, "the Gram matrix needs 3.638 TiB, --memory is 256 MiB: using the row cache") {
 		t.Errorf("status %d, %q", status, stderr)

@@ -82,7 +82,7 @@ func testPrimal[T kernel.Float](t *testing.T) {
 	for _, c := range []struct {
 		rows, features int
 		flips          float64
-	}{{1, 1, 0}, {300, 4, 0}, {700, 6, 0.1}, {5000, 3, 0.02}} {
+	}{{1, 1, 0}, {300, 4, 0}, {700, 6, 0.1}, {4500, 3, 0.02}} {
 		x, y := noisy(c.rows, c.features, c.flips, 3)
 		for i, order := range train.Orders {
 			d := testrows.Dense[T](x, y, i%2 == 0)
@@ -92,7 +92,7 @@ func testPrimal[T kernel.Float](t *testing.T) {
 			for _, limit := range []int64{0, 1, 17} {
 				opt := train.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
 				if c.flips == 0 {
-					opt.Epochs = 200
+					opt.Epochs = 100
 				}
 				want, err := perceptron.Train(ctx, d, perceptron.Options{Options: opt})
 				if err != nil {
@@ -348,7 +348,8 @@ func TestClasses(t *testing.T) {
 func TestSame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	d, _, _ := classes[float32](500)
+	const row = 200 * 4 // bytes of a row of the matrix
+	d, _, _ := classes[float32](200)
 	for _, opt := range []Options{
 		{Form: Averaged},
 		{Kernel: model.Kernel{Kind: "rbf"}},
@@ -359,10 +360,10 @@ func TestSame(t *testing.T) {
 		var want *Result[float32]
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			for workers, memory := range map[int]int64{1: 0, 2: 2016, 3: 100 * 2016, 8: 20 * 2016, 4: 1 << 30} {
+			for workers, memory := range map[int]int64{1: 0, 2: row, 3: 40 * row, 8: 8 * row, 4: 1 << 30} {
 				opt.Workers, opt.Memory = workers, memory
 				got := mustTrain(t, d, opt)
-				if cached := memory > 0 && memory < Bytes[float32](500); cached == (got.Computed == 500) && memory != 100*2016 {
+				if cached := memory > 0 && memory < Bytes[float32](200); cached == (got.Computed == 200) && memory != 40*row {
 					t.Errorf("%d bytes: %d rows computed", memory, got.Computed)
 				}
 				got.Seconds, got.GramSeconds, got.Computed = 0, 0, 0
