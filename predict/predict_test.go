@@ -131,3 +131,39 @@ func TestValid(t *testing.T) {
 		t.Errorf("valid are %v", got)
 	}
 }
+
+// TestExpansionMissing: a missing value makes the scores of its row NaN, voted ones too, and of no other row.
+func TestExpansionMissing(t *testing.T) {
+	for _, kind := range []string{"linear", "poly", "rbf"} {
+		for _, voted := range []bool{false, true} {
+			m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+			m.Weights = nil
+			m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: kind, Degree: 2, Gamma: 1}, Rows: []int64{3, 5},
+				Support: model.Pack([]float32{1, 2, 3, 4}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
+			if voted {
+				m.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{0, 1, 0}), Survived: model.Pack([]int64{3, 1, 1})}}
+			}
+			if err := m.Check(); err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewScorer[float32](m, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := block.New[float32](0, 600, 3)
+			for i := range b.X {
+				b.X[i] = float32(i%5) - 2
+			}
+			b.X[300*b.Stride+1] = float32(math.NaN())
+			scores := mustScore(t, s, b)[0]
+			for r, score := range scores {
+				if (score != score) != (r == 300) {
+					t.Fatalf("%s, voted %v: score %d is %v", kind, voted, r, score)
+				}
+			}
+			if valid := Valid(b, scores); valid[300] || !valid[299] {
+				t.Errorf("%s, voted %v: valid are %v", kind, voted, valid[299:301])
+			}
+		}
+	}
+}
