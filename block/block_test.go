@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"halfspace/kernel"
@@ -86,6 +89,84 @@ func TestReduceRuns(t *testing.T) {
 	nothing := func(Run[float32]) int { return 0 }
 	if err := ReduceRuns(ctx, d, 2, nothing, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context was cancelled", err)
+	}
+}
+
+// TestReduceRunsWaits: a run that takes long lets few others go ahead, and those who wait for it end with the context.
+func TestReduceRunsWaits(t *testing.T) {
+	const workers = 3
+	d := random[float32](40*RunRows, 1)
+	for _, cancelled := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(context.Background())
+		var ahead, merged atomic.Int64
+		part := func(r Run[float32]) int64 {
+			if r.Number != 5 {
+				ahead.Add(1)
+				return r.Number
+			}
+			before := int64(-1)
+			for n := ahead.Load(); n != before; n = ahead.Load() { // until the others have stopped
+				before = n
+				time.Sleep(20 * time.Millisecond)
+			}
+			if before > 5+2*workers {
+				t.Errorf("%d runs were done beside run 5", before)
+			}
+			if cancelled {
+				cancel()
+			}
+			return r.Number
+		}
+		err := ReduceRuns(ctx, d, workers, part, func(number int64) {
+			if merged.Add(1) != number+1 {
+				t.Errorf("result %d is merged after %d others", number, merged.Load()-1)
+			}
+		})
+		if cancelled != errors.Is(err, context.Canceled) || !cancelled && (err != nil || merged.Load() != 40) {
+			t.Errorf("cancelled %v: error %v, %d results merged", cancelled, err, merged.Load())
+		}
+		cancel()
+	}
+}
+
+// A lender lends one block's memory again and again, as sources do that aren't in memory.
+type lender struct{ *Data[float32] }
+
+func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
+	return func(yield func(*Block[float32], error) bool) {
+		for b, err := range l.Data.Blocks(ctx) {
+			lent := b.Clone()
+			goOn := yield(lent, err)
+			clear(lent.X)
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// TestRuns: of data in memory several blocks' runs come at a time, and of other sources never those of a block that is gone.
+func TestRuns(t *testing.T) {
+	d := random[float32](5*Rows[float32](700)+5, 700) // of a run each, and some rows
+	for src, want := range map[Source[float32]][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
+		var got []int
+		next := int64(0)
+		for runs, err := range Runs(context.Background(), src, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, len(runs))
+			for _, r := range runs {
+				b := d.blocks[r.Number]
+				if r.Number != next || r.First != b.First || !slices.Equal(r.X, b.X) || !slices.Equal(r.Y, b.Y) {
+					t.Errorf("run %d isn't its rows", next)
+				}
+				next++
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v runs at a time, want %v", got, want)
+		}
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -97,39 +100,124 @@ type Run[T kernel.Float] struct {
 	Number int64
 }
 
-// EachRun calls do for every run of a block on up to workers goroutines, and returns when all calls have. It stops early
-// with ctx's error.
-func EachRun[T kernel.Float](ctx context.Context, b *Block[T], workers int, do func(Run[T])) error {
+// Parallel calls do for tasks 0 to n on so many workers, and returns when all calls have; do gets the worker's number, too. A
+// worker takes the next task when it has done one. It stops early with ctx's error.
+func Parallel(ctx context.Context, workers, n int, do func(worker, task int)) error {
+	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, workers))
-	for lo := 0; lo < b.Len(); lo += RunRows {
+	for worker := range min(max(1, workers), n) {
 		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			for {
+				task := int(next.Add(1)) - 1
+				if task >= n {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				do(worker, task)
 			}
-			do(Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
-			return nil
 		})
 	}
 	return g.Wait()
 }
 
+// Runs yields the runs of src in row order, many at a time, so that those who share them out seldom wait for each other: of
+// data in memory the runs of as many blocks as have n or all of them, of other sources those of a block. They are valid until
+// the next are asked for.
+func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
+	_, keeps := src.(*Data[T])
+	return func(yield func([]Run[T], error) bool) {
+		var runs []Run[T]
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for lo := 0; lo < b.Len(); lo += RunRows {
+				runs = append(runs, Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
+			}
+			if keeps && len(runs) < n {
+				continue
+			}
+			if !yield(runs, nil) {
+				return
+			}
+			runs = runs[:0]
+		}
+		if len(runs) > 0 {
+			yield(runs, nil)
+		}
+	}
+}
+
 // ReduceRuns computes part on every run of src on up to workers goroutines, and hands the results to merge one at a
-// time in row order, whatever the number of workers.
+// time in row order, whatever the number of workers. Few results exist at a time: two for each worker.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
 	part func(Run[T]) R, merge func(R)) error {
-	var results []R
-	for b, err := range src.Blocks(ctx) {
+	workers = max(1, workers)
+	for runs, err := range Runs(ctx, src, math.MaxInt) {
 		if err != nil {
 			return err
 		}
-		results = append(results[:0], make([]R, (b.Len()+RunRows-1)/RunRows)...)
-		if err := EachRun(ctx, b, workers, func(r Run[T]) { results[r.Number-b.First/RunRows] = part(r) }); err != nil {
+		o := newOrdered(2*workers, merge)
+		stop := context.AfterFunc(ctx, o.end)
+		err = Parallel(ctx, workers, len(runs), func(_, i int) {
+			if o.wait(i) {
+				o.put(i, part(runs[i]))
+			}
+		})
+		if stop(); err != nil {
 			return err
-		}
-		for _, r := range results {
-			merge(r)
 		}
 	}
 	return nil
+}
+
+// An ordered takes results 0, 1, 2, ... in any order and merges them in theirs. It has room for some that wait.
+type ordered[R any] struct {
+	mu      sync.Mutex
+	moved   sync.Cond
+	merge   func(R)
+	merged  int // so many were
+	results []R // result i at i modulo the room
+	there   []bool
+	ended   bool
+}
+
+func newOrdered[R any](room int, merge func(R)) *ordered[R] {
+	o := &ordered[R]{merge: merge, results: make([]R, room), there: make([]bool, room)}
+	o.moved.L = &o.mu
+	return o
+}
+
+// wait returns true when there is room for result i, or false at the end. Whoever computes the next one to be merged never
+// waits.
+func (o *ordered[R]) wait(i int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i >= o.merged+len(o.results) && !o.ended {
+		o.moved.Wait()
+	}
+	return !o.ended
+}
+
+// end ends all waits.
+func (o *ordered[R]) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	o.moved.Broadcast()
+}
+
+func (o *ordered[R]) put(i int, r R) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.results[i%len(o.results)], o.there[i%len(o.results)] = r, true
+	for k := o.merged % len(o.results); o.there[k]; k = o.merged % len(o.results) {
+		o.merge(o.results[k])
+		o.results[k], o.there[k] = *new(R), false
+		o.merged++
+	}
+	o.moved.Broadcast()
 }

@@ -3,10 +3,7 @@ package gram
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -60,7 +57,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
 		const group = 8 // tiles of columns for each task
-		err := parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(_, task int) {
+		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(_, task int) {
 			at := task * group * p.nr
 			p.b.pack(packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
 		})
@@ -68,7 +65,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 			return err
 		}
 		cuts := p.cut(lo, hi, tasksEach*workers)
-		err = parallel(ctx, workers, len(cuts)-1, func(worker, task int) {
+		err = block.Parallel(ctx, workers, len(cuts)-1, func(worker, task int) {
 			for i := cuts[task]; i < cuts[task+1]; i += mc {
 				p.rows(w[worker], worker, packed, room, i, min(i+mc, cuts[task+1]), lo, hi)
 			}
@@ -152,26 +149,4 @@ func (p *product[T]) panel(w worker[T], packed []T, i0, i1, j0, j1, lo, k int) {
 		}
 		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], w.block[first*w.stride+j-j0:], w.stride, k > 0)
 	}
-}
-
-// parallel runs tasks 0 to n on so many workers; do gets the worker's number, too. A worker takes the next task when it
-// has done one.
-func parallel(ctx context.Context, workers, n int, do func(worker, task int)) error {
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for worker := range min(workers, n) {
-		g.Go(func() error {
-			for {
-				task := int(next.Add(1)) - 1
-				if task >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				do(worker, task)
-			}
-		})
-	}
-	return g.Wait()
 }

@@ -40,18 +40,20 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	for i := range w {
 		w[i] = newWeigher[T](cols)
 	}
-	for b, err := range src.Blocks(ctx) {
+	for found, err := range block.Runs(ctx, src, windowRuns(cols)) {
 		if err != nil {
 			return err
 		}
-		n := (b.Len() + block.RunRows - 1) / block.RunRows
-		for len(runs) < n {
+		for len(runs) < len(found) {
 			runs = append(runs, &run[T]{sums: newSums(cols), s: make([]float64, block.RunRows)})
 		}
-		if err := scatterBlock(ctx, b, runs[:n], weigh, w); err != nil {
+		for i, r := range found {
+			runs[i].Run, runs[i].s = r, runs[i].s[:r.Len()]
+		}
+		if err := scatterRuns(ctx, runs[:len(found)], weigh, w); err != nil {
 			return err
 		}
-		for _, r := range runs[:n] {
+		for _, r := range runs[:len(found)] {
 			total.add(r.sums)
 		}
 	}
@@ -66,15 +68,16 @@ type run[T kernel.Float] struct {
 	sums sums
 }
 
-// scatterBlock computes the sums of each run of a block. Where there are few runs, workers share them: each part of a run is
-// some rows of the sums, cut so that the parts have about the same area.
-func scatterBlock[T kernel.Float](ctx context.Context, b *block.Block[T], runs []*run[T], weigh func(block.Run[T], []float64),
-	w []*weigher[T]) error {
-	err := parallel(ctx, len(w), len(runs), func(_, i int) {
-		lo := i * block.RunRows
-		hi := min(b.Len(), lo+block.RunRows)
-		runs[i].Run = block.Run[T]{Block: b.Slice(lo, hi), Number: b.First/block.RunRows + int64(i)}
-		runs[i].s = runs[i].s[:hi-lo]
+// windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large.
+func windowRuns(cols int) int {
+	const most = 16 << 20
+	return min(64, max(1, most/(8*cols*cols+1)))
+}
+
+// scatterRuns computes the sums of each run. Where there are few runs, workers share them: each part of a run is some rows of
+// the sums, cut so that the parts have about the same area.
+func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func(block.Run[T], []float64), w []*weigher[T]) error {
+	err := block.Parallel(ctx, len(w), len(runs), func(_, i int) {
 		clear(runs[i].sums.blocks)
 		weigh(runs[i].Run, runs[i].s)
 	})
@@ -83,7 +86,7 @@ func scatterBlock[T kernel.Float](ctx context.Context, b *block.Block[T], runs [
 	}
 	cuts := runs[0].sums.cut((2*len(w) + len(runs) - 1) / len(runs))
 	parts := len(cuts) - 1
-	return parallel(ctx, len(w), len(runs)*parts, func(worker, task int) {
+	return block.Parallel(ctx, len(w), len(runs)*parts, func(worker, task int) {
 		r, part := runs[task/parts], task%parts
 		w[worker].sum(r, cuts[part], cuts[part+1])
 	})

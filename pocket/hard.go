@@ -145,13 +145,12 @@ func (h *hardRows[T]) mark(ctx context.Context, last T) error {
 	if h.bits == nil {
 		h.bits = make([]uint64, (h.src.Rows()+63)/64)
 	}
-	for b, err := range h.src.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		if err := block.EachRun(ctx, b, h.workers, func(r block.Run[T]) { h.markRun(r, last) }); err != nil {
-			return err
-		}
+	err := block.ReduceRuns(ctx, h.src, h.workers, func(r block.Run[T]) struct{} {
+		h.markRun(r, last)
+		return struct{}{}
+	}, func(struct{}) {})
+	if err != nil {
+		return err
 	}
 	h.marks = h.bits
 	return nil

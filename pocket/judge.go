@@ -25,7 +25,7 @@ type judge[T kernel.Float] struct {
 	scratch    sync.Pool
 }
 
-// A scratch is what judging a run needs.
+// A scratch is what judging rows needs.
 type scratch[T kernel.Float] struct {
 	counts []int64
 	x, y   []T // rows that were selected from the run
@@ -68,7 +68,11 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 		if err != nil {
 			return err
 		}
-		if err := block.EachRun(ctx, b, j.workers, func(r block.Run[T]) { j.run(r, rows) }); err != nil {
+		err := block.Parallel(ctx, j.workers, (b.Len()+taskRows-1)/taskRows, func(_, task int) {
+			lo := task * taskRows
+			j.rows(b.Slice(lo, min(b.Len(), lo+taskRows)), rows)
+		})
+		if err != nil {
 			return err
 		}
 		if j.drop(limit); len(j.alive) == 0 {
@@ -94,13 +98,17 @@ func (j *judge[T]) drop(limit int64) {
 	}
 }
 
-// run adds the errors on some rows of a run to the counts.
-func (j *judge[T]) run(r block.Run[T], rows selection) {
+// taskRows is how many rows a worker judges at a time: a quarter of a run, so that workers end together, and a multiple of the
+// rows in a word of marks.
+const taskRows = block.RunRows / 4
+
+// rows adds the errors on some rows of b to the counts.
+func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 	s := j.scratch.Get().(*scratch[T])
 	defer j.scratch.Put(s)
 	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
 	clear(s.counts)
-	n := j.count(r, rows, s)
+	n := j.count(b, rows, s)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for k, i := range j.alive {
@@ -109,24 +117,24 @@ func (j *judge[T]) run(r block.Run[T], rows selection) {
 	j.scored += int64(n * len(j.alive))
 }
 
-// count adds the errors on some rows of a run to s.counts and returns how many rows those are. Selected rows are copied, so
+// count adds the errors on some rows of b to s.counts and returns how many rows those are. Selected rows are copied, so
 // that the kernel finds them one behind the other.
-func (j *judge[T]) count(r block.Run[T], rows selection, s *scratch[T]) (scored int) {
+func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
 	if rows.marks == nil {
-		r.Errors(j.candidates, s.counts)
-		return r.Len()
+		b.Errors(j.candidates, s.counts)
+		return b.Len()
 	}
 	n := 0
-	for lo := 0; lo < r.Len(); lo += 64 {
-		word := rows.marks[(int(r.First)+lo)/64] ^ rows.flip
-		if left := r.Len() - lo; left < 64 {
+	for lo := 0; lo < b.Len(); lo += 64 {
+		word := rows.marks[(int(b.First)+lo)/64] ^ rows.flip
+		if left := b.Len() - lo; left < 64 {
 			word &= 1<<left - 1
 		}
 		for word != 0 {
 			skip := bits.TrailingZeros64(word)
 			k := min(bits.TrailingZeros64(^(word >> skip)), len(s.y)-n)
-			copy(s.x[n*j.stride:], r.X[(lo+skip)*j.stride:][:k*j.stride])
-			copy(s.y[n:], r.Y[lo+skip:][:k])
+			copy(s.x[n*j.stride:], b.X[(lo+skip)*j.stride:][:k*j.stride])
+			copy(s.y[n:], b.Y[lo+skip:][:k])
 			word &^= (1<<k - 1) << skip
 			if n += k; n == len(s.y) {
 				j.candidates.Errors(s.x, s.y, s.counts)

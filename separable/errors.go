@@ -53,15 +53,17 @@ func (s *searcher[T]) pocket(ctx context.Context) (int64, error) {
 	return learned.Errors, nil
 }
 
+const maxWitnesses = 1000
+
 // disjoint counts witnesses that share no row: the rows of each are removed before the next is looked for, until the rest
 // is separable, or there are enough, or the passes are used up. A witness only of rows with label -1 isn't counted: weights of
 // zero, which predict -1, make no error on it. All others have a row on which a given w errs, since the weighted sum of
 // their y (w.x) is zero: one is below zero, or all are zero, also that of a row with label +1.
 func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
 	found := &Errors{Found: -1}
-	most := max(16, min(1000, int64(1<<16/(s.cols*s.cols))))
+	s.left = effort{ctx, min(s.left.left, maxEffort/64)}
 	last := s.passes + 20
-	for found.AtLeast < most {
+	for found.AtLeast < maxWitnesses {
 		if witness != nil {
 			if slices.Contains(witness.Labels, 1) {
 				found.AtLeast++

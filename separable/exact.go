@@ -70,20 +70,60 @@ func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], w
 	return row, exact, err
 }
 
+// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. What float64 can tell isn't the smallest isn't
+// computed exactly.
+func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, workers int) (float64, error) {
+	w := rounded(whole)
+	part := func(r block.Run[T]) *big.Float {
+		x := make([]float64, len(w))
+		above := math.Inf(1) // the smallest
+		low := make([]float64, r.Len())
+		for i := range low {
+			copyRow(r.Block, i, x)
+			v, off := dot(x, w)
+			v *= float64(r.Y[i])
+			low[i], above = v-off, min(above, v+off)
+		}
+		least := new(big.Float).SetInf(false)
+		for i, v := range low {
+			if v > above {
+				continue
+			}
+			copyRow(r.Block, i, x)
+			sum := new(big.Rat)
+			for j, v := range x {
+				sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(v*float64(r.Y[i])), new(big.Rat).SetInt(whole[j])))
+			}
+			if f := new(big.Float).SetRat(sum); f.Cmp(least) < 0 {
+				least = f
+			}
+		}
+		return least
+	}
+	least := new(big.Float).SetInf(false)
+	err := block.ReduceRuns(ctx, src, workers, part, func(f *big.Float) {
+		if f.Cmp(least) < 0 {
+			least = f
+		}
+	})
+	square := new(big.Float)
+	for _, v := range whole {
+		f := new(big.Float).SetInt(v)
+		square.Add(square, f.Mul(f, f))
+	}
+	margin, _ := new(big.Float).Quo(least, square.Sqrt(square)).Float64()
+	return margin, err
+}
+
 // verifyWitness tells whether the weighted sum of the rows, times their labels, is zero in every column, the bias
 // included, and the weights are above zero. It reads the rows from src.
 func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *Witness) (bool, error) {
 	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
 		return false, nil
 	}
-	cols := src.Spec().Cols()
-	x := make([]float64, cols)
-	sums := make([]*big.Rat, cols)
-	for j := range sums {
-		sums[j] = new(big.Rat)
-	}
+	x := make([]float64, src.Spec().Cols())
+	z := make([][]float64, 0, len(w.Rows))
 	next := 0
-	term := new(big.Rat)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return false, err
@@ -93,62 +133,47 @@ func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *
 				return false, nil
 			}
 			i := int(w.Rows[next] - b.First)
-			if float64(w.Labels[next]) != float64(b.Y[i]) {
+			y := float64(b.Y[i]) // -1 or +1
+			if float64(w.Labels[next]) != y {
 				return false, nil
 			}
 			copyRow(b, i, x)
-			for j, v := range x {
-				term.SetFloat64(v * float64(b.Y[i])) // the label is -1 or +1
-				sums[j].Add(sums[j], term.Mul(term, w.Weights[next]))
+			for j := range x {
+				x[j] *= y
 			}
+			z = append(z, slices.Clone(x))
 		}
 	}
-	notZero := func(sum *big.Rat) bool { return sum.Sign() != 0 }
-	return next == len(w.Rows) && !slices.ContainsFunc(sums, notZero), nil
+	return next == len(w.Rows) && sumsToZero(z, w.Weights), nil
 }
 
-// combination returns weights >= 0 whose sum is 1 and with which the sum of the vectors z is zero, or nil where this
-// finds none, or effort is used up: the vectors are tried as a basis from the first on, and one that depends on those before it gets weight 0.
-// So the solution is a vertex of all there are. All arithmetic is exact: Gauss-Jordan elimination without fractions
-// (Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", 1968).
-func combination(z [][]float64, left *effort) []*big.Rat {
-	a := system(z)
-	k := len(z)
-	d := big.NewInt(1)
-	pivots := 0 // rows that have one
-	basis := make([]int, 0, k)
-	for c := 0; c < k && pivots < len(a); c++ {
-		p := pivots
-		for p < len(a) && a[p][c].Sign() == 0 {
-			p++
-		}
-		if p == len(a) {
-			continue
-		}
-		a[p], a[pivots] = a[pivots], a[p]
-		if !eliminate(a, pivots, c, d, left) {
-			return nil
-		}
-		d = new(big.Int).Set(a[pivots][c])
-		basis = append(basis, c)
-		pivots++
+// sumsToZero tells whether the weighted sum of the vectors is zero.
+func sumsToZero(z [][]float64, weights []*big.Rat) bool {
+	d, common := big.NewInt(1), new(big.Int) // the least denominator that all have
+	for _, w := range weights {
+		common.GCD(nil, nil, d, w.Denom())
+		d.Mul(d, common.Quo(w.Denom(), common))
 	}
-	for _, row := range a[pivots:] {
-		if row[k].Sign() != 0 {
-			return nil
+	var sum, product big.Int
+	numbers := make([]*big.Int, len(weights))
+	for i, w := range weights {
+		numbers[i] = new(big.Int).Quo(d, w.Denom())
+		numbers[i].Mul(numbers[i], w.Num())
+	}
+	column := make([]float64, len(z))
+	for j := range z[0] {
+		for i := range z {
+			column[i] = z[i][j]
+		}
+		sum.SetInt64(0)
+		for i, v := range integers(column) {
+			sum.Add(&sum, product.Mul(v, numbers[i]))
+		}
+		if sum.Sign() != 0 {
+			return false
 		}
 	}
-	lambda := make([]*big.Rat, k)
-	for i := range lambda {
-		lambda[i] = new(big.Rat)
-	}
-	for i, c := range basis {
-		if a[i][k].Sign()*d.Sign() < 0 {
-			return nil
-		}
-		lambda[c].SetFrac(a[i][k], d)
-	}
-	return lambda
+	return true
 }
 
 // system returns the equations of combination as rows of integers, the right side last: a row for each coordinate, and
@@ -176,20 +201,29 @@ func system(z [][]float64) [][]*big.Int {
 
 // An effort is about how many products of machine words exact arithmetic may still take. Time isn't what ends it, so that
 // results are the same everywhere.
-type effort int64
+type effort struct {
+	ctx  context.Context
+	left int64
+}
 
 // maxEffort takes half a minute or so.
-const maxEffort effort = 1 << 34
+const maxEffort = 1 << 34
+
+// spend tells whether as much was left, and ctx isn't done.
+func (e *effort) spend(products int64) bool {
+	e.left -= products
+	return e.left >= 0 && e.ctx.Err() == nil
+}
 
 // eliminate makes column c zero but in row p, d being the pivot before. It stops and returns false if that is too much.
 func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	var product big.Int
-	words := func(v *big.Int) effort { return effort(v.BitLen()/64 + 1) }
+	words := func(v *big.Int) int64 { return int64(v.BitLen()/64 + 1) }
 	for i := range a {
 		if i == p {
 			continue
 		}
-		if *left < 0 {
+		if !left.spend(0) {
 			return false
 		}
 		factor := new(big.Int).Set(a[i][c])
@@ -197,7 +231,7 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 			if v.Sign() == 0 && (factor.Sign() == 0 || a[p][j].Sign() == 0) {
 				continue
 			}
-			*left -= 8 + words(v)*(words(a[p][c])+words(d)) + words(factor)*words(a[p][j])
+			left.left -= 8 + words(v)*(words(a[p][c])+words(d)) + words(factor)*words(a[p][j])
 			v.Mul(v, a[p][c])
 			if factor.Sign() != 0 && a[p][j].Sign() != 0 {
 				v.Sub(v, product.Mul(factor, a[p][j]))
@@ -208,10 +242,16 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	return true
 }
 
+// maxEntries is the most entries of gordan's tableau: beyond that effort wouldn't be enough by far.
+const maxEntries = 1 << 20
+
 // gordan returns what combination does, or else weights w with w.z > 0 for every vector; neither if that is too much. It is the
 // first phase of the simplex method for the equations of combination, with an artificial variable for each of them, by
 // Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual variables at the end are w.
 func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
+	if n := len(z[0]) + 1; n*(n+len(z)) > maxEntries {
+		return nil, nil
+	}
 	a := system(z)
 	n, rows := len(z), len(a)
 	objective := make([]*big.Int, n+rows+1)
@@ -341,15 +381,16 @@ func exactSign(x []float64, w []*big.Int) int {
 
 // dot returns the dot product of x and w, and what it is off by at most.
 func dot(x, w []float64) (sum, off float64) {
-	size := 0.0
+	size, largest := 0.0, 1.0
 	for i, v := range x {
+		largest = max(largest, math.Abs(v))
 		product := float64(v * w[i])
 		sum += product
 		size += math.Abs(product)
 	}
 	// Each product goes through as many roundings of 2^-53 as there are elements, at most, and w may be rounded; size goes
-	// through as many. A product that is tiny is off by half the least number.
-	return sum, roundings(len(x))*size + float64(len(x)+2)*math.SmallestNonzeroFloat64
+	// through as many. A product or an element of w that is tiny is off by half the least number.
+	return sum, roundings(len(x))*size + float64(len(x)+2)*math.SmallestNonzeroFloat64*largest
 }
 
 // roundings bounds what a dot product of n columns in float64 is off by, relative to the sum of its products' magnitudes.

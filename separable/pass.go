@@ -25,7 +25,7 @@ type searcher[T kernel.Float] struct {
 const groups = 1024
 
 func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
-	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, left: maxEffort}
+	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}}
 	for s.group < block.RunRows && int64(s.group)*groups < src.Rows() {
 		s.group *= 2
 	}

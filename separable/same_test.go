@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -216,6 +217,58 @@ func TestVerifyOverflow(t *testing.T) {
 	row, _, err := verifySeparator(context.Background(), data, integers(w), 3.3e38*math.Sqrt(7), 1)
 	if row != 0 || err != nil {
 		t.Errorf("row %d, %v", row, err)
+	}
+}
+
+// TestCombination: the weights are found with which vectors were made to add up to zero, whatever their scales, and others
+// that depend on them get weight zero; vectors that don't add up to zero have none.
+func TestCombination(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 2, 5, 30, 70} {
+		z, want := make([][]float64, n+1), make([]*big.Rat, n+1)
+		total := int64(1)
+		last := make([]float64, n)
+		for i := range n {
+			z[i] = make([]float64, n)
+			weight := 1 + rng.Int64N(1000)
+			total += weight
+			want[i] = big.NewRat(weight, 1)
+			for j := range z[i] {
+				v := float64(rng.Int64N(1<<36) - 1<<35)
+				z[i][j] = math.Ldexp(v, 10*(j%7)-30*(j%3))
+				last[j] -= v * float64(weight) // less than 2^53
+			}
+		}
+		for j := range last {
+			last[j] = math.Ldexp(last[j], 10*(j%7)-30*(j%3))
+		}
+		z[n], want[n] = last, big.NewRat(1, 1)
+		left := effort{context.Background(), maxEffort}
+		got := combination(append(slices.Clone(z), z[0]), &left)
+		if got == nil {
+			t.Fatalf("%d: none", n)
+		}
+		for i, w := range want {
+			if w.Quo(w, big.NewRat(total, 1)).Cmp(got[i]) != 0 {
+				t.Errorf("%d: weight %d is %v, not %v", n, i, got[i], w)
+			}
+		}
+		if got[n+1].Sign() != 0 {
+			t.Errorf("%d: the vector that repeats another has weight %v", n, got[n+1])
+		}
+		if less := (effort{context.Background(), 100}); combination(z, &less) != nil && n > 5 {
+			t.Errorf("%d: an effort of 100 is enough", n)
+		}
+		if got := combination(z[:n], &left); got != nil {
+			t.Errorf("%d: independent vectors have weights %v", n, got)
+		}
+	}
+	// These are zeros modulo the prime: there may be no answer, but no wrong one.
+	left := effort{context.Background(), maxEffort}
+	for _, z := range [][][]float64{{{prime}, {-prime}, {-3 * prime}}, {{prime, 1}, {-prime, 1}, {1, -prime}}} {
+		if lambda := combination(z, &left); lambda != nil && !sumsToZero(z, lambda) {
+			t.Errorf("%v: %v", z, lambda)
+		}
 	}
 }
 

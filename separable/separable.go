@@ -104,7 +104,7 @@ func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 func checkRows[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, radius float64) (*Result, error) {
 	r := &Result{Verdict: Undecided, Radius: radius}
 	s := newSearcher(src, opt, radius)
-	s.passes = 1
+	s.passes, s.left = 1, effort{ctx, maxEffort}
 	start, err := s.perceptron(ctx, r)
 	if err != nil {
 		return nil, err
@@ -177,6 +177,9 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 			return nil
 		}
 		if w == nil {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			f.reason += ", and to settle that in exact arithmetic would take too long"
 			return nil
 		}
@@ -187,8 +190,12 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 		}
 		if bad < 0 {
 			r.Exact = exact
-			f.plane = thinPlane(p.rows, w)
-			s.passes++
+			s.passes += 2
+			margin, err := exactMargin(ctx, s.src, w, s.opt.Workers)
+			if err != nil {
+				return err
+			}
+			f.plane = &Plane{Weights: rounded(w), Margin: margin, AtMost: math.Inf(1)}
 			bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
 			if bad >= 0 {
 				f.plane.Exact = w
@@ -209,27 +216,6 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 		}
 	}
 	return nil
-}
-
-// thinPlane returns the plane of weights that linear programming found, with its margin at the rows that it looked at.
-func thinPlane(rows []row, w []*big.Int) *Plane {
-	plane := &Plane{Weights: rounded(w), AtMost: math.Inf(1)}
-	square, least := new(big.Float), new(big.Float).SetInf(false)
-	for _, v := range w {
-		f := new(big.Float).SetInt(v)
-		square.Add(square, f.Mul(f, f))
-	}
-	for _, r := range rows {
-		sum := new(big.Rat)
-		for j, v := range r.z {
-			sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(v), new(big.Rat).SetInt(w[j])))
-		}
-		if f := new(big.Float).SetRat(sum); f.Cmp(least) < 0 {
-			least = f
-		}
-	}
-	plane.Margin, _ = least.Quo(least, square.Sqrt(square)).Float64()
-	return plane
 }
 
 // exactRows is how many rows for each column linear programming takes on at a time.

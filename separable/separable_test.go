@@ -130,6 +130,7 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 			planes = append(planes, r.Widest)
 		}
 		for _, p := range planes {
+			least := math.Inf(1)
 			for i, row := range z {
 				sum := new(big.Rat)
 				for j, v := range row {
@@ -142,6 +143,11 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 				if sum.Sign() <= 0 {
 					t.Fatalf("row %d is on the wrong side of %v", i, p)
 				}
+				f, _ := sum.Float64()
+				least = min(least, f)
+			}
+			if want := least / norm(p.Weights); p == r.Origin && p.Exact == nil && math.Abs(want-p.Margin) > 1e-9*want+1e-14*r.Radius+8*math.SmallestNonzeroFloat64 {
+				t.Errorf("margin %v, it is %v", p.Margin, want)
 			}
 			if !(p.Margin > 0 && p.Margin <= p.AtMost*(1+1e-9)) {
 				t.Errorf("margin %v of at most %v", p.Margin, p.AtMost)
@@ -282,41 +288,72 @@ func thinMargins[T kernel.Float](t *testing.T) {
 	t.Log(verdicts)
 }
 
-// TestAgainstGonum holds the verdict against gonum's simplex method where floating point can tell.
+// TestAgainstGonum holds the verdict against gonum's simplex method, whose arithmetic is floating point: where the two differ,
+// exact linear programming tells who is right. There are rows in general position; rows at the border, that a plane separates
+// with a margin of 1e-6 or misses by as much; and rows on a grid, with copies of either label.
 func TestAgainstGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 100 {
-		n, d := 20, 8
+	verdicts, differ := map[Verdict]int{}, 0
+	for trial := range trials(450) {
+		d := 2 + rng.IntN(7)
+		n := d + 1 + rng.IntN(2*d)
 		x, y := make([][]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = make([]float64, d)
 			for j := range x[i] {
 				x[i][j] = rng.NormFloat64()
+				if trial%3 == 2 {
+					x[i][j] = float64(rng.IntN(3) - 1)
+				}
 			}
 			y[i] = float64(2*rng.IntN(2) - 1)
+			if trial%3 == 1 { // the first feature follows the rest
+				x[i][0] = y[i] * 1e-6 * float64(1-2*(trial%2))
+				for j, v := range x[i][1:] {
+					x[i][0] += v * float64(j+1)
+				}
+			}
 		}
 		data := dense[float64](x, y, true)
-		z := folded(data)
-		a := mat.NewDense(d+2, n, nil)
-		for j, row := range z {
-			for i, v := range row {
-				a.Set(i, j, v)
-			}
-			a.Set(d+1, j, 1)
+		r := check(t, data, Options{})
+		verdicts[r.Verdict]++
+		if want, told := byGonum(folded(data)); told && r.Verdict == want {
+			continue
 		}
-		b := make([]float64, d+2)
-		b[d+1] = 1
-		_, _, err := lp.Simplex(make([]float64, n), a, b, 1e-10, nil)
-		want := NotSeparable
-		if err == lp.ErrInfeasible {
-			want = Separable
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if r := check(t, data, Options{}); r.Verdict != want {
-			t.Errorf("%s, gonum says %s (%v)", r.Verdict, want, err)
-		}
+		differ++
+		agree(t, data)
 	}
+	t.Log(verdicts, differ, "were left to exact linear programming")
+	if verdicts[Separable] < trials(90) || verdicts[NotSeparable] < trials(90) || differ > trials(225) {
+		t.Errorf("%v, %d differ from gonum: the problems aren't what they should be", verdicts, differ)
+	}
+}
+
+// byGonum returns what gonum finds about the vectors, told being false where it fails.
+func byGonum(z [][]float64) (v Verdict, told bool) {
+	defer func() { // it panics at some matrices
+		if recover() != nil {
+			told = false
+		}
+	}()
+	d, n := len(z[0]), len(z)
+	a := mat.NewDense(d+1, n, nil)
+	for j, row := range z {
+		for i, v := range row {
+			a.Set(i, j, v)
+		}
+		a.Set(d, j, 1)
+	}
+	b := make([]float64, d+1)
+	b[d] = 1
+	_, _, err := lp.Simplex(make([]float64, n), a, b, 1e-10, nil)
+	switch err {
+	case nil:
+		return NotSeparable, true
+	case lp.ErrInfeasible:
+		return Separable, true
+	}
+	return "", false
 }
 
 // TestSmall are cases small enough to know by heart.
@@ -344,6 +381,50 @@ func TestSmall(t *testing.T) {
 				t.Errorf("%s, not %s", r.Verdict, c.want)
 			}
 		})
+	}
+}
+
+// TestThinnest: margins that only exact arithmetic finds. They are never more than 2^-60, nor less than what the reported
+// weights have.
+func TestThinnest(t *testing.T) {
+	e := 0x1p-60
+	x := [][]float64{{1, e}, {-1, e}, {1, 3 * e}, {-0.5, 7 * e}}
+	for _, extra := range [][]float64{{1, 1}, {-1, 0.5}, {0.25, 2 * e}} {
+		x = append(x, extra)
+		y := make([]float64, len(x))
+		for i := range y {
+			y[i] = 1
+		}
+		r := agree(t, dense[float64](x, y, false))
+		p := r.Origin
+		least := math.Inf(1)
+		for _, row := range x {
+			sum := new(big.Rat)
+			for j, v := range row {
+				w := rat(p.Weights[j])
+				if p.Exact != nil {
+					w.SetInt(p.Exact[j])
+				}
+				sum.Add(sum, w.Mul(w, rat(v)))
+			}
+			f, _ := sum.Float64()
+			least = min(least, f)
+		}
+		square := 0.0
+		for j, v := range p.Weights {
+			if p.Exact != nil {
+				v, _ = new(big.Float).SetInt(p.Exact[j]).Float64()
+			}
+			square += v * v
+		}
+		if want := least / math.Sqrt(square); math.Abs(want-p.Margin) > 1e-9*want || p.Margin > e {
+			t.Errorf("margin %v, it is %v", p.Margin, want)
+		}
+	}
+	// A row that isn't separable from the rest by as little.
+	r := agree(t, dense[float64](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
+	if r.Verdict != NotSeparable {
+		t.Error(r.Verdict)
 	}
 }
 

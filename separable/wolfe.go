@@ -164,7 +164,7 @@ func (p *pool) begin(w []float64) {
 	copy(p.x, w)
 	v, _ := p.extreme()
 	p.corral, p.lambda = []vertex{v}, []float64{1}
-	p.project()
+	p.project(1)
 }
 
 // maxWork is the most multiplications that a search makes among the rows in memory, which takes minutes.
@@ -198,6 +198,7 @@ func (p *pool) nearest(ctx context.Context) {
 			p.corral, p.lambda = p.corral[:len(p.corral)-1], p.lambda[:len(p.lambda)-1]
 			return
 		}
+		p.residual()
 		p.descend()
 	}
 }
@@ -214,26 +215,27 @@ func (p *pool) descend() {
 		}
 		var corral []vertex
 		var lambda []float64
+		first := len(a) // that leaves
 		for i, ai := range a {
 			l := float64((1-step)*p.lambda[i]) + float64(step*ai)
 			if ai <= 0 && p.lambda[i]/(p.lambda[i]-ai) <= step || l <= 0 {
+				first = min(first, i)
 				continue
 			}
 			corral, lambda = append(corral, p.corral[i]), append(lambda, l)
 		}
-		whole := len(corral) == len(p.corral)
 		p.corral, p.lambda = corral, lambda
-		if whole {
+		if first == len(a) {
 			return
 		}
-		p.project()
+		p.project(max(1, first))
 	}
 }
 
-// project builds the basis anew, and x with it.
-func (p *pool) project() {
-	p.basis, p.r = nil, nil
-	for i := 1; i < len(p.corral); i++ {
+// project builds the basis anew from that vertex of the corral on, 1 being the first that has a direction, and x with it.
+func (p *pool) project(from int) {
+	p.basis, p.r = p.basis[:from-1], p.r[:from-1]
+	for i := from; i < len(p.corral); i++ {
 		if !p.extend(i) {
 			p.corral, p.lambda = slices.Delete(p.corral, i, i+1), slices.Delete(p.lambda, i, i+1)
 			i--
@@ -251,7 +253,7 @@ func (p *pool) extend(i int) bool {
 	}
 	before := math.Sqrt(kernel.Dot(d, d))
 	r := make([]float64, len(p.basis)+1)
-	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // that of residual too
+	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // that of residual too, about
 	for range 2 {
 		for j, e := range p.basis {
 			c := kernel.Dot(e, d)
@@ -268,7 +270,6 @@ func (p *pool) extend(i int) bool {
 	}
 	r[len(p.basis)] = length
 	p.basis, p.r = append(p.basis, d), append(p.r, r)
-	p.residual()
 	return true
 }
 

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	_ "embed" // for verify.py
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -22,6 +25,9 @@ type checkOptions struct {
 	rowOptions
 	json bool
 }
+
+//go:embed verify.py
+var verifyLines string
 
 func (a *app) check() *cobra.Command {
 	var o checkOptions
@@ -45,9 +51,14 @@ show that every plane errs on so many rows.
 
 Rows are checked as the numbers that --dtype holds (train rounds them to float32), and numbered from 0; those
 that --nulls drop leaves out have no number. Rows that don't fit in --memory are
-read again in each pass, from a --cache or a temporary file.`,
+read again in each pass, from a --cache or a temporary file.
+
+The search ends after 1,000 passes over the rows, or some minutes of arithmetic
+between them; then the verdict is undecided, with the reason.
+
+--json prints the proof, which inspect shows with lines that verify it.`,
 		Example: `  halfspace check train.parquet --label y
-  halfspace check train.csv --label last --json`,
+  halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
 	o.addTo(cmd, "float64", "float32")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the report as one JSON object")
@@ -107,6 +118,7 @@ type checkReport struct {
 	Features  []string      `json:"features"`
 	Classes   []block.Class `json:"classes"`
 	Positive  block.Class   `json:"positive"`
+	FitBias   bool          `json:"fit_bias"` // the bias is a column of ones
 	Radius    float64       `json:"radius"`
 
 	*planeReport
@@ -166,7 +178,7 @@ type errorsReport struct {
 
 func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
-		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
@@ -249,8 +261,11 @@ func (r *checkReport) text() []byte {
 		}
 	}
 	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	if r.NormalizedMargin != nil {
+		pairs = append(pairs, "normalized", real(*r.NormalizedMargin)+", margin / radius")
+	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", real(*r.MistakeBound)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", bound(*r.MistakeBound)))
 	}
 	if r.Perceptron != nil {
 		pairs = append(pairs, "perceptron", r.Perceptron.text())
@@ -274,12 +289,50 @@ func (r *checkReport) text() []byte {
 	return s.Bytes()
 }
 
+// looksLikeProof tells whether a file is what check --json prints.
+func looksLikeProof(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	open, _ := d.Token()
+	key, _ := d.Token()
+	return open == json.Delim('{') && key == "separable"
+}
+
+// inspectProof shows a report again, and how to verify what it says.
+func (a *app) inspectProof(path string, asJSON bool) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return openError(path, err)
+	}
+	r := checkReport{planeReport: new(planeReport)} // which encoding/json doesn't make
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
+	}
+	if r.Separable == nil || !*r.Separable {
+		r.planeReport = nil
+	}
+	if asJSON {
+		return a.printJSON(&r)
+	}
+	if err := a.print(r.text()); err != nil || r.Separable == nil {
+		return err
+	}
+	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
+}
+
 // fraction writes a short fraction as it is, and a long one in a few digits.
 func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
 	}
-	v, _ := new(big.Rat).SetString(text)
+	v, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return text
+	}
 	f, _ := v.Float64()
 	return real(f)
 }

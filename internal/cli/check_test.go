@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -64,6 +65,84 @@ func readNumbers(t *testing.T, path string) (x [][]*big.Rat, labels []string) {
 		x, labels = append(x, append(row, big.NewRat(1, 1))), append(labels, cells[last])
 	}
 	return x, labels
+}
+
+// TestVerifyLines: the lines that inspect shows find proofs to hold, and not where a proof or a row is another.
+func TestVerifyLines(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	dir := t.TempDir()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil || !strings.Contains(string(readme), verifyLines) {
+		t.Errorf("README.md shows other lines: %v", err)
+	}
+	lines := filepath.Join(dir, "verify.py")
+	if err := os.WriteFile(lines, []byte(verifyLines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	and, xor := "a,b,y\n0,0,n\n0.1,0.7,n\n1,0,n\n1,1,p\n", "a,b,y\n0,0,n\n0.3,0.9,p\n0.9,0.3,p\n1.2,1.2,n\n"
+	for i, c := range []struct {
+		csv, change, to string
+		args            []string
+	}{
+		{csv: and, change: "1,1,p", to: "0,0,p"},
+		{csv: strings.ReplaceAll(and, "0,0,n\n", ""), change: "1,1,p", to: "1,1,n", args: []string{"--no-bias"}},
+		{csv: xor, change: "0.9,p", to: "0.9000001,p"},
+		{csv: "a,b,y\n1,2,p\n-1,-2,p\n1,0,n\n", change: "1,2,p", to: "1,3,p", args: []string{"--no-bias"}},
+	} {
+		data, proof := filepath.Join(dir, "x.csv"), filepath.Join(dir, "proof.json")
+		write := func(path, text string) {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(data, c.csv)
+		args := append([]string{"check", data, "--label", "y"}, c.args...)
+		want, _, _ := strings.Cut(succeed(t, args...), "  time")
+		write(proof, succeed(t, append(args, "--json")...))
+		verify := func() string {
+			out, err := exec.Command(python, lines, proof, data, "y", "p").CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return strings.TrimSpace(string(out))
+		}
+		if got := verify(); got != "holds" {
+			t.Errorf("case %d: %s", i, got)
+		}
+		write(data, strings.Replace(c.csv, c.change, c.to, 1))
+		if got := verify(); got != "does not hold" {
+			t.Errorf("case %d, other data: %s", i, got)
+		}
+		shown := succeed(t, "inspect", proof)
+		if !strings.HasPrefix(shown, want) || !strings.HasSuffix(shown, verifyLines) {
+			t.Errorf("case %d: inspect shows %s, check %s", i, shown, want)
+		}
+	}
+}
+
+// TestInspectProof: files that look like a proof and aren't one.
+func TestInspectProof(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		status int
+	}{
+		{`{"separable": 1}`, exitFailed},
+		{`{"separable": true, "weights"`, exitFailed},
+		{`{"separable": null}`, 0},
+		{`{"separable": true, "widest": {}, "perceptron": {}}`, 0},
+		{`{"separable": false, "witness": [{"row": -1, "weight": "a quarter of the whole"}], "classes": [1]}`, 0},
+	} {
+		path := filepath.Join(t.TempDir(), "proof.json")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, _, stderr := command("inspect", path); status != c.status || status != 0 && !isOneLine(stderr) {
+			t.Errorf("%s: status %d, %s", c.text, status, stderr)
+		}
+	}
 }
 
 // TestCheckWitness: banknote isn't separable; the printed witness adds up to zero over the rows of the file.

@@ -30,8 +30,9 @@ func (a *app) inspect() *cobra.Command {
 		Use:   "inspect FILE [options]",
 		Short: "Show what is in a model or a data file",
 		Long: `Inspect tells a model from data by its content and shows what is in it: of a
-model what it learned, from what, and its largest weights; of a Parquet file its
-rows, columns and row groups; of a CSV, svmlight or Arrow IPC file its rows and
+model what it learned, from what, and its largest weights; of what check --json
+printed its verdict, and lines that verify it; of a Parquet file its rows,
+columns and row groups; of a CSV, svmlight or Arrow IPC file its rows and
 columns as they are read.`,
 		Example: `  halfspace inspect m.json
   halfspace inspect train.parquet --json
@@ -55,6 +56,9 @@ columns as they are read.`,
 		isModel, err := looksLikeModel(args[0])
 		if err != nil {
 			return err
+		}
+		if isModel && looksLikeProof(args[0]) {
+			return a.inspectProof(args[0], asJSON)
 		}
 		if isModel {
 			return a.inspectModel(args[0], asJSON)

@@ -138,6 +138,14 @@ func real(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// bound writes the whole part of a bound on updates.
+func bound(v float64) string {
+	if v < 1<<53 {
+		return count(int64(v))
+	}
+	return real(v)
+}
+
 // fixed writes a number with that many decimals, "-" for one that isn't defined.
 func fixed(v float64, decimals int) string {
 	if math.IsNaN(v) {

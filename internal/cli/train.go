@@ -316,7 +316,7 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
-	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), real(math.Floor(*t.MistakeBound)))
+	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
 }
 
 // A trainReport is what train --json prints.
@@ -379,7 +379,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	var s sheet
 	converged := "no"
 	if r.Converged {
-		converged = "yes"
+		converged = "yes, after " + plural(r.Updates, "update")
+		if r.MistakeBound != nil {
+			converged += "; bound " + bound(*r.MistakeBound)
+		}
 	}
 	streamed := ""
 	if r.Streamed {
@@ -448,13 +451,15 @@ func (r *trainReport) advice(o *trainOptions) string {
 		if o.order.value == string(train.Cyclic) {
 			advice += ", or --order shuffle if the rows are sorted"
 		}
-		return advice + "."
+		return advice + ".\n" + adviceCheck
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
 	return "Not converged: no plane that separates the classes was found. More --epochs than " +
-		strconv.FormatInt(o.epochs, 10) + " may do better."
+		strconv.FormatInt(o.epochs, 10) + " may do better.\n" + adviceCheck
 }
+
+const adviceCheck = "halfspace check finds out whether any plane separates them."
 
 // keptText tells which weights a pocket kept.
 func keptText(update int64) string {

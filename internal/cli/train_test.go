@@ -216,7 +216,7 @@ func TestTrainText(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
 	text := succeed(t, "train", data, "--label", "y", "--out", m)
-	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes",
+	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes, after 7 updates; bound 286\n",
 		"updates     7 in ", "errors      0 of 3 rows, accuracy 100.00 %", "radius      5.09902", "norm        3.31662", "model       " + m} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -227,10 +227,10 @@ func TestTrainText(t *testing.T) {
 	}
 	hard := noisy(t, "2000")
 	for options, want := range map[string]string{
-		"--epochs 2":                               "Try --algo pocket, which keeps those, or --order shuffle if the rows are sorted.\n",
-		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those.\n",
+		"--epochs 2":                               "Try --algo pocket, which keeps those, or --order shuffle if the rows are sorted.\n" + adviceCheck + "\n",
+		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those.\n" + adviceCheck + "\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
-		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n",
+		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n" + adviceCheck + "\n",
 	} {
 		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)
 		if !strings.HasSuffix(text, want) {
