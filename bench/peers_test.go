@@ -41,17 +41,22 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	dir := b.TempDir()
 	data := peerData(b, dir, peerRows)
 	peer := startSklearn(b, python, peerScript, dir, peerRows)
-	for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s", peerRows, peerFeatures, order), func(b *testing.B) {
+	for _, opt := range []perceptron.Options{
+		{Options: train.Options{Order: train.Cyclic}},
+		{Options: train.Options{Order: train.Shuffle}},
+		{Options: train.Options{Order: train.Shuffle}, Average: true},
+	} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows, peerFeatures, opt.Order, opt.Average), func(b *testing.B) {
 			for b.Loop() {
-				comparePerceptrons(b, data, peer, order)
+				comparePerceptrons(b, data, peer, opt)
 			}
 			b.ReportMetric(0, "ns/op") // of both together: says nothing
 		})
 	}
 }
 
-func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, order train.Order) {
+func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, opt perceptron.Options) {
+	opt.Epochs, opt.Seed = peerEpochs, 1
 	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
 	var own, calls, theirs []float64 // milliseconds for each epoch
 	var result *train.Result[float32]
@@ -59,8 +64,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 	for range peerRounds {
 		var err error
 		start := time.Now()
-		result, err = perceptron.Train(context.Background(), data,
-			perceptron.Options{Options: train.Options{Order: order, Epochs: peerEpochs, Seed: 1}})
+		result, err = perceptron.Train(context.Background(), data, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -69,7 +73,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 		}
 		calls = append(calls, 1000*time.Since(start).Seconds()/peerEpochs)
 		own = append(own, 1000*result.Seconds/peerEpochs)
-		answer = peer.fit(b, order == train.Shuffle)
+		answer = peer.fit(b, opt.Order == train.Shuffle, opt.Average)
 		theirs = append(theirs, 1000*answer.Seconds/peerEpochs)
 	}
 	b.ReportMetric(median(own), "ms/epoch")
@@ -230,9 +234,9 @@ func startSklearn(b *testing.B, python, script, dir string, rows int) *sklearn {
 	return s
 }
 
-func (s *sklearn) fit(b *testing.B, shuffle bool) (a sklearnAnswer) {
+func (s *sklearn) fit(b *testing.B, shuffle, average bool) (a sklearnAnswer) {
 	b.Helper()
-	s.ask(b, map[string]any{"shuffle": shuffle, "epochs": peerEpochs}, &a)
+	s.ask(b, map[string]any{"shuffle": shuffle, "average": average, "epochs": peerEpochs}, &a)
 	return a
 }
 

@@ -147,6 +147,46 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 	return rows, updates
 }
 
+// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin.
+func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows, updates int) {
+	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
+	for i := r; i < hi && updates < len(log); i++ {
+		rows++
+		if within(b.Y[i], b.score(i, w), margin) {
+			b.Add(uint32(i), eta, w)
+			log[updates] = uint32(i)
+			updates++
+		}
+	}
+	return rows, updates
+}
+
+// score returns the score of row r.
+func (b *Block[T]) score(r int, w []T) T {
+	if b.Sparse != nil {
+		return b.Sparse.Score(r, w)
+	}
+	return kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w)
+}
+
+// within tells whether the sign of y times the score s is at most margin. A NaN never is.
+func within[T kernel.Float](y, s, margin T) bool {
+	if y < 0 {
+		s = -s
+	}
+	return s <= margin
+}
+
+// Add adds a times the label of row r times the row to w, as an update of Epoch does.
+func (b *Block[T]) Add(r uint32, a T, w []T) {
+	a *= b.Y[r]
+	if b.Sparse != nil {
+		b.Sparse.Add(a, int(r), w)
+		return
+	}
+	kernel.Axpy(a, b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], w)
+}
+
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
 // kernel.MaxSquaredNorm.
 func (b *Block[T]) MaxSquaredNorm() float64 {

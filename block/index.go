@@ -69,3 +69,39 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 	}
 	return len(idx), updates
 }
+
+// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin. It
+// prefetches nothing.
+func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32) (visits, updates int) {
+	for i, id := range idx {
+		var y, s T
+		if x.dense != nil {
+			var row []T
+			row, y = x.dense.Row(int(id))
+			s = kernel.Dot(row, w)
+		} else {
+			b, r := x.sparse[int(id)/x.per], int(id)%x.per
+			y, s = b.Y[r], b.score(r, w)
+		}
+		if !within(y, s, margin) {
+			continue
+		}
+		x.Add(id, eta, w)
+		log[updates] = uint32(i)
+		updates++
+		if updates == len(log) {
+			return i + 1, updates
+		}
+	}
+	return len(idx), updates
+}
+
+// Add adds a times the label of the row of that number times the row to w, as an update of Epoch does.
+func (x *Index[T]) Add(id uint32, a T, w []T) {
+	if x.dense == nil {
+		x.sparse[int(id)/x.per].Add(uint32(int(id)%x.per), a, w)
+		return
+	}
+	row, y := x.dense.Row(int(id))
+	kernel.Axpy(a*y, row, w)
+}

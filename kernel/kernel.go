@@ -166,10 +166,10 @@ func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 	return &Rows[T]{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
-// row returns row i, of stride elements.
-func (rows *Rows[T]) row(i int) []T {
-	r := i % ChunkRows
-	return rows.x[i/ChunkRows][r*rows.stride : (r+1)*rows.stride]
+// Row returns row i, of stride elements, and its label.
+func (rows *Rows[T]) Row(i int) (x []T, y T) {
+	c, r := i/ChunkRows, i%ChunkRows
+	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
 // Chunk returns the features of chunk c.
@@ -192,7 +192,8 @@ func EpochIndexed[T Float](rows *Rows[T], idx []uint32, ahead []T, eta T, w []T,
 	}
 	if race.Enabled {
 		for _, i := range idx {
-			race.Read(rows.row(int(i)))
+			x, _ := rows.Row(int(i))
+			race.Read(x)
 		}
 	}
 	race.Write(w)

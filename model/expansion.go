@@ -38,12 +38,12 @@ type Kernel struct {
 	Coef0  float64 `json:"coef0,omitempty"`  // of poly
 }
 
-// number is what an expansion's arrays hold.
+// number is what a model's arrays hold.
 type number interface {
 	float32 | float64 | uint32 | int64
 }
 
-// Pack returns numbers as the bytes of an expansion.
+// Pack returns numbers as the bytes of a model's array, little-endian.
 func Pack[N number](numbers []N) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, numbers)
 	if err != nil {
@@ -63,17 +63,13 @@ func Unpack[N number](b []byte) []N {
 
 func (m *Model) checkExpansion() error {
 	e := m.Expansion
-	if len(m.Weights) > 0 {
+	if len(m.Weights) > 0 || m.Voters != nil {
 		return errors.New("it has weights and an expansion")
 	}
 	if err := e.Kernel.check(); err != nil {
 		return err
 	}
-	size := 8
-	if m.Dtype == "float32" {
-		size = 4
-	}
-	rows := len(e.Rows)
+	size, rows := m.size(), len(e.Rows)
 	if rows == 0 {
 		return errors.New("expansion has no rows")
 	}
@@ -93,8 +89,7 @@ func (m *Model) checkExpansion() error {
 		if len(c)%(rows*size) != 0 {
 			return fmt.Errorf("coefficients have %d bytes for %d rows", len(c), rows)
 		}
-		finite := size == 4 && allFinite(Unpack[float32](c)) || size == 8 && allFinite(Unpack[float64](c))
-		if !finite {
+		if !m.allFinite(c) {
 			return errors.New("expansion holds a number that isn't finite")
 		}
 	}
@@ -109,6 +104,22 @@ func (m *Model) checkExpansion() error {
 		}
 	}
 	return nil
+}
+
+// size returns how many bytes a number of the model's dtype takes.
+func (m *Model) size() int {
+	if m.Dtype == "float32" {
+		return 4
+	}
+	return 8
+}
+
+// allFinite tells whether all numbers of an array of the model's dtype are finite.
+func (m *Model) allFinite(b []byte) bool {
+	if m.Dtype == "float32" {
+		return allFinite(Unpack[float32](b))
+	}
+	return allFinite(Unpack[float64](b))
 }
 
 func allFinite[T kernel.Float](x []T) bool {

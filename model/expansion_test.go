@@ -47,6 +47,7 @@ func TestExpansion(t *testing.T) {
 // TestExpansionRejects: whatever is wrong with an expansion is told, and nothing panics.
 func TestExpansionRejects(t *testing.T) {
 	for want, spoil := range map[string]func(*Model, *Expansion){
+		"has weights and an expansion":    func(m *Model, _ *Expansion) { m.Voters = NewVoters([]float32{1, 1}, []int64{1}, 2) },
 		"weights and an expansion":        func(m *Model, _ *Expansion) { m.Weights = [][]float64{{1, 1}} },
 		`kernel is "spline"`:              func(_ *Model, e *Expansion) { e.Kernel.Kind = "spline" },
 		"degree 0":                        func(_ *Model, e *Expansion) { e.Kernel.Degree = 0 },

@@ -12,6 +12,10 @@
 // classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
 // "weights"; see Expansion.
 //
+// A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
+// little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
+// for "positive" where its score is above zero; the row is "positive" if those are more than the others.
+//
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:
 //
@@ -51,7 +55,11 @@ type Model struct {
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
 
+	// Expansion has a nonlinear model's support rows, in place of Weights.
 	Expansion *Expansion `json:"expansion,omitempty"`
+
+	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
+	Voters *Voters `json:"voters,omitempty"`
 
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
@@ -68,12 +76,17 @@ type Options struct {
 	Epochs     int64   `json:"epochs,omitempty"`
 	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
 	Eta        float64 `json:"eta,omitempty"`
+	Margin     float64 `json:"margin,omitempty"` // rows within which call for an update
+	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
 	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
-	L2 *float64 `json:"l2,omitempty"` // penalty of a logistic regression
+	Winnow string `json:"winnow,omitempty"` // the variant
+
+	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
+	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
 }
 
 // Data tells which rows a model was trained on.
@@ -90,12 +103,14 @@ type Training struct {
 	Updates       int64           `json:"updates"`
 	Errors        int64           `json:"errors"` // rows whose prediction isn't their label
 	Converged     bool            `json:"converged"`
-	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); lda: 0
+	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
 	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included
 	Norm          float64         `json:"norm"`   // Euclidean norm of the weights, the bias included
 	Kept          *int64          `json:"kept,omitempty"`
 	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
 	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
+
+	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
@@ -110,6 +125,12 @@ type Training struct {
 type Misclassified struct {
 	Row     int64 `json:"row"`
 	Updates int64 `json:"updates"`
+}
+
+// Optimum tells how near the optimum a training came.
+type Optimum struct {
+	Objective float64 `json:"objective"`   // loss and penalty
+	Gap       float64 `json:"duality_gap"` // Objective less that of a point of the dual problem: the optimum is nearer than that
 }
 
 // Validation tells how the model does on rows that it was chosen, but not trained on.
@@ -177,11 +198,7 @@ func (m *Model) Spec() *block.Spec {
 // kernel.Stride[T]; of more than two classes, such a vector for each. With the T that m.Dtype names, scores repeat the
 // arithmetic of the training.
 func Vector[T kernel.Float](m *Model) []T {
-	cols := len(m.Features)
-	if m.FitBias {
-		cols++
-	}
-	stride := kernel.Stride[T](cols)
+	stride := kernel.Stride[T](m.cols())
 	w := block.Alloc[T](stride * len(m.Weights))
 	for c, row := range m.Weights {
 		for i, v := range row {
@@ -235,6 +252,9 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
+	if err := m.checkVoters(); err != nil {
+		return err
+	}
 	if err := m.checkStdErrors(); err != nil {
 		return err
 	}
@@ -256,10 +276,15 @@ func (m *Model) checkStdErrors() error {
 // checkSums makes sure that the other numbers can be written too.
 func (m *Model) checkSums() error {
 	t := &m.Training
+	var optimum Optimum
+	if t.Optimum != nil {
+		optimum = *t.Optimum
+	}
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge}} {
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
+		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"
 			if m.Dtype == "float32" {

@@ -227,6 +227,38 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
+// TestVoters: voters come back as they were written, and those that make no sense are refused.
+func TestVoters(t *testing.T) {
+	m := textbook()
+	w := []float32{1, 2, 3, 0, 0, 0, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0}
+	m.Voters = NewVoters(w, []int64{7, 9}, 3)
+	back, err := Read(bytes.NewReader(encode(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back.Voters, m.Voters) || !reflect.DeepEqual(VoterVectors[float32](back), w) {
+		t.Errorf("read back %+v, the vectors %v", back.Voters, VoterVectors[float32](back))
+	}
+	m.Dtype = "float64"
+	m.Voters = NewVoters([]float64{1, 2, 3, 0}, []int64{1}, 3)
+	if got := VoterVectors[float64](m); !reflect.DeepEqual(got, []float64{1, 2, 3, 0}) {
+		t.Errorf("vectors %v", got)
+	}
+	for want, v := range map[string]*Voters{
+		"voters have 0 counts and 0 bytes of weights for 2 classes and 2 features": {},
+		"voters have 1 counts and 25 bytes":                                        {[]int64{1}, make([]byte, 25)},
+		"voters have 2 counts and 24 bytes":                                        {[]int64{1, 1}, make([]byte, 24)},
+		"0 is among the voters' counts":                                            {[]int64{0}, make([]byte, 24)},
+		"is among the voters' counts":                                              {[]int64{math.MaxInt64, 1}, make([]byte, 48)},
+		"a number that isn't finite is among the voters' weights":                  {[]int64{1}, bytes.Repeat([]byte{255}, 24)},
+	} {
+		m.Voters = v
+		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", v, err, want)
+		}
+	}
+}
+
 func TestSpecAndVector(t *testing.T) {
 	m := textbook()
 	want := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",

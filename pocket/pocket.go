@@ -55,7 +55,7 @@ type Pocket[T kernel.Float] struct {
 	hard    *hardRows[T]
 	best    Candidate[T]
 	curve   []Point
-	current Candidate[T]   // of Ratchet: the weights whose run goes on
+	current Candidate[T]   // of Ratchet: the weights whose run goes on; of Epoch: those judged last
 	waiting []Candidate[T] // without their weights, which stand in w
 	w       []T
 	judged  int64
@@ -128,14 +128,14 @@ func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) er
 
 // EpochEnded takes the weights at the end of an epoch, after so many updates and visits.
 func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64) error {
-	if p.mode != Epoch || updates == p.current.Update {
+	if p.mode != Epoch || slices.Equal(w, p.current.Weights) {
 		return nil
 	}
-	p.current.Update = updates
+	copy(p.current.Weights, w)
 	if err := p.offer(ctx, Candidate[T]{Update: updates, Visits: visits}, w); err != nil {
 		return err
 	}
-	return p.judgeAll(ctx) // an epoch takes longer than judging one candidate
+	return p.Judge(ctx) // an epoch takes longer than judging one candidate
 }
 
 // End takes the weights at the end of the training, after so many updates and visits, and judges what waits.
@@ -148,7 +148,7 @@ func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error
 	if err := p.EpochEnded(ctx, w, updates, visits); err != nil {
 		return err
 	}
-	return p.judgeAll(ctx)
+	return p.Judge(ctx)
 }
 
 // endRun ends the run of the current weights with a visit. They may be kept if it was longer than that of the best ones, which
@@ -168,7 +168,7 @@ func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 	if len(p.waiting) < p.batch() {
 		return nil
 	}
-	return p.judgeAll(ctx)
+	return p.Judge(ctx)
 }
 
 // batch returns how many candidates make a batch: as many as were judged before, since the first ones get better fast and
@@ -178,8 +178,8 @@ func (p *Pocket[T]) batch() int {
 	return max(leastBatch, int(min(p.judged, int64(most))))
 }
 
-// judgeAll judges the candidates that wait.
-func (p *Pocket[T]) judgeAll(ctx context.Context) error {
+// Judge judges the candidates that wait for a batch. What is kept in the end is the same.
+func (p *Pocket[T]) Judge(ctx context.Context) error {
 	if len(p.waiting) == 0 {
 		return nil
 	}

@@ -79,7 +79,7 @@ func TestFirstOnTies(t *testing.T) {
 	if err := p.Updated(ctx, equal, 1, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.judgeAll(ctx); err != nil {
+	if err := p.Judge(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != 0 || p.Best().Visits != 0 {
@@ -96,7 +96,7 @@ func TestFirstOnTies(t *testing.T) {
 		if err := p.Updated(ctx, make([]float32, 8), i, 10*i); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.judgeAll(ctx); err != nil {
+		if err := p.Judge(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestFirstOnTies(t *testing.T) {
 	if err := p.Updated(ctx, best.Weights, 1000, 10000); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.judgeAll(ctx); err != nil {
+	if err := p.Judge(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if p.Best().Update != best.Update || p.Best().Visits != 10*best.Update {
@@ -247,7 +247,7 @@ func TestLiteral(t *testing.T) {
 				for i := range len(w) / stride {
 					err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
 					if err == nil && (i == early || i == len(w)/stride-1) {
-						err = p.judgeAll(context.Background())
+						err = p.Judge(context.Background())
 					}
 					if n := p.judged; err != nil || !reflect.DeepEqual(p.Best(), want[n]) {
 						t.Fatalf("seed %d, %s, %T: after %d candidates %+v is kept, want %+v (error %v)", seed, level, src, n, p.Best(), want[n], err)
@@ -293,7 +293,7 @@ func TestRowsScored(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := p.judgeAll(context.Background()); err != nil {
+			if err := p.Judge(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			n, scored := p.Judged()

@@ -167,3 +167,56 @@ func TestExpansionMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestVotes: a row's score is the share of votes for it less that against it, whether the row is dense or sparse, for any number of
+// rows and workers.
+func TestVotes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	const cols, voters = 13, 700 // more than a kernel call takes
+	stride := kernel.Stride[float64](cols)
+	w, counts := make([]float64, voters*stride), make([]int64, voters)
+	total := int64(0)
+	for i := range counts {
+		for c := range cols {
+			w[i*stride+c] = rng.NormFloat64()
+		}
+		counts[i] = 1 + rng.Int64N(50)
+		total += counts[i]
+	}
+	m := linear[float64](cols, false, rng)
+	m.Voters = model.NewVoters(w, counts, cols)
+	for _, rows := range []int{150, 0, 1, 64, 65} {
+		b := block.New[float64](0, rows, cols)
+		sparse := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+		var want []float64
+		for r := range rows {
+			row := b.X[r*stride:][:stride]
+			for c := range cols {
+				if rng.IntN(2) == 0 {
+					row[c] = rng.NormFloat64()
+					sparse.Idx, sparse.Val = append(sparse.Idx, uint32(c)), append(sparse.Val, row[c])
+				}
+			}
+			sparse.Ptr = append(sparse.Ptr, int64(len(sparse.Idx)))
+			votes := -total
+			for i, n := range counts {
+				if kernel.Dot(w[i*stride:(i+1)*stride], row) > 0 {
+					votes += 2 * n
+				}
+			}
+			want = append(want, float64(votes)/float64(total))
+		}
+		for workers := 1; workers < 4; workers++ {
+			scorer, err := NewScorer[float64](m, workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := mustScore(t, scorer, b)[0]; !slices.Equal(got, want) {
+				t.Fatalf("%d rows, %d workers: scores %v, want %v", rows, workers, got, want)
+			}
+			if got := mustScore(t, scorer, &block.Block[float64]{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
+				t.Fatalf("%d sparse rows, %d workers: scores %v, want %v", rows, workers, got, want)
+			}
+		}
+	}
+}

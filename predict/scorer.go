@@ -12,11 +12,14 @@ import (
 	"halfspace/model"
 )
 
-// A Scorer scores rows with a model: by its weights, or by its expansion on support rows. It isn't safe for concurrent use.
+// A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe for concurrent
+// use.
 type Scorer[T kernel.Float] struct {
 	weights   []T // a vector after the other, of linear models
 	stride    int
 	expansion *expansion[T] // or nil
+	votes     *Votes[T]     // or nil
+	workers   int
 	scores    [][]T
 }
 
@@ -27,21 +30,24 @@ type expansion[T kernel.Float] struct {
 	support      *gram.Rows[T]
 	coefficients [][]T
 	bias         []T
-	votes        []votes[T]
+	votes        []mistakes[T]
 }
 
-// votes are the mistakes of one of the machines, in order.
-type votes[T kernel.Float] struct {
+// mistakes are those of one of the machines, in order.
+type mistakes[T kernel.Float] struct {
 	row      []uint32 // of the support
 	step     []T      // its sign
 	survived []int64  // votes of the sum after it
 	visits   float64  // votes of all
 }
 
-// NewScorer returns the scorer of a model, which expands on so many workers. T is the type that m.Dtype names: then a score has the
+// NewScorer returns the scorer of a model, which expands or puts to the vote on so many workers. T is the type that m.Dtype names: then a score has the
 // bits that it had in training. It is an error if T can't hold the kernel's numbers.
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
-	if m.Expansion == nil {
+	switch {
+	case m.Voters != nil:
+		return &Scorer[T]{votes: NewVotes(model.VoterVectors[T](m), m.Voters.Counts), workers: workers, scores: make([][]T, 1)}, nil
+	case m.Expansion == nil:
 		w := model.Vector[T](m)
 		return &Scorer[T]{weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
 	}
@@ -59,14 +65,14 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 			x.bias[c] = T(m.Bias[c])
 		}
 		if e.Votes != nil {
-			x.votes = append(x.votes, newVotes(e.Votes[c], x.coefficients[c]))
+			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c]))
 		}
 	}
 	return &Scorer[T]{expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
 }
 
-func newVotes[T kernel.Float](from model.Votes, coefficients []T) votes[T] {
-	v := votes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
+func newMistakes[T kernel.Float](from model.Votes, coefficients []T) mistakes[T] {
+	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
 	for k, r := range v.row {
 		v.step = append(v.step, T(math.Copysign(1, float64(coefficients[r]))))
@@ -92,8 +98,11 @@ func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error
 		}
 		s.scores[c] = s.scores[c][:n]
 	}
-	if s.expansion != nil {
+	switch {
+	case s.expansion != nil:
 		return s.scores, s.expansion.score(ctx, b, s.scores)
+	case s.votes != nil:
+		return s.scores, s.votes.parallel(ctx, b, s.scores[0], s.workers)
 	}
 	for c, out := range s.scores {
 		b.Scores(s.weights[c*s.stride:(c+1)*s.stride], out)
@@ -121,15 +130,15 @@ func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
 	return gram.FeaturesOf(block.NewData(&block.Spec{Features: make([]string, e.support.Cols())}, []*block.Block[T]{b}))
 }
 
-// voteRows is how many rows vote at a time.
-const voteRows = 256
+// expandedRows is how many rows an expansion's machines vote on at a time.
+const expandedRows = 256
 
-// vote has rows vote, as many at a time as a mistake changes the sums of at once.
+// vote puts rows to the vote of the machines, as many at a time as a mistake changes the sums of at once.
 func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, e.workers))
-	for lo := 0; lo < b.Len(); lo += voteRows {
-		g.Go(func() error { return e.votePanel(ctx, b, lo, min(b.Len(), lo+voteRows), out) })
+	for lo := 0; lo < b.Len(); lo += expandedRows {
+		g.Go(func() error { return e.votePanel(ctx, b, lo, min(b.Len(), lo+expandedRows), out) })
 	}
 	return g.Wait()
 }

@@ -106,6 +106,11 @@ func (r *Result[W]) MistakeBound() float64 { return r.Radius / r.Margin * (r.Rad
 type Result[W any] struct {
 	Weights []W // one for each column of the data, the bias last where there is one
 
+	// Of a voted perceptron, the weights that vote, each of the columns' kernel.Stride, and for how many visits each stood. Weights is
+	// their mean then, to which Loss, Norm and Margin belong.
+	Voters []W
+	Counts []int64
+
 	Epochs    int64   // epochs begun
 	Visits    int64   // rows visited
 	Updates   int64   // rows that changed the weights

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times scikit-learn's logistic regression and discriminant analysis on arrays in raw little-endian float32.
+"""Times scikit-learn's solvers of optima over all rows on arrays in raw little-endian float32.
 
     sklearn_solvers.py DIR FEATURES     answers requests, one line of JSON each, with one line of JSON each
 
-DIR holds x.f32, the features row by row, and y.f32, the labels. A request is {"solver": name}: lbfgs, newton-cholesky (from
-version 1.2 on) or lsqr, the discriminant analysis; the answer has the seconds that fit took, the weights with the intercept, and
-the accuracy, which is taken after the clock has stopped. The arrays are in memory before, and each solver gets those on which it
-is faster, float32 or float64. No penalty; the tolerance is scikit-learn's default.
+DIR holds x.f32, the features row by row, and y.f32, the labels. A request is {"solver": name}: lbfgs or newton-cholesky
+(from version 1.2 on) of LogisticRegression, lsqr of LinearDiscriminantAnalysis, or squared_hinge (primal) or hinge (dual, at
+most 50 epochs) of LinearSVC; the answer has the seconds that fit took, the weights with the intercept, and the accuracy, which
+is taken after the clock has stopped. The arrays are in memory before, and each solver gets those on which it is faster, float32
+or float64. No penalty, but for LinearSVC, whose C is 1; the tolerance is scikit-learn's default.
 """
 
 import json
@@ -19,6 +20,7 @@ import numpy
 import sklearn
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 
 def load(folder, features):
@@ -29,6 +31,8 @@ def load(folder, features):
 def fit(solver, x, y):
     if solver == "lsqr":
         model = LinearDiscriminantAnalysis(solver="lsqr")
+    elif solver in ("squared_hinge", "hinge"):
+        model = LinearSVC(loss=solver, dual=solver == "hinge", max_iter=50 if solver == "hinge" else 1000, random_state=1)
     else:
         model = LogisticRegression(penalty="none" if sklearn.__version__ < "1.2" else None, solver=solver, max_iter=1000)
     start = time.perf_counter()

@@ -181,7 +181,7 @@ func TestUsage(t *testing.T) {
 		{"train DATA", "--label is missing"},
 		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
 		{"train DATA --label", "--label needs a value"},
-		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, dual, kernel-perceptron, logistic or lda: did you mean pocket?"},
+		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, dual, kernel-perceptron, logistic, lda or svm: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
 		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
@@ -197,6 +197,12 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --eta 0", "--eta is 0"},
 		{"train DATA --label y --eta 1.1", "--eta is 1.1"},
 		{"train DATA --label y --eta NaN", "--eta is NaN"},
+		{"train DATA --label y --margin -1", "--margin is -1: use a number of 0 or more that a float32 can hold"},
+		{"train DATA --label y --margin 1e300", "--margin is 1e+300"},
+		{"train DATA --label y --margin NaN", "--margin is NaN"},
+		{"train DATA --label y --early-stop -1 --validation 0.1", "--early-stop is -1"},
+		{"train DATA --label y --algo winnow --no-bias", "--no-bias with --algo winnow, which has a threshold"},
+		{"train DATA --label y --early-stop 2", "--early-stop needs --validation"},
 		{"train DATA --label y --eta 1e-60", "--eta is 1e-60"},
 		{"train DATA --label y --eta fast", "--eta fast: use a number"},
 		{"train DATA --label y --seed -1", "--seed -1: use a whole number"},
@@ -428,7 +434,7 @@ func TestVersion(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
-		"train --algo ":      "perceptron\npocket\ndual\nkernel-perceptron\nlogistic\nlda\n",
+		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\ndual\nkernel-perceptron\nlogistic\nlda\nsvm\n",
 		"predict --isa ":     strings.Join(levelNames(), "\n") + "\n",
 		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
 	} {

@@ -116,6 +116,8 @@ func TestDualMessages(t *testing.T) {
 		{"--algo kernel-perceptron --kernel rbf --coef0 2", "--coef0 has no effect", exitDone},
 		{"--kernel rbf", "--kernel has no effect with --algo perceptron", exitDone},
 		{"--form voted", "--form has no effect with --algo perceptron", exitDone},
+		{"--algo svm --gamma 2", "--gamma has no effect with --algo svm", exitDone},
+		{"--algo averaged --coef0 2", "--coef0 has no effect with --algo averaged", exitDone},
 		{"--degree 0", "--degree is 0", exitUsage},
 		{"--gamma -1", "--gamma is -1", exitUsage},
 		{"--coef0 NaN", "--coef0 is NaN", exitUsage},
@@ -126,6 +128,41 @@ func TestDualMessages(t *testing.T) {
 		status, _, stderr := command(append(args, strings.Fields(c.args)...)...)
 		if status != c.status || !strings.Contains(stderr, c.want) || c.want == "" && stderr != "" {
 			t.Errorf("%s: status %d, %q; want %d, %q", c.args, status, stderr, c.status, c.want)
+		}
+	}
+}
+
+// TestDualUnused: options of other learners are noted, and have no say.
+func TestDualUnused(t *testing.T) {
+	data, path := rings(t, 2), filepath.Join(t.TempDir(), "m.json")
+	args := []string{"train", data, "--label", "y", "--algo", "dual", "--dtype", "float64", "--epochs", "2", "--out", path}
+	succeed(t, args...)
+	want := read(t, path)
+	for name, value := range map[string]string{"margin": "2", "early-stop": "3", "loss": "hinge", "l2": "2", "winnow": "winnow1", "pocket": "epoch",
+		"validation": "0.2"} {
+		status, _, stderr := command(append(args, "--"+name, value)...)
+		if note := "note: --" + name + " has no effect with --algo dual\n"; status != exitDone || stderr != note {
+			t.Errorf("--%s: status %d, %q, want %q", name, status, stderr, note)
+		}
+		if read(t, path) != want {
+			t.Errorf("--%s changes the model", name)
+		}
+	}
+}
+
+// TestDualOnline: the perceptron goes on with weights, not with support rows or those of several classes.
+func TestDualOnline(t *testing.T) {
+	for want, options := range map[string]string{"a model of support rows has no weights that can learn on": "--kernel rbf",
+		"the model has 3 classes, and only models of two can learn on": "--kernel linear"} {
+		classes := 2
+		if strings.Contains(want, "3") {
+			classes = 3
+		}
+		data, path := rings(t, classes), filepath.Join(t.TempDir(), "m.json")
+		args := []string{"train", data, "--label", "y", "--algo", "dual", "--epochs", "2", "--out", path}
+		succeed(t, append(args, strings.Fields(options)...)...)
+		if status, _, stderr := command("online", data, "--model", path); status != exitFailed || !strings.Contains(stderr, path+": "+want) {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
 		}
 	}
 }

@@ -193,6 +193,9 @@ func (r modelReport) text(path string) []byte {
 		converged = "converged"
 	}
 	options := fmt.Sprintf("order %s, at most %s, eta %s", r.Options.Order, plural(r.Options.Epochs, "epoch"), real(r.Options.Eta))
+	if r.Options.Winnow != "" {
+		options = fmt.Sprintf("%s, at most %s", r.Options.Winnow, plural(r.Options.Epochs, "epoch"))
+	}
 	if r.Options.MaxUpdates > 0 {
 		options += ", at most " + plural(r.Options.MaxUpdates, "update")
 	}
@@ -204,6 +207,12 @@ func (r modelReport) text(path string) []byte {
 	}
 	if r.Options.Form != "" {
 		options += ", form " + r.Options.Form
+	}
+	if r.Options.Margin > 0 {
+		options += ", margin " + real(r.Options.Margin)
+	}
+	if r.Options.EarlyStop > 0 {
+		options += fmt.Sprintf(", early stop %d", r.Options.EarlyStop)
 	}
 	if r.Options.Validation > 0 {
 		options += ", validation " + real(r.Options.Validation)
@@ -228,11 +237,16 @@ func (r modelReport) text(path string) []byte {
 	if r.Expansion != nil {
 		pairs = append(pairs, kernelText(r.Expansion)...)
 	}
+	which := ""
+	if r.Voters != nil {
+		pairs = append(pairs, "voters", votersText(r.Voters))
+		which = " of the voters' mean"
+	}
 	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if !solves(r.Algorithm) {
+	if losing(r.Algorithm) {
 		pairs = append(pairs, "loss", real(t.Loss))
 	}
 	pairs = append(pairs,
@@ -255,7 +269,7 @@ func (r modelReport) text(path string) []byte {
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})
 	}
-	s.line("\nThe largest of %s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"))
+	s.line("\nThe largest of %s%s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
 	s.table(rows)
 	return s.Bytes()
 }

@@ -84,7 +84,7 @@ func TestEvalSeveralModels(t *testing.T) {
 // TestEvalRepeatsTraining counts the errors that the training counted.
 func TestEvalRepeatsTraining(t *testing.T) {
 	data := noisy(t, "30000")
-	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--epochs 1 --positive -1"} {
+	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--algo averaged --epochs 3", "--epochs 1 --positive -1"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		args := append([]string{"train", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
 		learned, tested := decode(t, args...), decode(t, "eval", "--model", m, data, "--json")
@@ -109,6 +109,28 @@ func TestInspectModel(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// TestInspectEarlyStop: a model says on what other rows it was judged, and that it ended for that.
+func TestInspectEarlyStop(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "train", noisy(t, "5000"), "--label", "label", "--order", "shuffle", "--margin", "2", "--validation", "0.2", "--early-stop", "3",
+		"--out", m, "--json")
+	text := succeed(t, "inspect", m)
+	for _, want := range []string{"perceptron, float32", "eta 1, seed 1, margin 2, early stop 3, validation 0.2", "kept the weights after update ",
+		"validation"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	curve := r["curve"].([]any)
+	best := curve[len(curve)-1].(map[string]any)
+	if v := r["validation"].(map[string]any); v["errors"] != best["errors"] || r["kept"] != best["update"] || r["converged"] != false {
+		t.Errorf("the report says %v", r)
+	}
+	if epochs, rows := r["epochs"].(float64), r["rows"].(float64); epochs != best["visits"].(float64)/rows+3 {
+		t.Errorf("%v epochs, the best weights are those after visit %v of %v rows", epochs, best["visits"], rows)
 	}
 }
 

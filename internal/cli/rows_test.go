@@ -44,6 +44,9 @@ func TestStreamIdentity(t *testing.T) {
 		{small, "--epochs 1 --order random --seed 9 --eta 0.25", "12500000"},
 		{small, "--epochs 2 --order shuffle --algo pocket --max-updates 70", "12500000"},
 		{small, "--epochs 1 --dtype float64", "24000000"},
+		{small, "--epochs 2 --algo averaged", "12500000"},
+		{small, "--epochs 1 --algo voted --max-updates 50", "12500000"},
+		{small, "--epochs 2 --algo averaged --order shuffle", "12500000"},
 		{large, "--epochs 1 --algo pocket --max-updates 40", "53000000"},
 		{large, "--epochs 1", "30MB"},
 	} {

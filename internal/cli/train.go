@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,16 +21,33 @@ import (
 	"halfspace/train/perceptron"
 )
 
+// averagedName is the learner that keeps the mean of the perceptron's weights.
+const averagedName = "averaged"
+
+// votedName is the learner that keeps all of the perceptron's weights.
+const votedName = "voted"
+
+// judged tells whether a learner has its weights judged on other rows than it learns from, if it is given some.
+func judged(algorithm string) bool {
+	return !solves(algorithm) && !isDual(algorithm) && algorithm != votedName && algorithm != winnowName
+}
+
+// losing tells whether models of a learner tell the perceptron's loss.
+func losing(algorithm string) bool {
+	return !solves(algorithm) && algorithm != winnowName && algorithm != onlineName
+}
+
 type trainOptions struct {
 	rowOptions
 
-	algo, order, pocket choice
-	validation          string
-	share               float64 // of the rows, where validation is one and used
-	epochs, maxUpdates  int64
-	eta, l2             float64
-	dual                dualOptions
-	seed                uint64
+	algo, order, pocket, winnow, loss choice
+	validation                        string
+	share                             float64 // of the rows, where validation is one and used
+	epochs, maxUpdates                int64
+	earlyStop                         int64
+	eta, margin, l2                   float64
+	dual                              dualOptions
+	seed                              uint64
 
 	out  string
 	json bool
@@ -50,10 +68,17 @@ or "last". In a svmlight file the label is "label" and feature 7 is f7.
 
 The perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
-the fewest errors, so it serves for any data. Ending without such a plane, after
---epochs, is not a failure. --algo logistic finds the most likely weights by
-Newton's method, with standard errors (see inspect), in at most --epochs passes;
---algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
+the fewest errors, so it serves for any data; --algo averaged keeps the mean of
+the weights after every visit, which takes hardly longer than the perceptron;
+--algo voted keeps all of them and puts rows to the vote, in 64 MiB at most.
+--algo winnow is for features that are 0 or 1, of which few matter: it makes
+mistakes in proportion to the logarithm of their number, by multiplying weights.
+Ending without such a plane, after --epochs, is not a failure. --algo logistic
+finds the most likely weights by Newton's method, with standard errors (see
+inspect), in at most --epochs passes; --algo lda is Fisher's discriminant. Both
+give probabilities (predict --proba). --algo svm is the support vector machine;
+the duality gap in its report is the most that its objective may be above the
+optimum.
 
 --algo dual and kernel-perceptron learn in the dual form, on inner products of
 rows, or on a --kernel in their place, and of any number of classes, one versus
@@ -77,21 +102,26 @@ Without --out the model is reported and thrown away.`,
 	}
 	f := cmd.Flags()
 	o.addTo(cmd, "float32", "float64")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, dual and "+
-		"kernel-perceptron work on inner products of rows, logistic and lda solve for an optimum", "perceptron", "pocket",
-		dualName, kernelName, logisticName, ldaName)
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
+		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", "perceptron", "pocket",
+		averagedName, votedName, winnowName, dualName, kernelName, logisticName, ldaName, svmName)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised")
+	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
+	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic and svm: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
+	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
 	o.dual.addTo(cmd)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
-	f.StringVar(&o.validation, "validation", "", "rows that the pocket judges weights on instead of those that it learns from: of a `FILE`, glob or "+
-		"directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
+	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
+		"has weights of either sign", winnowNames()...)
+	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
+		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
@@ -103,7 +133,7 @@ Without --out the model is reported and thrown away.`,
 			return err
 		}
 		var validation []string
-		if o.validation != "" && o.share == 0 && o.algo.value == "pocket" {
+		if o.validation != "" && o.share == 0 && judged(o.algo.value) {
 			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
 				return fmt.Errorf("--validation: %w", err)
 			}
@@ -111,7 +141,9 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
-		a.settle(cmd, &o)
+		if err := a.settle(cmd, &o); err != nil {
+			return err
+		}
 		a.noteUnused(cmd, &o)
 		o.storage.access, o.storage.shared = o.access(), o.share > 0
 		if o.dtype.value == "float64" {
@@ -153,7 +185,7 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 		if !(share > 0 && share < 1) {
 			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
-		if o.algo.value == "pocket" {
+		if judged(o.algo.value) {
 			o.share = share
 		}
 	}
@@ -162,6 +194,18 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if !(o.margin >= 0) || math.IsInf(o.margin, 0) || o.dtype.value == "float32" && (o.margin > math.MaxFloat32 || o.margin > 0 && float32(o.margin) == 0) {
+		return usagef("--margin is %v: use a number of 0 or more that a %s can hold", o.margin, o.dtype.value)
+	}
+	if o.algo.value == winnowName && o.data.noBias {
+		return usagef("--no-bias with --algo winnow, which has a threshold: leave it out")
+	}
+	if o.earlyStop < 0 {
+		return usagef("--early-stop is %d: use 1 or more epochs, or 0 for none", o.earlyStop)
+	}
+	if o.earlyStop > 0 && o.validation == "" && o.algo.value != "pocket" && judged(o.algo.value) {
+		return usagef("--early-stop needs --validation, rows to judge on")
 	}
 	if err := checkL2(o.l2); err != nil {
 		return err
@@ -180,7 +224,10 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	if cmd.Flags().Changed("pocket") && o.algo.value != "pocket" {
 		a.note("--pocket has no effect with --algo %s", o.algo.value)
 	}
-	if o.validation != "" && o.algo.value != "pocket" {
+	if cmd.Flags().Changed("winnow") && o.algo.value != winnowName {
+		a.note("--winnow has no effect with --algo %s", o.algo.value)
+	}
+	if o.validation != "" && !judged(o.algo.value) {
 		a.note("--validation has no effect with --algo %s", o.algo.value)
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
@@ -216,6 +263,10 @@ func (o *trainOptions) trainer(show func(train.Progress)) perceptron.Options {
 	}
 	if o.algo.value == "pocket" {
 		opt.Pocket = pocket.Mode(o.pocket.value)
+	}
+	opt.Average, opt.Vote, opt.Margin = o.algo.value == averagedName, o.algo.value == votedName, o.margin
+	if judged(o.algo.value) {
+		opt.EarlyStop = o.earlyStop
 	}
 	return opt
 }
@@ -297,7 +348,13 @@ func detail(p train.Progress) string {
 func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *train.Result[T], fingerprint string) *model.Model {
 	m := model.New(data.Spec(), learned.Weights)
 	m.Algorithm = o.algo.value
-	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta}
+	m.Options = model.Options{Order: o.order.value, Epochs: o.epochs, MaxUpdates: o.maxUpdates, Eta: o.eta, Margin: o.margin}
+	if judged(o.algo.value) {
+		m.Options.EarlyStop = o.earlyStop
+	}
+	if learned.Counts != nil {
+		m.Voters = model.NewVoters(learned.Voters, learned.Counts, data.Spec().Cols())
+	}
 	if o.random() {
 		m.Options.Seed = &o.seed
 	}
@@ -305,7 +362,9 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if o.algo.value == "pocket" {
-		m.Options.Pocket, m.Options.Validation = o.pocket.value, o.share
+		m.Options.Pocket = o.pocket.value
+	}
+	if m.Options.Validation = o.share; len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
@@ -333,8 +392,10 @@ type trainReport struct {
 	TrainAccuracy float64           `json:"train_accuracy"`
 	Converged     bool              `json:"converged"`
 	Loss          float64           `json:"loss"`
+	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
 	Radius        float64           `json:"radius"`
 	Norm          float64           `json:"norm"`
+	Voters        int               `json:"voters,omitempty"`      // vectors of weights that vote
 	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
 	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
 	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
@@ -365,8 +426,11 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
-		Loss: t.Loss, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
+	}
+	if m.Voters != nil {
+		r.Voters = len(m.Voters.Counts)
 	}
 	if o.out != "" {
 		r.Model = &o.out
@@ -380,6 +444,12 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	converged := "no"
 	if r.Converged {
 		converged = "yes, after " + plural(r.Updates, "update")
+		switch r.Algorithm {
+		case averagedName:
+			converged += ", as the last weights tell; the mean of all is kept"
+		case votedName:
+			converged += ", as the last weights tell; all are kept"
+		}
 		if r.MistakeBound != nil {
 			converged += "; bound " + bound(*r.MistakeBound)
 		}
@@ -396,24 +466,27 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if solves(r.Algorithm) {
 		pairs = howSolved(m)
 	}
+	if m.Voters != nil {
+		pairs = append(pairs, "voters", votersText(m.Voters))
+	}
 	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
-	judged := r.Rows
+	scored := r.Rows
 	if v := r.Validation; v != nil {
-		judged = v.Rows
+		scored = v.Rows
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
 	}
 	if r.Kept != nil {
 		pairs = append(pairs, "kept", keptText(*r.Kept))
 	}
 	if r.Candidates > 0 {
-		share := float64(r.RowsScored) / float64(r.Candidates) / float64(judged)
+		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, kernelText(e)...)
 	}
 	voted := m.Options.Form == string(dual.Voted) // of many machines, with a loss and a norm each
-	if !solves(r.Algorithm) && !voted {
+	if losing(r.Algorithm) && !voted {
 		pairs = append(pairs, "loss", real(r.Loss))
 	}
 	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
@@ -446,12 +519,16 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
 	case r.Validation != nil && r.Validation.Errors == 0:
 		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
-	case r.Algorithm == "perceptron" && r.TrainErrors > 0:
-		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those"
+	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
+	case r.Algorithm == "perceptron" && r.Validation == nil && r.TrainErrors > 0:
+		advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 		if o.order.value == string(train.Cyclic) {
 			advice += ", or --order shuffle if the rows are sorted"
 		}
 		return advice + ".\n" + adviceCheck
+	case r.Algorithm == winnowName:
+		return "Not converged: no disjunction, or other plane that this variant finds, was found in " + plural(o.epochs, "epoch") + "."
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
@@ -467,6 +544,15 @@ func keptText(update int64) string {
 		return "the initial zeros, which no weights were better than"
 	}
 	return "the weights after update " + count(update)
+}
+
+// votersText tells how many weights vote, and how much the strongest counts.
+func votersText(v *model.Voters) string {
+	total := int64(0)
+	for _, n := range v.Counts {
+		total += n
+	}
+	return fmt.Sprintf("%s of weights, of which one has %s of the votes", plural(int64(len(v.Counts)), "vector"), percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // errorsText tells how many of some rows are wrong.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset"
 	"halfspace/kernel"
@@ -42,6 +45,132 @@ func TestTextbook(t *testing.T) {
 		if m.Label != "y" || !slices.Equal(m.Features, []string{"x1", "x2"}) || m.Training.Updates != 7 || !m.Training.Converged {
 			t.Errorf("the model says %+v", m)
 		}
+	}
+}
+
+// TestAveraged: on that data, the mean of the weights after every visit.
+func TestAveraged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", "float64", "--algo", "averaged", "--out", path, "--json")
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps [][3]float64 // w1, w2, b after each visit
+	w, quiet := [3]float64{}, 0
+	rows := [3][4]float64{{3, 3, 1, 1}, {4, 3, 1, 1}, {1, 1, 1, -1}}
+	for quiet < 3 {
+		x := rows[len(steps)%3]
+		quiet++
+		if x[3]*(w[0]*x[0]+w[1]*x[1]+w[2]) <= 0 {
+			quiet = 0
+			for i := range w {
+				w[i] += x[3] * x[i]
+			}
+		}
+		steps = append(steps, w)
+	}
+	var sum [3]float64
+	for _, v := range steps {
+		for i := range sum {
+			sum[i] += v[i]
+		}
+	}
+	n := float64(len(steps))
+	if !slices.Equal(m.Weights[0], []float64{sum[0] / n, sum[1] / n}) || !slices.Equal(m.Bias, []float64{sum[2] / n}) {
+		t.Errorf("w is %v and b is %v, want %v / %v", m.Weights, m.Bias, sum, n)
+	}
+	if r["algorithm"] != "averaged" || r["updates"] != 7.0 || r["visits"] != n || r["converged"] != true {
+		t.Errorf("the report says %v", r)
+	}
+}
+
+// TestVoted: train, eval and predict count the same votes, and what they count is what the file says in its own words.
+func TestVoted(t *testing.T) {
+	data, dir := noisy(t, "5000"), t.TempDir()
+	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "out.parquet")
+	r := decode(t, "train", data, "--label", "label", "--algo", "voted", "--epochs", "2", "--out", path, "--json")
+	e := decode(t, "eval", "--model", path, data, "--json")
+	if r["train_errors"] != e["errors"] || r["voters"] != r["updates"] {
+		t.Errorf("%v errors in training, %v in eval; %v voters of %v updates", r["train_errors"], e["errors"], r["voters"], r["updates"])
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "predict", "--model", path, data, "--out", out, "--score", "--keep", strings.Join(m.Features, ","))
+	table := readParquet(t, out)
+	defer table.Release()
+	columns := make([][]float32, len(m.Features))
+	for c := range columns {
+		columns[c] = table.Column(c).Data().Chunk(0).(*array.Float32).Float32Values()
+	}
+	scores := table.Column(len(columns) + 1).Data().Chunk(0).(*array.Float32).Float32Values()
+	total := int64(0)
+	for _, n := range m.Voters.Counts {
+		total += n
+	}
+	for row := range 200 {
+		votes := int64(0)
+		for v, n := range m.Voters.Counts {
+			number := func(c int) float64 {
+				return float64(math.Float32frombits(binary.LittleEndian.Uint32(m.Voters.Weights[4*(v*(len(columns)+1)+c):])))
+			}
+			s := number(len(columns))
+			for c := range columns {
+				s += number(c) * float64(columns[c][row])
+			}
+			if s > 0 {
+				votes += n
+			} else {
+				votes -= n
+			}
+		}
+		if want := float32(float64(votes) / float64(total)); scores[row] != want {
+			t.Fatalf("row %d has the score %v, want %v", row, scores[row], want)
+		}
+	}
+	text := succeed(t, "inspect", path) + succeed(t, "train", data, "--label", "label", "--algo", "voted", "--epochs", "2")
+	for _, want := range []string{"voted, float32", " vectors of weights, of which one has ", "weights of the voters' mean:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestWinnow: every variant learns a disjunction, from memory and streamed, and eval finds no error; features must be 0 or 1.
+func TestWinnow(t *testing.T) {
+	dir := t.TempDir()
+	rng, cols := rand.New(rand.NewPCG(3, 4)), []col{}
+	label := make([]int64, 40000)
+	for c := range 30 {
+		values := make([]bool, len(label))
+		for r := range values {
+			if values[r] = rng.IntN(4) == 0; values[r] && c < 3 {
+				label[r] = 1
+			}
+		}
+		cols = append(cols, col{fmt.Sprintf("x%d", c), values})
+	}
+	data := write(t, "x.parquet", append(cols, col{"label", label})...)
+	for _, variant := range winnowNames() {
+		path := filepath.Join(dir, "m.json")
+		args := []string{"train", data, "--label", "label", "--algo", "winnow", "--winnow", variant, "--out", path, "--json"}
+		r := decode(t, args...)
+		want := read(t, path)
+		if e := decode(t, "eval", "--model", path, data, "--json"); e["errors"] != 0.0 || r["train_errors"] != 0.0 || r["converged"] != true {
+			t.Errorf("%s: %v errors in training, %v in eval", variant, r["train_errors"], e["errors"])
+		}
+		if decode(t, append(args, "--workers", "3", "--memory", "6MB")...)["streamed"] != true || read(t, path) != want {
+			t.Errorf("%s: streamed, the model is another one", variant)
+		}
+		if text := succeed(t, "inspect", path); !strings.Contains(text, variant+", at most 100 epochs") || strings.Contains(text, "eta") {
+			t.Errorf("inspect says\n%s", text)
+		}
+	}
+	status, _, stderr := command("train", textbook(t, signs), "--label", "y", "--algo", "winnow")
+	if want := `column "x1", row 0: 3 is neither 0 nor 1`; status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %q, want %q", status, stderr, want)
 	}
 }
 
@@ -79,7 +208,9 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
 	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
 		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
-		"--order random --dtype float64 --seed 9 --eta 0.25"} {
+		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3 --margin 2",
+		"--margin 3 --order shuffle --validation 0.1 --early-stop 1", "--algo averaged --validation 0.1",
+		"--algo voted --max-updates 200 --order shuffle"} {
 		var want []byte
 		for _, isa := range []string{"generic", best} {
 			for _, workers := range []int{1, 2, 3, 8} {
@@ -104,8 +235,8 @@ func TestIdentity(t *testing.T) {
 func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
 	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
-		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "no-bias": "false", "nulls": "error",
-		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "workers": "0", "isa": "",
+		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
+		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
 		if f == nil {
@@ -127,6 +258,8 @@ func TestModelOptions(t *testing.T) {
 		"--algo pocket --epochs 7 --seed 6":   {Order: "cyclic", Epochs: 7, Eta: 1, Pocket: "exact"},
 		"--algo pocket --pocket ratchet":      {Order: "cyclic", Epochs: 100, Eta: 1, Pocket: "ratchet"},
 		"--algo pocket --validation .5":       {Order: "cyclic", Epochs: 100, Eta: 1, Pocket: "exact", Seed: &one, Validation: 0.5},
+		"--margin 2.5":                        {Order: "cyclic", Epochs: 100, Eta: 1, Margin: 2.5},
+		"--validation .5 --early-stop 2":      {Order: "cyclic", Epochs: 100, Eta: 1, Seed: &one, Validation: 0.5, EarlyStop: 2},
 		"--max-updates 3 --workers 2":         {Order: "cyclic", Epochs: 100, Eta: 1, MaxUpdates: 3},
 		"--isa generic --progress never":      {Order: "cyclic", Epochs: 100, Eta: 1},
 		"--json --features x1 --features x2 ": {Order: "cyclic", Epochs: 100, Eta: 1},
@@ -225,11 +358,16 @@ func TestTrainText(t *testing.T) {
 	if strings.Contains(text, "Not converged") {
 		t.Errorf("advice after converging:\n%s", text)
 	}
+	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, ", as the last weights tell; the mean of all is kept") {
+		t.Errorf("averaged says\n%s", text)
+	}
 	hard := noisy(t, "2000")
 	for options, want := range map[string]string{
-		"--epochs 2":                               "Try --algo pocket, which keeps those, or --order shuffle if the rows are sorted.\n" + adviceCheck + "\n",
-		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those.\n" + adviceCheck + "\n",
+		"--epochs 2":                               "Try --algo pocket, which keeps those, or averaged, or --order shuffle if the rows are sorted.\n" + adviceCheck + "\n",
+		"--epochs 2 --order shuffle":               "Try --algo pocket, which keeps those, or averaged.\n" + adviceCheck + "\n",
 		"--epochs 1 --algo pocket --max-updates 4": "it stopped at --max-updates. More of them may do better.\n",
+		"--validation .2 --early-stop 2":           "it stopped after 2 epochs without fewer errors, since --early-stop is 2.\n",
+		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n" + adviceCheck + "\n",
 		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n" + adviceCheck + "\n",
 	} {
 		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)
@@ -329,8 +467,11 @@ func TestNotes(t *testing.T) {
 		"":                          "note: no --out: the model won't be kept\n",
 		"--pocket exact --out " + m: "note: --pocket has no effect with --algo perceptron\n",
 		"--pocket exact --algo pocket --out " + m:   "",
-		"--validation 0.3 --out " + m:               "note: --validation has no effect with --algo perceptron\n",
-		"--validation none --out " + m:              "note: --validation has no effect with --algo perceptron\n",
+		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda\n",
+		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda\n",
+		"--algo voted --validation 0.3 --out " + m:  "note: --validation has no effect with --algo voted\n",
+		"--winnow balanced --out " + m:              "note: --winnow has no effect with --algo perceptron\n",
+		"--algo lda --early-stop 3 --out " + m:      "note: --early-stop has no effect with --algo lda\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/rand/v2"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -30,6 +31,30 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 				row[cols-1] = 1
 			}
 			b.Y[r] = T(y[first+r])
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+// Logistic returns rows of normal features, with labels of a logistic model.
+func Logistic(rows, d int) *block.Data[float32] {
+	rng := rand.New(rand.NewPCG(1, 1))
+	spec := &block.Spec{Features: make([]string, d), Bias: true, Classes: make([]block.Class, 2), Positive: 1}
+	var blocks []*block.Block[float32]
+	for first, per := 0, block.Rows[float32](d+1); first < rows; first += per {
+		b := block.New[float32](int64(first), min(per, rows-first), d+1)
+		for r := range b.Len() {
+			z := 0.3
+			for c := range d {
+				v := float32(rng.NormFloat64())
+				b.X[r*b.Stride+c] = v
+				z += float64(v) * float64(c%5-2) / 4
+			}
+			b.X[r*b.Stride+d], b.Y[r] = 1, -1
+			if rng.Float64() < 1/(1+math.Exp(-z)) {
+				b.Y[r] = 1
+			}
 		}
 		blocks = append(blocks, b)
 	}

@@ -171,7 +171,7 @@ func TestSample(t *testing.T) {
 		t.Skip("half a million rows")
 	}
 	const n, d = 8 * 16 * block.RunRows, 28
-	src := benchData(n, d)
+	src := testrows.Logistic(n, d)
 	sample, err := train.Sample(context.Background(), src)
 	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
 		t.Fatalf("sample %v, error %v", sample, err)

@@ -32,7 +32,7 @@ func TestDataSets(t *testing.T) {
 		}
 		cached := inCache(t, data)
 		for _, mode := range pocket.Modes {
-			opt := Options{train.Options{Order: train.Shuffle, Epochs: 3, MaxUpdates: c.updates, Eta: 1, Seed: 3}, mode}
+			opt := Options{Options: train.Options{Order: train.Shuffle, Epochs: 3, MaxUpdates: c.updates, Eta: 1, Seed: 3}, Pocket: mode}
 			switch mode {
 			case pocket.Ratchet:
 				opt.Order = train.Random

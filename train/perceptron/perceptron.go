@@ -1,4 +1,5 @@
-// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket form.
+// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket,
+// averaged and voted forms.
 package perceptron
 
 import (
@@ -18,7 +19,12 @@ import (
 // Options are the options of Train.
 type Options struct {
 	train.Options
-	Pocket pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
+	Pocket  pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
+	Average bool        // keep the mean of the weights after each visit; not with a pocket
+	Vote    bool        // also keep the weights after each update, which vote; not with a pocket, nor with rows to validate on
+
+	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
+	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
 }
 
 // Train runs the perceptron learning algorithm on rows with labels -1 and +1.
@@ -33,6 +39,16 @@ type Options struct {
 // With opt.Pocket, weights on the path are judged on all rows, and the first with the fewest errors are kept (Gallant 1990),
 // the initial zeros being the first; training also stops once error-free ones are found.
 //
+// With opt.Average, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
+// 2002). The path and its end are those without it, so that Converged speaks of the last weights; the mean may still make errors.
+//
+// With opt.Vote, the weights after every update are kept, each with the number of visits that it stood, as votes (Freund and
+// Schapire 1999); Errors counts the rows that lose the vote. It is an error if they take more than VoterBytes.
+//
+// With opt.Margin, a row changes the weights where y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a unit
+// vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates, and the weights then have a margin
+// of at least rho/(2 + eta R^2/margin).
+//
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
 // with, and ctx's error.
@@ -41,11 +57,14 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // TrainValidated is Train with a pocket that judges weights on the rows of validation instead, which have the columns of src,
-// unless it is nil. The training ends once weights are error-free there, since nothing can replace them, but that isn't
+// unless it is nil. Without opt.Pocket it judges the weights, or their mean, at the end of each epoch. The training ends once weights are error-free there, since nothing can replace them, but that isn't
 // convergence.
 func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	if err := opt.check(validation != nil); err != nil {
 		return nil, err
 	}
 	if src.Rows() == 0 {
@@ -68,6 +87,23 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	return l.result(ctx)
 }
 
+// check looks for options that are out of range or exclude each other.
+func (o *Options) check(validated bool) error {
+	switch {
+	case o.Vote && (o.Pocket != "" || validated):
+		return errors.New("the weights either vote or are judged")
+	case o.Average && o.Pocket != "":
+		return errors.New("the weights are either averaged or judged by a pocket")
+	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
+		return fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
+	case o.EarlyStop < 0:
+		return fmt.Errorf("early-stop is %d: use 1 or more epochs, or 0 for none", o.EarlyStop)
+	case o.EarlyStop > 0 && !validated && o.Pocket == "":
+		return errors.New("early-stop needs a pocket, or rows to validate on")
+	}
+	return nil
+}
+
 // errStop ends the epochs: the training is finished.
 var errStop = errors.New("finished")
 
@@ -76,11 +112,16 @@ type learner[T kernel.Float] struct {
 	src       block.Source[T]
 	opt       Options
 	eta       T
+	margin    T
 	rows      int64
 	w         []T
 	pocket    *pocket.Pocket[T] // nil without one
 	validated bool              // the pocket judges on other rows
+	mean      *mean[T]          // nil where it isn't asked for
+	voters    *voters[T]        // likewise
 	log       []uint32
+	found     int   // weights that the pocket has found the best so far
+	stale     int64 // epochs since it found the last of them
 
 	visits    int64
 	updates   int64
@@ -93,14 +134,27 @@ type learner[T kernel.Float] struct {
 
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
-	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), rows: src.Rows(), w: block.Alloc[T](stride), start: time.Now()}
+	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), w: block.Alloc[T](stride),
+		found: 1, start: time.Now()}
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err
+	}
+	if l.margin-l.margin != 0 || l.margin == 0 && opt.Margin > 0 {
+		return nil, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, l.margin)
 	}
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
+	if opt.Average || opt.Vote {
+		l.mean = newMean[T](stride)
+	}
+	if opt.Vote {
+		l.voters = &voters[T]{stride: stride}
+	}
+	if opt.Pocket == "" && validation != nil {
+		opt.Pocket = pocket.Epoch
+	}
 	if opt.Pocket != "" {
 		if opt.Pocket != pocket.Epoch {
 			l.log = l.log[:1] // come back after every update
@@ -136,13 +190,50 @@ func (l *learner[T]) run(ctx context.Context) error {
 			return err
 		}
 		if l.pocket != nil {
-			if err := l.judged(l.pocket.EpochEnded(ctx, l.w, l.updates, l.visits)); err != nil {
+			if err := l.judged(l.pocket.EpochEnded(ctx, l.current(), l.updates, l.visits)); err != nil {
+				return err
+			}
+			if err := l.stopEarly(ctx); err != nil {
 				return err
 			}
 		}
 		l.report()
 	}
 	return nil
+}
+
+// current returns the weights that the training would end with now.
+func (l *learner[T]) current() []T {
+	if l.mean != nil {
+		return l.mean.weights(l.w, l.visits)
+	}
+	return l.w
+}
+
+// stopEarly ends the training after as many epochs without better weights in the pocket as opt.EarlyStop allows.
+func (l *learner[T]) stopEarly(ctx context.Context) error {
+	if l.opt.EarlyStop == 0 {
+		return nil
+	}
+	if err := l.judged(l.pocket.Judge(ctx)); err != nil {
+		return err
+	}
+	l.stale++
+	if found := len(l.pocket.Curve()); found > l.found {
+		l.found, l.stale = found, 0
+	}
+	if l.stale == l.opt.EarlyStop {
+		return errStop
+	}
+	return nil
+}
+
+// epoch runs the perceptron with weights w on rows of a block from row r on.
+func (l *learner[T]) epoch(b *block.Block[T], r int, w []T, log []uint32) (rows, updates int) {
+	if l.margin > 0 {
+		return b.EpochMargin(r, l.eta, l.margin, w, log)
+	}
+	return b.Epoch(r, l.eta, w, log)
 }
 
 // cyclic is an epoch in file order.
@@ -158,7 +249,12 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			rows, updates := b.Epoch(r, l.eta, l.w, l.room())
+			rows, updates := l.epoch(b, r, l.w, l.room())
+			if l.mean != nil {
+				if err := l.remember(r, rows, updates, b.Add); err != nil {
+					return err
+				}
+			}
 			if err := l.account(ctx, rows, updates, r); err != nil {
 				return err
 			}
@@ -177,6 +273,16 @@ func (l *learner[T]) room() []uint32 {
 		return l.log[:left]
 	}
 	return l.log
+}
+
+// remember has the mean, and the voters if there are some, take in what a kernel call did: visits from position first of its walk,
+// the updates being those in the log. row adds a times the label times the row at a position to a vector.
+func (l *learner[T]) remember(first, visits, updates int, row func(position uint32, a T, to []T)) error {
+	l.mean.add(first, visits, l.log[:updates], l.eta, l.w, row)
+	if l.voters != nil {
+		return l.voters.add(first, visits, l.log[:updates], l.eta, row)
+	}
+	return nil
 }
 
 // account takes in what a kernel call did: the visits it made from position first of its walk, and the positions of its
@@ -206,7 +312,14 @@ func (l *learner[T]) account(ctx context.Context, visits, updates, first int) er
 // settle ends the training: as many visits in a row as there are rows changed nothing. Visits beyond those are not
 // counted, so that the figure doesn't depend on how many rows a kernel call takes.
 func (l *learner[T]) settle() error {
-	l.visits -= l.quiet - l.rows
+	beyond := l.quiet - l.rows
+	l.visits -= beyond
+	if l.mean != nil {
+		l.mean.span -= beyond
+	}
+	if l.voters != nil {
+		l.voters.stand(int(-beyond))
+	}
 	l.quiet = l.rows
 	l.converged = true
 	return errStop
@@ -226,7 +339,7 @@ func (l *learner[T]) settlePocket(ctx context.Context) error {
 	if l.pocket == nil {
 		return nil
 	}
-	if err := l.pocket.End(ctx, l.w, l.updates, l.visits); err != nil {
+	if err := l.pocket.End(ctx, l.current(), l.updates, l.visits); err != nil {
 		return err
 	}
 	if best := l.pocket.Best(); best.Errors == 0 {
@@ -257,6 +370,7 @@ func (l *learner[T]) report() {
 }
 
 func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+	l.w = l.current()
 	seconds := time.Since(l.start).Seconds()
 	kept := int64(0)
 	if l.pocket != nil {
@@ -275,7 +389,13 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if err := evaluate(ctx, l.src, l.w, l.opt.Workers, r); err != nil {
 		return nil, err
 	}
-	return r, nil
+	if l.voters == nil {
+		return r, nil
+	}
+	r.Voters, r.Counts = l.voters.w, l.voters.counts
+	var err error
+	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
+	return r, err
 }
 
 // evaluate fills in the errors, the loss, the radius and the margin of a result. It is an error if the arithmetic overflowed, since
@@ -341,7 +461,19 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 		if c < len(win.ahead) {
 			fetch = win.index.Ahead(int(win.ahead[c]), lo, hi, stride)
 		}
-		visits, updates := win.index.Epoch(win.rows[i:min(len(win.rows), i+hi-lo)], fetch, x.eta, x.w, x.room())
+		rows := win.rows[i:min(len(win.rows), i+hi-lo)]
+		var visits, updates int
+		if x.margin > 0 {
+			visits, updates = win.index.EpochMargin(rows, x.eta, x.margin, x.w, x.room())
+		} else {
+			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
+		}
+		if x.mean != nil {
+			add := func(p uint32, a T, to []T) { win.index.Add(rows[p], a, to) }
+			if err := x.remember(0, visits, updates, add); err != nil {
+				return err
+			}
+		}
 		if err := x.account(ctx, visits, updates, 0); err != nil {
 			return err
 		}
@@ -403,7 +535,7 @@ func (x *indexed[T]) verify(ctx context.Context) error {
 			return err
 		}
 		for r := 0; r < b.Len(); {
-			rows, updates := b.Epoch(r, x.eta, w, x.log[:1])
+			rows, updates := x.epoch(b, r, w, x.log[:1])
 			if updates > 0 {
 				x.quiet = 0
 				return nil

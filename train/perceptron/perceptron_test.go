@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"halfspace/block"
 	"halfspace/cache"
@@ -138,12 +139,18 @@ type literal[T kernel.Float] struct {
 	y            []T
 	validation   *literal[T]
 	mode         pocket.Mode
+	margin       T
 	w, best      []T
 	fewest       int64
 	updates      int64
 	visits       int64
 	kept, quiet  int64
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
+
+	voters []T     // w after each update
+	counts []int64 // and for how many visits it stood
+
+	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
 }
 
 func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
@@ -155,6 +162,7 @@ func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
 		l.y = append(l.y, b.Y...)
 	}
 	l.w = make([]T, len(l.x[0]))
+	l.sum, l.change = make([]float64, len(l.w)), make([]float64, len(l.w))
 	return l
 }
 
@@ -186,6 +194,24 @@ func (l *literal[T]) judge() {
 // over tells whether nothing can be better than what the pocket holds.
 func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
 
+// outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
+func (l *literal[T]) outvoted() (n int64) {
+	for i, x := range l.x {
+		votes := int64(0)
+		for k, count := range l.counts {
+			if kernel.Dot(l.voters[k*len(x):(k+1)*len(x)], x) > 0 {
+				votes += count
+			} else {
+				votes -= count
+			}
+		}
+		if (votes > 0) != (l.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}
+
 // loss returns the perceptron's loss of w, and the margin of w, 0 if it doesn't separate the rows.
 func (l *literal[T]) loss(w []T) (loss, margin float64) {
 	margin, square := math.Inf(1), 0.0
@@ -204,13 +230,21 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
-	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= 0
+	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin
 	if wrong {
 		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
+		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
 		l.quiet, l.run = 0, 0
+		for c, v := range l.x[i] {
+			l.change[c] += math.Abs(float64(eta) * float64(v))
+		}
 	} else {
 		l.run++
+	}
+	l.counts[len(l.counts)-1]++
+	for c, v := range l.w {
+		l.sum[c] += float64(v)
 	}
 	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
 		l.judge()
@@ -307,7 +341,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 
 func (l *literal[T]) verified() bool {
 	for i, x := range l.x {
-		if l.y[i]*kernel.Dot(x, l.w) <= 0 {
+		if l.y[i]*kernel.Dot(x, l.w) <= l.margin {
 			return false
 		}
 	}
@@ -348,7 +382,11 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		eta        float64
 		maxUpdates int64
 		pocket     bool
+		margin     float64
 	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1, whole: true, margin: 3},
+		{rows: 60, d: 3, epochs: 10, eta: 0.5, margin: 0.1, pocket: true},
+		{rows: 900, d: 40, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 400, margin: 30},
 		{rows: 60, d: 3, epochs: 40, eta: 1},
 		{rows: 60, d: 3, epochs: 40, eta: 1, pocket: true},
 		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.3},
@@ -376,8 +414,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		}
 		for k := range len(modes) * len(train.Orders) {
 			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
-			opt := Options{train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, mode}
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin}
 			want := newLiteral(data)
+			want.margin = T(c.margin)
 			want.start(mode, nil)
 			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
 			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
@@ -401,6 +440,61 @@ func testLiteral[T kernel.Float](t *testing.T) {
 					}
 				}
 			}
+			if mode == "" {
+				opt.Vote = true
+				for name, src := range sources {
+					if c.rows*len(want.counts) > 1_000_000 {
+						continue // the vote takes long
+					}
+					opt.Workers = opt.Workers%3 + 1
+					got := mustTrain(t, src, opt)
+					if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
+						t.Fatalf("%s problem %d, order %s, %s: the voters differ from the literal ones", kernel.Active(), i, order, name)
+					}
+					if c.rows*len(want.counts) < 100_000 && got.Errors != want.outvoted() {
+						t.Fatalf("problem %d, order %s, %s: %d rows are outvoted, want %d", i, order, name, got.Errors, want.outvoted())
+					}
+				}
+				opt.Vote, opt.Average = false, true
+				testAverage(t, fmt.Sprintf("%s problem %d, order %s, averaged", kernel.Active(), i, order), sources, opt, want, converged, c.whole)
+			}
+		}
+	}
+}
+
+// testAverage holds the averaged perceptron from every source against the running mean of the literal algorithm's weights: they
+// are the same where every sum is exact, and else as near as roundings allow.
+func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
+	converged, exact bool) {
+	t.Helper()
+	var first []T
+	for name, src := range sources {
+		opt.Workers = opt.Workers%3 + 1
+		got := mustTrain(t, src, opt)
+		if first == nil {
+			first = got.Weights
+		}
+		if got.Visits != want.visits || got.Updates != want.updates || got.Converged != converged || !slices.Equal(got.Weights, first) {
+			t.Fatalf("%s, %s: got %+v, want %d visits, %d updates, converged %v, weights %v", what, name, got, want.visits, want.updates,
+				converged, first)
+		}
+		if n := want.errors(append(slices.Clone(got.Weights), make([]T, len(want.w)-len(got.Weights))...)); got.Errors != n {
+			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, n)
+		}
+	}
+	eps := 0x1p-24
+	if unsafe.Sizeof(T(0)) == 8 {
+		eps = 0x1p-52
+	}
+	for c, v := range first {
+		// The sum of a span rounds once for each of its updates, of which each is counted spanVisits times at most.
+		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
+		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
+		if exact && unsafe.Sizeof(T(0)) == 8 {
+			bound = 0
+		}
+		if !(math.Abs(float64(v)-mean) <= bound) {
+			t.Fatalf("%s: weight %d is %v, the running mean %v, further than %v", what, c, v, mean, bound)
 		}
 	}
 }
@@ -444,8 +538,8 @@ func TestPocketSeeds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
 		data := dense[float32](x, y)
-		opt := Options{train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
-			Workers: 1 + rng.IntN(3)}, pocket.Modes[rng.IntN(3)]}
+		opt := Options{Options: train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
+			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
 		if rng.IntN(2) == 0 {
 			opt.MaxUpdates = int64(1 + rng.IntN(100))
 		}
@@ -492,7 +586,7 @@ func TestOptimum(t *testing.T) {
 			separable++
 		}
 		for _, mode := range []pocket.Mode{pocket.Exact, pocket.Ratchet} {
-			r := mustTrain(t, data, Options{train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, mode})
+			r := mustTrain(t, data, Options{Options: train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, Pocket: mode})
 			if r.Errors != fewest {
 				t.Errorf("problem %d, %s: %d errors after %d updates, the fewest are %d", seed, mode, r.Errors, r.Updates, fewest)
 			}
@@ -621,7 +715,7 @@ func TestPocketNeverWorse(t *testing.T) {
 	d := dense[float32](x, y)
 	last := int64(len(y))
 	for n := int64(1); n < 200; n += 7 {
-		r := mustTrain(t, d, Options{train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, pocket.Exact})
+		r := mustTrain(t, d, Options{Options: train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, Pocket: pocket.Exact})
 		if r.Errors > last {
 			t.Errorf("after %d updates the pocket makes %d errors, after fewer updates it made %d", n, r.Errors, last)
 		}
@@ -632,10 +726,82 @@ func TestPocketNeverWorse(t *testing.T) {
 	}
 }
 
+// TestMargin: on separable rows, the updates keep within (R^2 + 2 margin/eta)/rho^2, and the weights have at least the margin
+// rho/(2 + eta R^2/margin), the larger the margin asked for, the nearer to half of rho.
+func TestMargin(t *testing.T) {
+	for seed := range uint64(10) {
+		var x [][]float64
+		var y []float64
+		all, labels := noisy(100, 3, 0, false, seed)
+		for i := range all {
+			if margin(dense[float64](all[i:i+1], labels[i:i+1]), seed) > 0.3 {
+				x, y = append(x, all[i]), append(y, labels[i])
+			}
+		}
+		d := dense[float64](x, y)
+		rho := margin(d, seed)
+		for _, m := range []float64{0.01, 1, 20} {
+			for _, order := range train.Orders {
+				r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 1e5, Eta: 0.5, Seed: seed}, Margin: m})
+				square := r.Radius * r.Radius
+				if bound := (square + 2*m/0.5) / (rho * rho); !r.Converged || float64(r.Updates) > bound {
+					t.Errorf("seed %d, margin %v, %s: %d updates, at most %v are possible; converged %v", seed, m, order, r.Updates, bound, r.Converged)
+				}
+				if least := rho / (2 + 0.5*square/m); r.Margin < least || r.Margin*r.Norm <= m {
+					t.Errorf("seed %d, margin %v, %s: the weights have %v with norm %v, %v is the least", seed, m, order, r.Margin, r.Norm, least)
+				}
+			}
+		}
+	}
+}
+
+// TestEarlyStop holds the epoch where the training ends, and what is kept, against trainings of one epoch more each.
+func TestEarlyStop(t *testing.T) {
+	x, y := noisy(600, 20, 0.1, false, 4)
+	d, other := dense[float32](x[:400], y[:400]), dense[float32](x[400:], y[400:])
+	validated := func(opt Options) *train.Result[float32] {
+		r, err := TrainValidated(context.Background(), d, other, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	stopped := 0
+	for k := range 24 {
+		opt := Options{Options: train.Options{Order: train.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Average: k%8 > 3}
+		if k%3 == 0 && !opt.Average {
+			opt.Pocket = pocket.Modes[k/3%3]
+		}
+		opt.EarlyStop = int64(1 + k/8)
+		got := validated(opt)
+		plain := opt
+		plain.EarlyStop = 0
+		stale, found, want := int64(0), 1, got
+		for plain.Epochs = 1; plain.Epochs <= opt.Epochs && stale < opt.EarlyStop; plain.Epochs++ {
+			want = validated(plain)
+			stale++
+			if n := len(want.Curve); n > found {
+				found, stale = n, 0
+			}
+		}
+		if stale == opt.EarlyStop {
+			stopped++
+		}
+		if got.Epochs != want.Epochs || got.Kept != want.Kept || len(got.Curve) != len(want.Curve) || got.Converged ||
+			!opt.Average && !slices.Equal(got.Weights, want.Weights) {
+			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.Kept, len(got.Curve),
+				want.Epochs, want.Kept, len(want.Curve))
+		}
+	}
+	if stopped < 20 {
+		t.Errorf("%d of 24 trainings stopped early", stopped)
+	}
+}
+
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
-	opt := Options{train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, pocket.Exact}
+	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
 	r := mustTrain(t, dense[float32](x, y), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
@@ -686,6 +852,28 @@ func TestErrors(t *testing.T) {
 			_, err := TrainValidated(context.Background(), d, huge, Options{Pocket: pocket.Exact})
 			return err
 		},
+		"margin is -1": func() error { _, err := Train(context.Background(), d, Options{Margin: -1}); return err },
+		"out of the range of float32": func() error {
+			_, err := Train(context.Background(), d, Options{Margin: 1e300})
+			return err
+		},
+		"early-stop needs a pocket": func() error { _, err := Train(context.Background(), d, Options{EarlyStop: 2}); return err },
+		"early-stop is -2":          func() error { _, err := Train(context.Background(), d, Options{EarlyStop: -2}); return err },
+		"as many as 64 MiB hold: end": func() error {
+			row := make([]float64, 60000)
+			row[0] = 1
+			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // which update at every visit
+			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Vote: true})
+			return err
+		},
+		"either vote or are judged": func() error {
+			_, err := TrainValidated(context.Background(), d, d, Options{Vote: true})
+			return err
+		},
+		"either averaged or judged": func() error {
+			_, err := Train(context.Background(), d, Options{Average: true, Pocket: pocket.Exact})
+			return err
+		},
 		"in memory or": func() error {
 			_, err := Train(context.Background(), stream[float32]{d}, Options{Options: train.Options{Order: train.Shuffle}})
 			return err
@@ -701,7 +889,7 @@ func TestCancel(t *testing.T) {
 	x, y := noisy(10000, 4, 0.1, false, 1)
 	for _, order := range train.Orders {
 		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}, ""}
+		opt := Options{Options: train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}}
 		if _, err := Train(ctx, dense[float32](x, y), opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("order %s: error %v after the context was cancelled", order, err)
 		}

@@ -2,6 +2,7 @@ package perceptron
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 // TestScikitLearn: on integer-valued features, whose sums are exact, ten epochs in file order give the weights of
-// scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None). testdata/sklearn_perceptron.py made the fixture.
+// scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None), and averaged its SGDClassifier's. testdata/sklearn_perceptron.py made the fixture.
 func TestScikitLearn(t *testing.T) {
 	data, err := os.ReadFile("testdata/sklearn_perceptron.json")
 	if err != nil {
@@ -28,6 +29,7 @@ func TestScikitLearn(t *testing.T) {
 			Updates      int64
 			Coef         []float64
 			Intercept    float64
+			Mean         []float64
 			X            [][]float64
 			Y            []float64
 		}
@@ -38,6 +40,7 @@ func TestScikitLearn(t *testing.T) {
 	if len(fixture.Cases) == 0 || fixture.MaxIter != 10 {
 		t.Fatalf("the fixture has %d cases of %d epochs", len(fixture.Cases), fixture.MaxIter)
 	}
+	averaged := 0
 	for _, c := range fixture.Cases {
 		opt := Options{Options: train.Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
 		want := c.Coef
@@ -46,6 +49,14 @@ func TestScikitLearn(t *testing.T) {
 		}
 		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
 		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
+		opt.Average = true
+		if r := mustTrain(t, fixtureData[float64](c.X, c.Y, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
+			compareMean(t, c.Name, r.Weights, c.Mean)
+			averaged++
+		}
+	}
+	if averaged < 4 {
+		t.Errorf("%d averaged cases", averaged)
 	}
 }
 
@@ -73,5 +84,15 @@ func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result
 	}
 	if got.Updates != updates {
 		t.Errorf("%s: %d updates, scikit-learn makes %d", name, got.Updates, updates)
+	}
+}
+
+// compareMean holds averaged weights against scikit-learn's, which has an intercept of 0 where there is none.
+func compareMean(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	for i, v := range got {
+		if math.Abs(v-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+			t.Fatalf("%s, averaged: weights %v, scikit-learn has %v", name, got, want)
+		}
 	}
 }

@@ -7,7 +7,8 @@ order it is added up, so another implementation of the same algorithm has to fin
 Perceptron(shuffle=False, tol=None) runs max_iter epochs in file order, whether or not it has converged, and updates
 where y * (w.x + b) <= 0 (its loss is Hinge(0.0), whose derivative is -y where z <= threshold), the intercept by the
 same step as the weights. The function perceptron below says so literally in Python's integers, and the script fails
-where the two differ.
+where the two differ. SGDClassifier(average=True) with Perceptron's loss gives the mean of the weights after each visit,
+which the function makes too, up to roundings.
 
 Run it in this directory: /usr/bin/python3 sklearn_perceptron.py
 """
@@ -18,14 +19,15 @@ from fractions import Fraction
 
 import numpy
 import sklearn
-from sklearn.linear_model import Perceptron
+from sklearn.linear_model import Perceptron, SGDClassifier
 
 MAX_ITER = 10
 
 
 def perceptron(x, y, eta, fit_intercept):
-    """Returns weights, intercept and the number of updates of the textbook's perceptron."""
+    """Returns weights, intercept, the number of updates and the means after a visit of the textbook's perceptron."""
     w, b, updates = [Fraction(0)] * len(x[0]), Fraction(0), 0
+    total = [Fraction(0)] * (len(x[0]) + 1)
     for _ in range(MAX_ITER):
         for row, label in zip(x, y):
             if label * (sum(wi * xi for wi, xi in zip(w, row)) + b) <= 0:
@@ -33,7 +35,8 @@ def perceptron(x, y, eta, fit_intercept):
                 if fit_intercept:
                     b += eta * label
                 updates += 1
-    return w, b, updates
+            total = [t + v for t, v in zip(total, w + [b])]
+    return w, b, updates, [float(t / MAX_ITER / len(x)) for t in total]
 
 
 def data(seed, rows, features, offset, flips):
@@ -57,12 +60,17 @@ def case(name, rows, features, offset=0, flips=0, eta=1.0, fit_intercept=True):
     model = Perceptron(shuffle=False, max_iter=MAX_ITER, tol=None, eta0=eta, fit_intercept=fit_intercept)
     model.fit(numpy.array(x, dtype=float), numpy.array(y))
     assert list(model.classes_) == [-1, 1]
-    w, b, updates = perceptron(x, y, Fraction(eta), fit_intercept)
+    averaged = SGDClassifier(loss="perceptron", penalty=None, learning_rate="constant", eta0=eta, shuffle=False, max_iter=MAX_ITER,
+                             tol=None, fit_intercept=fit_intercept, average=True)
+    averaged.fit(numpy.array(x, dtype=float), numpy.array(y))
+    mean = averaged.coef_[0].tolist() + averaged.intercept_.tolist()
+    w, b, updates, exact = perceptron(x, y, Fraction(eta), fit_intercept)
     assert model.coef_[0].tolist() == [float(wi) for wi in w], name
     assert model.intercept_.tolist() == [float(b)], name
+    assert numpy.allclose(mean, exact, rtol=1e-12, atol=1e-12), name
     return {
         "name": name, "eta": eta, "fit_intercept": fit_intercept, "updates": updates,
-        "coef": model.coef_[0].tolist(), "intercept": model.intercept_[0], "y": y, "x": x,
+        "coef": model.coef_[0].tolist(), "intercept": model.intercept_[0], "mean": mean, "y": y, "x": x,
     }
 
 

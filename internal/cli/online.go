@@ -1,0 +1,317 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// onlineName is what models of the verb online say of their learner.
+const onlineName = "online"
+
+type onlineOptions struct {
+	machine
+	text textOptions
+
+	label, model, positive string
+	features, exclude      []string
+	noBias, json           bool
+	eta                    float64
+	dtype                  choice
+	out                    string
+}
+
+func (a *app) online() *cobra.Command {
+	var o onlineOptions
+	cmd := &cobra.Command{
+		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
+		Short: "Predict each row, then learn from it",
+		Long: `Online visits the rows once, in their order: the perceptron predicts each row
+before it learns from it. The mistakes of these predictions are reported at 1, 2,
+4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 where the
+weights of the end separate the rows. --model goes on with a model's weights.
+
+An interrupt ends the visits; the report and the model are those of the rows so
+far. DATA is as in train. Files are read piece by piece, and twice, since the
+classes are looked for first; standard input is held in memory, in half of what
+is available at most, and must end before the first row is visited.`,
+		Example: `  halfspace online train.csv --label y --out m.json
+  halfspace online - --label y --model m.json --out m.json <new.csv`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the model's; required without one, but for svmlight)")
+	f.StringVar(&o.model, "model", "", "model `FILE` to go on with")
+	f.StringSliceVar(&o.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
+	f.BoolVar(&o.noBias, "no-bias", false, "learn a plane through the origin")
+	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
+	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
+	o.machine.addTo(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		var m *model.Model
+		if o.model != "" {
+			var err error
+			if m, err = loadModel(o.model); err != nil {
+				return err
+			}
+			if err := checkGoesOn(o.model, m); err != nil {
+				return err
+			}
+			for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
+				if cmd.Flags().Changed(name) {
+					a.note("--%s has no effect with --model", name)
+				}
+			}
+			o.dtype.value = m.Dtype
+			if o.label == "" {
+				o.label = m.Label
+			}
+		}
+		if o.label == "" {
+			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
+				return usagef("--label is missing: name the column that holds the classes")
+			}
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := checkOut(o.out, paths); err != nil {
+			return err
+		}
+		if o.out == "" {
+			a.note("no --out: the model won't be kept")
+		}
+		if o.dtype.value == "float64" {
+			return onlineAs[float64](cmd.Context(), a, &o, m, paths)
+		}
+		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
+	})
+}
+
+// checkGoesOn returns an error unless the perceptron can go on with a model: one vector of weights, which is all of it.
+func checkGoesOn(path string, m *model.Model) error {
+	switch {
+	case m.Voters != nil:
+		return fmt.Errorf("%s: the weights of a voted perceptron can't learn on: train one with --algo averaged", path)
+	case len(m.Classes) != 2:
+		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
+	case m.Expansion != nil:
+		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+	}
+	return nil
+}
+
+func (o *onlineOptions) check(args []string) error {
+	if len(args) == 0 {
+		return usagef("no data: name a file, a glob, a directory, or - for standard input")
+	}
+	if toStdout(o.out) {
+		return usagef("--out is %s: name a file for the model", o.out)
+	}
+	if o.dtype.value == "float32" && float32(o.eta) == 0 || o.eta == 0 {
+		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	}
+	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
+		return usagef("--%w", err)
+	}
+	if err := o.text.check(); err != nil {
+		return err
+	}
+	return o.machine.apply()
+}
+
+// A progressive is what was counted until so many rows were visited.
+type progressive struct {
+	Rows     int64 `json:"rows"`
+	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
+	Updates  int64 `json:"updates"`
+}
+
+// An onlineReport is what online --json prints.
+type onlineReport struct {
+	Rows         int64         `json:"rows"`
+	Mistakes     int64         `json:"mistakes"`
+	Updates      int64         `json:"updates"`
+	Errors       int64         `json:"errors"` // of the weights of the end
+	Progressive  []progressive `json:"progressive"`
+	Radius       float64       `json:"radius"`
+	Margin       *float64      `json:"margin,omitempty"`
+	MistakeBound *float64      `json:"mistake_bound,omitempty"` // of a perceptron that begins with zeros
+	Interrupted  bool          `json:"interrupted"`
+	Model        *string       `json:"model"`
+}
+
+func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *model.Model, paths []string) error {
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	opt := dataset.Options{Label: o.label, Workers: o.workers, Text: o.text.options(), Warn: func(s string) { bar.end(); a.note("%s", s) }}
+	if m != nil {
+		opt.Spec = m.Spec()
+	} else {
+		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
+	}
+	in, err := dataset.Open[T](ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	src, err := in.Stream(ctx)
+	if err != nil {
+		return err
+	}
+	if err := train.TwoClasses(src.Spec()); err != nil {
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+	}
+	w := block.Alloc[T](kernel.Stride[T](src.Spec().Cols()))
+	if m != nil {
+		copy(w, model.Vector[T](m))
+	}
+	r := &onlineReport{}
+	err = visitOnline(ctx, r, src, w, T(o.eta), func() { bar.show("learning", "", r.Rows, src.Rows()) })
+	if r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !r.Interrupted {
+		return err
+	}
+	if r.Rows == 0 {
+		return err
+	}
+	if saved := finishOnline(context.WithoutCancel(ctx), r, firstRows[T]{src, r.Rows}, w, o, m == nil); saved != nil {
+		return saved
+	}
+	bar.end()
+	print := func() error { return a.print(r.text()) }
+	if o.json {
+		print = func() error { return a.printJSON(r) }
+	}
+	if printed := print(); printed != nil {
+		return printed
+	}
+	return err
+}
+
+// visitOnline has the perceptron predict each row and then learn from it, and counts.
+func visitOnline[T kernel.Float](ctx context.Context, r *onlineReport, src block.Source[T], w []T, eta T, show func()) error {
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for i, y := range b.Y {
+			if i%1024 == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				show()
+			}
+			x := b.X[i*b.Stride : (i+1)*b.Stride]
+			s := kernel.Dot(x, w)
+			if (s > 0) != (y > 0) {
+				r.Mistakes++
+			}
+			if y < 0 && s >= 0 || y > 0 && s <= 0 {
+				kernel.Axpy(eta*y, x, w)
+				r.Updates++
+			}
+			if r.Rows++; r.Rows&(r.Rows-1) == 0 {
+				r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
+			}
+		}
+	}
+	return nil
+}
+
+// finishOnline measures the rows that were visited by the weights of the end, and writes the model. The bound is that of a
+// perceptron that began with zeros.
+func finishOnline[T kernel.Float](ctx context.Context, r *onlineReport, src block.Source[T], w []T, o *onlineOptions, zeros bool) error {
+	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
+		r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
+	}
+	learned := train.Result[T]{Weights: w[:src.Spec().Cols()]}
+	if err := train.Evaluate(ctx, src, o.workers, &learned); err != nil {
+		return err
+	}
+	r.Errors, r.Radius = learned.Errors, learned.Radius
+	m := model.New(src.Spec(), w)
+	m.Algorithm = onlineName
+	m.Options = model.Options{Order: string(train.Cyclic), Epochs: 1, Eta: o.eta}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Errors: r.Errors, Radius: r.Radius, Norm: learned.Norm}
+	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
+		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+		if r.Margin = &learned.Margin; zeros {
+			r.MistakeBound = &bound
+		}
+	}
+	if o.out == "" {
+		return nil
+	}
+	r.Model = &o.out
+	fingerprint, err := block.Fingerprint(ctx, src, o.workers)
+	if err != nil {
+		return err
+	}
+	m.Data = model.Data{Fingerprint: fingerprint, Rows: r.Rows}
+	return m.Save(o.out)
+}
+
+// firstRows is the first rows of a source.
+type firstRows[T kernel.Float] struct {
+	block.Source[T]
+	rows int64
+}
+
+func (s firstRows[T]) Rows() int64 { return s.rows }
+
+func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Source.Blocks(ctx) {
+			if err == nil && b.First+int64(b.Len()) > s.rows {
+				b = b.Slice(0, int(s.rows-b.First))
+			}
+			if !yield(b, err) || err != nil || b.First+int64(b.Len()) >= s.rows {
+				return
+			}
+		}
+	}
+}
+
+// text is the report for people.
+func (r *onlineReport) text() []byte {
+	var s sheet
+	share := func(n, rows int64) string { return percent(float64(n) / float64(rows)) }
+	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, progressive{}
+	for _, p := range r.Progressive {
+		rows = append(rows, []string{count(p.Rows), count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
+			count(p.Updates)})
+		last = p
+	}
+	s.table(rows)
+	s.line("")
+	pairs := []string{"mistakes", fmt.Sprintf("%s of %s, each predicted before it was learned", count(r.Mistakes), plural(r.Rows, "row")),
+		"errors", errorsText(r.Errors, r.Rows) + ", of the weights of the end",
+		"radius", real(r.Radius)}
+	switch {
+	case r.MistakeBound != nil:
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", real(math.Floor(*r.MistakeBound)), real(*r.Margin)))
+	case r.Margin == nil:
+		pairs = append(pairs, "bound", "unknown: the weights of the end don't separate the rows")
+	}
+	if r.Model != nil {
+		pairs = append(pairs, "model", *r.Model)
+	}
+	s.pairs(pairs...)
+	return s.Bytes()
+}

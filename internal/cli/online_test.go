@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/model"
+)
+
+// lines writes rows of two features, labelled 0 and 1 or -1 and 1 by a plane but for a share of flips, as CSV without a header.
+func lines(n int, negative string, flips float64, seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	var s strings.Builder
+	for range n {
+		a, b := rng.IntN(21)-10, rng.IntN(21)-10
+		if 2*a-b+1 == 0 {
+			b++
+		}
+		label := negative
+		if (2*a-b+1 > 0) != (rng.Float64() < flips) {
+			label = "1"
+		}
+		fmt.Fprintf(&s, "%d,%d,%s\n", a, b, label)
+	}
+	return s.String()
+}
+
+// TestOnline: one pass of the perceptron, whose mistakes are counted here by hand, at powers of two and at the end; labels 0 and 1
+// are as good as -1 and 1; a model goes on where another pass ended.
+func TestOnline(t *testing.T) {
+	all := lines(3000, "0", 0.05, 1)
+	dir := text(t, map[string]string{"x.csv": all, "signs.csv": lines(3000, "-1", 0.05, 1), "first.csv": all[:len(all)/2][:strings.LastIndexByte(all[:len(all)/2], '\n')+1],
+		"second.csv": all[strings.LastIndexByte(all[:len(all)/2], '\n')+1:]})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	online := func(out string, args ...string) map[string]any {
+		return decode(t, append([]string{"online", "--label", "last", "--out", at(out), "--json"}, args...)...)
+	}
+	r := online("m.json", at("x.csv"))
+	var w [3]float64
+	mistakes, updates := 0, 0
+	want := []any{}
+	point := func(rows int) any {
+		return map[string]any{"rows": float64(rows), "mistakes": float64(mistakes), "updates": float64(updates)}
+	}
+	for i, line := range strings.Split(strings.TrimSpace(all), "\n") {
+		var x [3]float64
+		if _, err := fmt.Sscanf(line, "%g,%g,%g", &x[0], &x[1], &x[2]); err != nil {
+			t.Fatal(err)
+		}
+		y := 2*x[2] - 1
+		x[2] = 1
+		s := w[0]*x[0] + w[1]*x[1] + w[2]
+		if (s > 0) != (y > 0) {
+			mistakes++
+		}
+		if y*s <= 0 {
+			updates++
+			for c := range w {
+				w[c] += y * x[c]
+			}
+		}
+		if rows := i + 1; rows&(rows-1) == 0 {
+			want = append(want, point(rows))
+		}
+	}
+	want = append(want, point(3000))
+	if !reflect.DeepEqual(r["progressive"], want) || r["mistakes"] != float64(mistakes) || r["rows"] != 3000.0 {
+		t.Errorf("got %v, want %v", r["progressive"], want)
+	}
+	m, err := model.Load(at("m.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Weights[0][0] != w[0] || m.Weights[0][1] != w[1] || m.Bias[0] != w[2] || m.Algorithm != onlineName {
+		t.Errorf("weights %v and %v, want %v", m.Weights, m.Bias, w)
+	}
+	if e := decode(t, "eval", "--model", at("m.json"), at("x.csv"), "--json"); e["errors"] != r["errors"] {
+		t.Errorf("%v errors here, %v in eval", r["errors"], e["errors"])
+	}
+	if signs := online("n.json", at("signs.csv")); !reflect.DeepEqual(signs["progressive"], want) {
+		t.Errorf("with -1 and 1: %v", signs["progressive"])
+	}
+	one := online("half.json", at("first.csv"))
+	two := online("whole.json", "--model", at("half.json"), at("second.csv"))
+	whole, err := model.Load(at("whole.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one["mistakes"].(float64)+two["mistakes"].(float64) != float64(mistakes) || !reflect.DeepEqual(whole.Weights, m.Weights) {
+		t.Errorf("%v and %v mistakes in two halves, %d in all; weights %v, want %v", one["mistakes"], two["mistakes"], mistakes, whole.Weights, m.Weights)
+	}
+	if text := succeed(t, "inspect", at("m.json")); !strings.Contains(text, "online, float32") || strings.Contains(text, "loss") {
+		t.Errorf("inspect says\n%s", text)
+	}
+	if text := succeed(t, "online", at("x.csv"), "--label", "last"); !strings.Contains(text, "of the last") || !strings.Contains(text, "unknown: the weights of the end don't") {
+		t.Errorf("the report is\n%s", text)
+	}
+}
+
+// TestOnlineFormats: files of every format give the same weights, whatever the instruction set and the number of workers.
+func TestOnlineFormats(t *testing.T) {
+	dir := t.TempDir()
+	csv := filepath.Join(dir, "x.csv")
+	if err := os.WriteFile(csv, []byte("a,b,y\n"+lines(5000, "0", 0.1, 2)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for i, name := range []string{"x.csv", "x.parquet", "x.arrow", "x.csv"} {
+		path, out := filepath.Join(dir, name), filepath.Join(dir, "m.json")
+		if i > 0 && i < 3 {
+			succeed(t, "convert", csv, "--out", path)
+		}
+		args := []string{"online", path, "--label", "y", "--out", out, "--workers", fmt.Sprint(i + 1)}
+		if i == 2 {
+			args = append(args, "--isa", "generic")
+		}
+		succeed(t, args...)
+		if got := read(t, out); i == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("%s gives\n%s\nand CSV\n%s", name, got, want)
+		}
+	}
+}
+
+// TestOnlineBound: rows that a plane separates cost no more mistakes than Novikoff's bound.
+func TestOnlineBound(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": strings.Repeat(lines(60, "0", 0, 5), 30)})
+	r := decode(t, "online", filepath.Join(dir, "x.csv"), "--label", "last", "--json")
+	bound, ok := r["mistake_bound"].(float64)
+	if !ok || r["errors"] != 0.0 || r["updates"].(float64) > bound || r["mistakes"].(float64) > r["updates"].(float64) {
+		t.Errorf("%v mistakes, %v updates, bound %v, %v errors at the end", r["mistakes"], r["updates"], r["mistake_bound"], r["errors"])
+	}
+}
+
+// TestOnlineInterrupted: an interrupt leaves the report and the model of the rows so far.
+func TestOnlineInterrupted(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": lines(30000, "0", 0.1, 6), "head.csv": lines(2048, "0", 0.1, 6)})
+	data, err := dataset.Load[float32](context.Background(), []string{filepath.Join(dir, "x.csv")}, dataset.Options{Label: "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := &onlineReport{}, block.Alloc[float32](8)
+	err = visitOnline(ctx, r, data, w, 1, func() {
+		if r.Rows == 1024 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || r.Rows != 2048 {
+		t.Fatalf("%d rows were visited, error %v", r.Rows, err)
+	}
+	o := &onlineOptions{out: filepath.Join(dir, "m.json"), eta: 1}
+	if err := finishOnline(context.WithoutCancel(ctx), r, firstRows[float32]{data, r.Rows}, w, o, true); err != nil {
+		t.Fatal(err)
+	}
+	got := read(t, o.out)
+	succeed(t, "online", filepath.Join(dir, "head.csv"), "--label", "last", "--out", o.out)
+	if want := read(t, o.out); got != want {
+		t.Errorf("interrupted after 2,048 rows, the model is\n%s\nthat of those rows is\n%s", got, want)
+	}
+}
+
+func TestOnlineUsage(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": lines(50, "0", 0, 1), "three.csv": "1,2,0\n2,3,1\n3,4,2\n"})
+	for args, want := range map[string]string{
+		"--label y":                         "no data: name a file, a glob, a directory, or - for standard input",
+		"x.csv":                             "--label is missing",
+		"x.csv --label last --eta 2":        "--eta is 2",
+		"x.csv --label last --eta 1e-60":    "--eta is 1e-60",
+		"x.csv --label last --out -":        "--out is -: name a file for the model",
+		"x.csv --label last --model none":   "none: no such file or directory: check the path",
+		"x.csv --label nothing":             `no column "nothing"`,
+		"three.csv --label last":            "3 classes (0, 1, 2), training takes two",
+		"x.csv --label last --positive two": `no class "two"`,
+	} {
+		list := []string{"online"}
+		for _, f := range strings.Fields(args) {
+			if strings.HasSuffix(f, ".csv") {
+				f = filepath.Join(dir, f)
+			}
+			list = append(list, f)
+		}
+		if status, _, stderr := command(list...); status == exitDone || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q, want %q", args, status, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Voters are the vectors of weights of a voted perceptron. A row is put to the vote: each vector has as many votes as its count,
+// for the positive class where its score is above 0, else for the other.
+type Voters struct {
+	Counts []int64 `json:"counts"` // rows in a row that each vector stood for
+
+	// Weights are the vectors in little-endian numbers of the model's dtype, one vector behind the other, each with a weight for each
+	// feature and then the bias if there is one. In JSON they are base64.
+	Weights []byte `json:"weights"`
+}
+
+// NewVoters returns the voters w, each of len(w)/len(counts) elements, of which the first cols count.
+func NewVoters[T kernel.Float](w []T, counts []int64, cols int) *Voters {
+	v := &Voters{Counts: counts}
+	stride := len(w) / len(counts)
+	for i := range counts {
+		v.Weights = append(v.Weights, Pack(w[i*stride:i*stride+cols])...)
+	}
+	return v
+}
+
+// VoterVectors returns the vectors of the voters for kernels, as Vector does. T is the type that m.Dtype names.
+func VoterVectors[T kernel.Float](m *Model) []T {
+	cols := m.cols()
+	stride := kernel.Stride[T](cols)
+	w := block.Alloc[T](stride * len(m.Voters.Counts))
+	for i, x := range Unpack[T](m.Voters.Weights) {
+		w[i/cols*stride+i%cols] = x
+	}
+	return w
+}
+
+func (m *Model) cols() int {
+	if m.FitBias {
+		return len(m.Features) + 1
+	}
+	return len(m.Features)
+}
+
+func (m *Model) checkVoters() error {
+	v := m.Voters
+	if v == nil {
+		return nil
+	}
+	size := m.size()
+	if len(m.Classes) != 2 || len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
+		return fmt.Errorf("voters have %d counts and %d bytes of weights for %d classes and %d features", len(v.Counts), len(v.Weights),
+			len(m.Classes), len(m.Features))
+	}
+	total := int64(0)
+	for _, n := range v.Counts {
+		if n < 1 || n > math.MaxInt64-total {
+			return fmt.Errorf("%d is among the voters' counts", n)
+		}
+		total += n
+	}
+	if !m.allFinite(v.Weights) {
+		return errors.New("a number that isn't finite is among the voters' weights")
+	}
+	return nil
+}

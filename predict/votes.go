@@ -1,0 +1,72 @@
+package predict
+
+import (
+	"context"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Votes are vectors of weights of which each has votes (Freund and Schapire 1999). They are safe for concurrent use.
+type Votes[T kernel.Float] struct {
+	w      []T
+	stride int
+	counts []int64
+	total  int64
+}
+
+// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both.
+func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
+	v := &Votes[T]{w: w, stride: len(w) / len(counts), counts: counts}
+	for _, n := range counts {
+		v.total += n
+	}
+	return v
+}
+
+// Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is
+// above 0, and else for -1.
+func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
+	panel := kernel.PanelRows[T](v.stride)
+	scores := make([]T, min(panel, len(v.counts)))
+	for r := range out {
+		votes := int64(0)
+		for lo := 0; lo < len(v.counts); lo += panel {
+			hi := min(len(v.counts), lo+panel)
+			part := scores[:hi-lo]
+			v.score(b, r, v.w[lo*v.stride:hi*v.stride], part)
+			for i, s := range part {
+				if s > 0 {
+					votes += v.counts[lo+i]
+				} else {
+					votes -= v.counts[lo+i]
+				}
+			}
+		}
+		out[r] = T(float64(votes) / float64(v.total))
+	}
+}
+
+// score scores row r with some voters. To the kernel these are the rows, and the row is the weights: the products and their order
+// are the same.
+func (v *Votes[T]) score(b *block.Block[T], r int, w, out []T) {
+	if b.Sparse == nil {
+		kernel.Scores(w, b.X[r*b.Stride:(r+1)*b.Stride], out)
+		return
+	}
+	for i := range out {
+		out[i] = b.Sparse.Score(r, w[i*v.stride:(i+1)*v.stride])
+	}
+}
+
+// parallel is Scores on so many workers.
+func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, workers int) error {
+	tasks := (b.Len() + voteRows - 1) / voteRows
+	return block.Parallel(ctx, max(1, workers), tasks, func(_, task int) {
+		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)
+		v.Scores(b.Slice(lo, hi), out[lo:hi])
+	})
+}
+
+// voteRows is how many rows one goroutine puts to the vote at a time.
+const voteRows = 64

@@ -1,0 +1,56 @@
+package perceptron
+
+import (
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A mean is the mean of the weights after every visit, made without a look at those that change nothing.
+//
+// Over a span of n visits, an update of a y x that comes after c of them stands in n - c of the weights. Their sum is
+// n w - sum of c a y x over the updates, with w the last of them (the lazy form; Collins 2002, Daume's thesis 2006, figure
+// 2.3). A span is short, so that the second sum is small numbers of T; the spans are summed in float64.
+type mean[T kernel.Float] struct {
+	late []T       // of the span: the sum of c a y x
+	span int64     // its visits
+	sum  []float64 // of the weights of the spans before
+}
+
+// spanVisits is how many visits make a span at least.
+const spanVisits = block.RunRows
+
+func newMean[T kernel.Float](stride int) *mean[T] {
+	return &mean[T]{late: block.Alloc[T](stride), sum: make([]float64, stride)}
+}
+
+// add takes in visits from position first of a walk, of which those at some positions updated the weights, which are w now. row
+// adds a times the label times the row at a position to a vector.
+func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, row func(position uint32, a T, to []T)) {
+	for _, p := range positions {
+		row(p, T(m.span+int64(p)-int64(first))*eta, m.late)
+	}
+	if m.span += int64(visits); m.span >= spanVisits {
+		m.end(w)
+	}
+}
+
+// end ends a span, at whose end the weights are w.
+func (m *mean[T]) end(w []T) {
+	for i, v := range w {
+		m.sum[i] += math.FMA(float64(m.span), float64(v), -float64(m.late[i]))
+	}
+	clear(m.late)
+	m.span = 0
+}
+
+// weights returns the mean over all visits, at whose end the weights are w.
+func (m *mean[T]) weights(w []T, visits int64) []T {
+	m.end(w)
+	out := block.Alloc[T](len(w))
+	for i, s := range m.sum {
+		out[i] = T(s / float64(visits))
+	}
+	return out
+}

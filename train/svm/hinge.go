@@ -1,0 +1,254 @@
+package svm
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const (
+	boundary = 0.995 // of the step to the nearest bound is taken at most
+	central  = 0.1   // product that learning begins with
+)
+
+// An interior is the state of the interior point method. Of each row it has the dual variable a, the slack s and the loss l,
+// whose difference l - s is 1 less the margin; and what the step's two parts change the margin by: plain goes towards the bounds, and
+// centre, times mu, away from them, to where the products a s and (1-a) l are mu.
+type interior[T kernel.Float] struct {
+	*solver[T]
+	a, s, l       []float64
+	plain, centre []float64
+	step          [2][]float64 // of the weights
+}
+
+// hinge finds the optimum for the hinge, from w and products of mu on.
+func (s *solver[T]) hinge(ctx context.Context, mu float64) error {
+	in := &interior[T]{solver: s}
+	for _, v := range []*[]float64{&in.a, &in.s, &in.l, &in.plain, &in.centre} {
+		*v = block.Alloc[float64](int(s.src.Rows()))
+	}
+	err := in.place(ctx, mu)
+	for err == nil {
+		if err = in.equations(ctx); err != nil || s.done() || s.passes+2 > s.opt.Epochs {
+			return err
+		}
+		err = in.move(ctx)
+	}
+	return err
+}
+
+// place puts each row where its products are mu, given its margin.
+func (in *interior[T]) place(ctx context.Context, mu float64) error {
+	_, err := in.scores(ctx, [2][]float64{in.w, in.w}, func(i int, r *stepSums) {
+		t := (1 - in.plain[i]) / mu
+		root := math.Sqrt(float64(t*t) + 4)
+		a, other := 2/(root+2-t), 2/(root+2+t) // with 1/a - 1/other = -t, and without cancelling
+		in.a[i], in.s[i], in.l[i] = a, mu/a, mu/other
+	})
+	return err
+}
+
+// stepSums are of the rows of a run.
+type stepSums struct {
+	most     float64 // the reciprocal of the longest step within bounds, 1 at least
+	products float64 // sum of the products a s and (1-a) l
+	curved   float64 // what the square of a step's length adds to them
+	noLabels bool
+}
+
+func (r *stepSums) add(other stepSums) {
+	r.most = max(r.most, other.most)
+	r.products += other.products
+	r.curved += other.curved
+	r.noLabels = r.noLabels || other.noLabels
+}
+
+// scores makes a pass over the rows, which sets plain and centre to what the steps change the rows' margins by, and calls part for
+// each row.
+func (in *interior[T]) scores(ctx context.Context, steps [2][]float64, part func(i int, r *stepSums)) (stepSums, error) {
+	of := func(run block.Run[T]) stepSums {
+		r := stepSums{most: 1, noLabels: run.Y == nil}
+		if r.noLabels {
+			return r
+		}
+		panel := in.scratch.Get().(*dense.Panel[T])
+		defer in.scratch.Put(panel)
+		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+			y, first := run.Y[lo:min(run.Len(), lo+dense.PanelRows)], int(run.First)+lo
+			plain, centre := in.plain[first:first+len(y)], in.centre[first:first+len(y)]
+			panel.Load(run.Slice(lo, lo+len(y)))
+			panel.Scores(steps[0], plain)
+			panel.Scores(steps[1], centre)
+			for i, y := range y {
+				plain[i] *= float64(y)
+				centre[i] *= float64(y)
+				part(first+i, &r)
+			}
+		}
+		return r
+	}
+	sum := stepSums{most: 1}
+	err := in.counted(func() error { return block.ReduceRuns(ctx, in.src, in.opt.Workers, of, sum.add) })
+	if err == nil && sum.noLabels {
+		err = block.ErrNoLabels
+	}
+	return sum, err
+}
+
+// each calls part for each row, on several goroutines, and adds up what it notes run by run.
+func (in *interior[T]) each(ctx context.Context, part func(i int, r *stepSums)) (stepSums, error) {
+	results := make([]stepSums, (len(in.a)+block.RunRows-1)/block.RunRows)
+	err := block.Parallel(ctx, in.opt.Workers, len(results), func(_, n int) {
+		r := stepSums{most: 1}
+		for i := n * block.RunRows; i < min(len(in.a), (n+1)*block.RunRows); i++ {
+			part(i, &r)
+		}
+		results[n] = r
+	})
+	sum := stepSums{most: 1}
+	for _, r := range results {
+		sum.add(r)
+	}
+	return sum, err
+}
+
+// hingeSums are sums over the rows of a run.
+type hingeSums struct {
+	runSums
+	rhs [2][]float64
+}
+
+// equations makes a pass over the rows that gives the objectives and both parts of the step.
+func (in *interior[T]) equations(ctx context.Context) error {
+	m, err := gram.NewSymmetric[float64](in.cols, gram.Packed)
+	if err != nil {
+		return err
+	}
+	in.at = in.newSums()
+	rhs := [2][]float64{make([]float64, in.cols), make([]float64, in.cols)}
+	err = in.counted(func() error {
+		return train.Scatter(ctx, m, in.src, in.opt.Workers, in.run, func(t hingeSums) {
+			in.at.add(t.runSums)
+			for k := range rhs {
+				for i, v := range t.rhs[k] {
+					rhs[k][i] += v
+				}
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	in.objectives(in.w, &in.at)
+	for i, v := range in.at.gradient {
+		rhs[0][i] -= v
+	}
+	for i := range in.src.Spec().Features {
+		m.Data[i*(i+1)/2+i] += in.l2
+	}
+	factor, _ := dense.Factorise(m.Data, in.cols)
+	if factor == nil || in.at.objective-in.at.objective != 0 {
+		return train.TooLarge[T]()
+	}
+	for k := range rhs {
+		in.step[k] = append(factor.Solve(rhs[k]), make([]float64, len(in.w)-in.cols)...)
+	}
+	return nil
+}
+
+// run computes sums over the rows of a run, and their weights in the equations' matrix.
+func (in *interior[T]) run(run block.Run[T], weights []float64) (r hingeSums) {
+	panel := in.scratch.Get().(*dense.Panel[T])
+	defer in.scratch.Put(panel)
+	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+		hi := min(run.Len(), lo+dense.PanelRows)
+		panel.Load(run.Slice(lo, hi))
+		factors, first := panel.Factors(), int(run.First)
+		for i := lo; i < hi; i++ {
+			f, y, class := factors[(i-lo)*dense.PanelCols:], float64(run.Y[i]), 0
+			if y > 0 {
+				class = 1
+			}
+			a, s, l := in.a[first+i], in.s[first+i], in.l[first+i]
+			other := 1 - a
+			inverse := 1 / (float64(s*other) + float64(l*a))
+			weights[i] = float64(a*other) * inverse
+			f[class], f[1-class] = a, 0
+			f[2] = float64(y*(l-s)) * weights[i]
+			f[3] = float64(y*(other-a)) * inverse
+			r.loss += max(0, l-s)
+			r.a[class] += a
+		}
+		panel.Add()
+	}
+	for k := range r.rhs {
+		r.ax[k] = panel.Take(k, make([]float64, 0, in.cols))
+		r.rhs[k] = panel.Take(2+k, make([]float64, 0, in.cols))
+	}
+	return r
+}
+
+// change returns what a step changes in row i.
+func (in *interior[T]) change(i int, mu float64) (a, s, l float64) {
+	inverse, other := 1/in.a[i], 1/(1-in.a[i])
+	s, l = in.s[i], in.l[i]
+	margin := in.plain[i] + float64(mu*in.centre[i])
+	a = (l - s - margin + float64(mu*(inverse-other))) / (float64(s*inverse) + float64(l*other))
+	return a, float64((mu-float64(s*a))*inverse) - s, float64((mu+float64(l*a))*other) - l
+}
+
+// bound notes how long a step may be that changes v, which is to stay above 0, by d.
+func (r *stepSums) bound(v, d float64) {
+	if -d > r.most*v {
+		r.most = -d / v
+	}
+}
+
+// bounds notes how long a step may be with these changes in row i.
+func (in *interior[T]) bounds(i int, r *stepSums, a, s, l float64) {
+	r.bound(in.a[i], a)
+	r.bound(1-in.a[i], -a)
+	r.bound(in.s[i], s)
+	r.bound(in.l[i], l)
+}
+
+// move takes a step as long as it may be, which keeps the farther from the bounds the less far one straight towards them would
+// get (the centring of Mehrotra, "On the Implementation of a Primal-Dual Interior Point Method", SIAM J. Optimization 2, 1992).
+func (in *interior[T]) move(ctx context.Context) error {
+	r, err := in.scores(ctx, in.step, func(i int, r *stepSums) {
+		a, s, l := in.change(i, 0)
+		in.bounds(i, r, a, s, l)
+		r.products += float64(in.a[i]*in.s[i]) + float64((1-in.a[i])*in.l[i])
+		r.curved += float64(a * (s - l))
+	})
+	if err != nil {
+		return err
+	}
+	t := 1 / r.most
+	left := max(0, (float64(r.products*(1-t))+float64(float64(t*t)*r.curved))/r.products)
+	mu := left * left * left * r.products / float64(2*len(in.a))
+	r, err = in.each(ctx, func(i int, r *stepSums) {
+		a, s, l := in.change(i, mu)
+		in.bounds(i, r, a, s, l)
+	})
+	if err != nil {
+		return err
+	}
+	t = boundary / r.most
+	for i := range in.w {
+		in.w[i] += float64(t * (in.step[0][i] + float64(mu*in.step[1][i])))
+	}
+	in.steps++
+	_, err = in.each(ctx, func(i int, _ *stepSums) {
+		a, s, l := in.change(i, mu)
+		in.a[i] += float64(t * a)
+		in.s[i] += float64(t * s)
+		in.l[i] += float64(t * l)
+	})
+	return err
+}

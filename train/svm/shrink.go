@@ -1,0 +1,152 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// nearby times about what scores are off in a sample's optimum is how near to its bend a row's loss is near.
+const nearby = 4
+
+// shrink finds the optimum for the hinge of many rows, given w not far from it. Those whose margin is farther than a width from 1
+// keep a dual variable of 0 or 1, so that they are but a sum, and the optimum is that of the others, as long as the fixed ones stay
+// on their side of 1. The next pass over all rows tells by the gap; if some don't, it is done again around the new w, and twice as wide
+// where the objective hasn't fallen.
+func (s *solver[T]) shrink(ctx context.Context, width float64) error {
+	dual, last := 0.0, math.Inf(1) // the dual problem's objective is 0 at zeros
+	for {
+		few, err := s.near(ctx, width)
+		if err != nil {
+			return err
+		}
+		s.at.dual = dual
+		if s.done() || s.passes >= s.opt.Epochs {
+			return nil
+		}
+		if s.at.objective > last/(1+tolerance) {
+			width *= 2
+		}
+		last = s.at.objective
+		if err := few.hinge(ctx, width/8); err != nil && ctx.Err() != nil {
+			return err
+		}
+		if few.converged { // otherwise there may be too few rows to balance the fixed ones, so that weights grow for ever
+			s.w, dual = few.w, max(dual, few.at.dual)
+			s.steps += few.steps
+		}
+	}
+}
+
+// nearRows are the rows of a run whose loss is near its bend, and sums over the others that have one.
+type nearRows[T kernel.Float] struct {
+	x, y  []T
+	fixed runSums
+	loss  float64 // of all rows
+}
+
+// near makes a pass over the rows, which gives the objective at w and the problem of the rows within width of the bend there.
+func (s *solver[T]) near(ctx context.Context, width float64) (*solver[T], error) {
+	s.at = s.newSums()
+	fixed := s.newSums()
+	var parts []nearRows[T]
+	err := s.counted(func() error {
+		return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run[T]) nearRows[T] { return s.nearOfRun(run, width) },
+			func(r nearRows[T]) {
+				s.at.loss += r.loss
+				fixed.add(r.fixed)
+				parts = append(parts, r)
+			})
+	})
+	if err == nil && fixed.noLabels {
+		err = block.ErrNoLabels
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.at.objective = s.at.loss + s.penalty(s.w); s.at.objective-s.at.objective != 0 {
+		return nil, train.TooLarge[T]()
+	}
+	opt := s.opt
+	opt.Progress = nil
+	few := newSolver[T](gather(s.src.Spec(), parts), opt)
+	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
+	return few, nil
+}
+
+func (s *solver[T]) nearOfRun(run block.Run[T], width float64) (r nearRows[T]) {
+	if run.Y == nil {
+		r.fixed.noLabels = true
+		return r
+	}
+	panel := s.scratch.Get().(*dense.Panel[T])
+	defer s.scratch.Put(panel)
+	var scores [dense.PanelRows]float64
+	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+		hi := min(run.Len(), lo+dense.PanelRows)
+		panel.Load(run.Slice(lo, hi))
+		panel.Scores(s.w, scores[:hi-lo])
+		factors := panel.Factors()
+		for i, y := range run.Y[lo:hi] {
+			u := 1 - float64(float64(y)*scores[i])
+			f, class, a := factors[i*dense.PanelCols:], 0, 0.0
+			if y > 0 {
+				class = 1
+			}
+			r.loss += max(0, u)
+			if math.Abs(u) <= width {
+				r.x, r.y = appendRow(r.x, run.Block, lo+i), append(r.y, y)
+			} else if u > 0 {
+				a = 1
+			}
+			r.fixed.a[class] += a
+			f[class], f[1-class] = a, 0
+		}
+		panel.Add()
+	}
+	for class := range r.fixed.ax {
+		r.fixed.ax[class] = panel.Take(class, make([]float64, 0, s.cols))
+	}
+	return r
+}
+
+// appendRow appends row i of b in dense form.
+func appendRow[T kernel.Float](x []T, b *block.Block[T], i int) []T {
+	if b.Sparse == nil {
+		return append(x, b.X[i*b.Stride:(i+1)*b.Stride]...)
+	}
+	x = append(x, make([]T, b.Stride)...)
+	columns, values := b.Sparse.Row(i)
+	for k, c := range columns {
+		x[len(x)-b.Stride+int(c)] = values[k]
+	}
+	return x
+}
+
+// gather makes blocks of rows.
+func gather[T kernel.Float](spec *block.Spec, parts []nearRows[T]) *block.Data[T] {
+	n, stride, per := 0, kernel.Stride[T](spec.Cols()), block.Rows[T](spec.Cols())
+	for _, p := range parts {
+		n += len(p.y)
+	}
+	var blocks []*block.Block[T]
+	for first := 0; first < n; first += per {
+		blocks = append(blocks, block.New[T](int64(first), min(per, n-first), spec.Cols()))
+	}
+	row := 0
+	for _, p := range parts {
+		for len(p.y) > 0 {
+			b, at := blocks[row/per], row%per
+			k := copy(b.Y[at:], p.y)
+			copy(b.X[at*stride:], p.x[:k*stride])
+			p.x, p.y = p.x[k*stride:], p.y[k:]
+			row += k
+		}
+	}
+	return block.NewData(spec, blocks)
+}

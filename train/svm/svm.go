@@ -1,0 +1,297 @@
+// Package svm trains linear support vector machines of two classes.
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// Loss is what a row with the margin m = y (w.x) adds to the objective.
+type Loss string
+
+const (
+	SquaredHinge Loss = "squared_hinge" // max(0, 1-m)^2, the default
+	Hinge        Loss = "hinge"         // max(0, 1-m)
+)
+
+// Losses lists every loss, the default first.
+var Losses = []Loss{SquaredHinge, Hinge}
+
+// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress. The
+// hinge takes two passes at least.
+type Options struct {
+	train.Options
+	Loss Loss    // SquaredHinge
+	L2   float64 // the penalty, above 0; 1. LIBLINEAR's C is 1/L2
+}
+
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
+// Epochs are passes over the rows, Updates steps, and Loss is the sum of losses over rows, the penalty left out.
+type Result[T kernel.Float] struct {
+	train.Result[T]
+	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
+	Objective float64   // Loss and the penalty
+	Gap       float64   // Objective less that of a point of the dual problem: the optimum is nearer than that; at least 0
+}
+
+const (
+	tolerance  = 1e-6    // of the gap, relative to the objective
+	finer      = 1e-2    // times it is what the squared hinge stops at, since Newton's last step brings that
+	nothing    = 1e-12   // a gap of so much for each row is made of rounding errors
+	maxColumns = 1 << 14 // their Hessian is 1 GiB
+	maxHalved  = 40
+
+	near        = 1    // a gap, relative to the objective, from which a step comes to where its Hessian hardly changes
+	startGap    = 1e-2 // of the squared hinge, where that is a start for the hinge
+	leastPasses = 2    // of the interior point method
+)
+
+// Train finds the linear support vector machine of rows with labels y of -1 and +1.
+//
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of the loss of the margin y (w.x), the bias
+// not penalised.
+//
+// Given rows of any source, it stops by the gap: with a of each row, the dual problem is to maximise sum a - |sum a y x|^2 / (2 l2), less
+// sum a^2 / 4 for the squared hinge, over a >= 0, for the hinge a <= 1, and sum a y = 0 where there is a bias, for which the a of one
+// class are scaled down. Its objective is below the optimum; learning stops where that of w is above it by 1e-6 of itself at most,
+// or 1e-8 for the squared hinge.
+// Where there are many rows, the first steps are made on a sample of whole runs that lie as far from each other as they can.
+//
+// For the squared hinge, it runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification",
+// Optimization Methods and Software 17, 2002; Chapelle, "Training a Support Vector Machine in the Primal", Neural Computation 19, 2007):
+// w = w - t H^-1 g, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise, g = l2 w - sum a y x with a = 2 max(0,
+// 1-m), and H = l2 I + X' diag(s) X with s = 2 for the rows that have a loss, else 0. A
+// pass over the rows gives all of it, or g alone where an H serves that is of the point before, or of the sample.
+//
+// For the hinge, it runs the primal-dual interior point method of Ferris and Munson ("Interior-Point Methods for Massive Support
+// Vector Machines", SIAM J. Optimization 13, 2002), from the squared hinge's w. Two passes are a step, and five numbers are kept for each
+// row. With a sample, the method runs on the sample, and then on rows near the bend of their loss alone, see shrink.
+//
+// All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, features that
+// overflow, too many columns, whatever src fails with, and ctx's error.
+func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if src.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	if err := train.TwoClasses(src.Spec()); err != nil {
+		return nil, err
+	}
+	if cols := src.Spec().Cols(); cols > maxColumns {
+		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
+	}
+	s := newSolver(src, opt)
+	if err := s.solve(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result[T]{Exact: s.w[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.gap())}
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.at.loss
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	r.Seconds = time.Since(s.start).Seconds()
+	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	var err error
+	if o.Options, err = o.Options.WithDefaults(); err != nil {
+		return o, err
+	}
+	if o.Loss == "" {
+		o.Loss = SquaredHinge
+	}
+	if !slices.Contains(Losses, o.Loss) {
+		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
+	}
+	if o.L2 == 0 {
+		o.L2 = 1
+	}
+	if !(o.L2 > 0) || math.IsInf(o.L2, 0) {
+		return o, fmt.Errorf("l2 is %v: use a penalty above 0", o.L2)
+	}
+	return o, nil
+}
+
+// A solver is the state of a minimisation.
+type solver[T kernel.Float] struct {
+	*problem[T]
+	opt       Options
+	goal      float64 // the gap to reach, relative to the objective
+	w         []float64
+	at        sums // the sums at w
+	factor    *dense.Factor
+	fresh     bool // factor is of the Hessian at w
+	passes    int64
+	steps     int64
+	converged bool
+	start     time.Time
+}
+
+func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
+	p := newProblem(src, opt)
+	s := &solver[T]{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	if opt.Loss == SquaredHinge {
+		s.goal *= finer
+	}
+	return s
+}
+
+// solve finds the optimum, from that of a sample if there are rows enough for one, or goes as far towards it as it may.
+func (s *solver[T]) solve(ctx context.Context) error {
+	sample, err := train.Sample(ctx, s.src)
+	if err != nil {
+		return err
+	}
+	if sample == nil {
+		return s.minimise(ctx)
+	}
+	n := float64(sample.Rows())
+	opt := s.opt
+	opt.L2 *= n / float64(s.src.Rows())
+	opt.Progress = nil
+	few := newSolver[T](sample, opt)
+	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample there
+	if err := few.minimise(ctx); err != nil || !few.converged {
+		if ctx.Err() != nil {
+			return err
+		}
+		return s.minimise(ctx) // all rows may do where a sample doesn't
+	}
+	s.w = few.w
+	if s.opt.Loss == Hinge {
+		return s.shrink(ctx, nearby*math.Sqrt(few.goal))
+	}
+	if h := few.at.hessian; h != nil { // a step without one left none
+		for i := range h {
+			h[i] *= float64(s.src.Rows()) / n
+		}
+		s.factor, _ = dense.Factorise(h, s.cols)
+	}
+	return s.newton(ctx)
+}
+
+// minimise goes on from w with all rows.
+func (s *solver[T]) minimise(ctx context.Context) error {
+	if s.opt.Loss == Hinge {
+		if s.opt.Epochs > leastPasses {
+			if err := s.startHinge(ctx); err != nil {
+				return err
+			}
+		}
+		return s.hinge(ctx, central)
+	}
+	return s.newton(ctx)
+}
+
+// startHinge sets w to the optimum for the squared hinge, which takes few passes and is not far.
+func (s *solver[T]) startHinge(ctx context.Context) error {
+	opt := s.opt
+	opt.Loss, opt.Epochs = SquaredHinge, opt.Epochs-leastPasses
+	other := newSolver[T](s.src, opt)
+	other.goal = startGap
+	err := other.newton(ctx)
+	s.w, s.passes, s.steps = other.w, other.passes, other.steps
+	return err
+}
+
+// newton minimises for the squared hinge, by the factor first if there is one. A factor also serves for a second step where the active
+// set hardly changes any more.
+func (s *solver[T]) newton(ctx context.Context) error {
+	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+	for err == nil && !s.done() && s.passes < s.opt.Epochs {
+		step := s.factor.Solve(s.at.gradient)
+		keep := s.fresh && s.at.gap() <= near*s.at.objective
+		var moved bool
+		if moved, err = s.move(ctx, step, keep); err != nil || moved {
+			continue
+		}
+		if s.fresh || s.passes >= s.opt.Epochs {
+			break
+		}
+		err = s.evaluate(ctx, s.w, true, &s.at)
+	}
+	return err
+}
+
+// done tells whether the gap is small enough.
+func (s *solver[T]) done() bool {
+	s.converged = s.at.gap() <= max(s.goal*s.at.objective, nothing*float64(s.src.Rows()))
+	return s.converged
+}
+
+// move takes the step, halved until the objective doesn't rise. It tells whether it did.
+func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, error) {
+	fresh := s.fresh
+	next, at := make([]float64, len(s.w)), sums{}
+	t := 1.0
+	for halved := 0; halved < maxHalved && s.passes < s.opt.Epochs; halved++ {
+		for i, v := range step {
+			next[i] = math.FMA(-t, v, s.w[i])
+		}
+		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
+			return false, err
+		}
+		if at.objective <= s.at.objective*(1+1e-12) {
+			s.w, s.at = next, at
+			s.steps++
+			return true, nil
+		}
+		if !fresh {
+			break // by a factor from elsewhere: the one here may do better
+		}
+		t, keep = t/2, false
+	}
+	s.fresh = fresh
+	return false, nil
+}
+
+// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
+func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
+	if err := s.counted(func() error { return s.pass(ctx, w, hessian, at) }); err != nil {
+		return err
+	}
+	if at.objective-at.objective != 0 {
+		return train.TooLarge[T]()
+	}
+	s.fresh = hessian
+	if hessian {
+		if s.factor, _ = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+			return train.TooLarge[T]()
+		}
+	}
+	return nil
+}
+
+// counted makes a pass and reports it.
+func (s *solver[T]) counted(pass func() error) error {
+	s.report()
+	if err := pass(); err != nil {
+		return err
+	}
+	s.passes++
+	s.report()
+	return nil
+}
+
+func (s *solver[T]) report() {
+	if s.opt.Progress == nil {
+		return
+	}
+	rows := s.src.Rows()
+	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
+		Elapsed: time.Since(s.start)})
+}

@@ -1,0 +1,377 @@
+package svm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// draw returns rows whose labels are those of a plane, with noise.
+func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	truth := make([]float64, d)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	for range n {
+		row, z := make([]float64, d), 0.3+rng.NormFloat64()
+		for i := range row {
+			row[i] = rng.NormFloat64()
+			z += row[i] * truth[i]
+		}
+		x, y = append(x, row), append(y, math.Copysign(1, z))
+	}
+	return x, y
+}
+
+// objective is the loss and the penalty, in plain loops, of weights with a bias.
+func objective(x [][]float64, y, w []float64, loss Loss, l2 float64) (sum, penalty float64) {
+	for _, v := range w[:len(w)-1] {
+		penalty += l2 / 2 * v * v
+	}
+	for i, row := range x {
+		z := w[len(w)-1]
+		for c, v := range row {
+			z += v * w[c]
+		}
+		u := max(0, 1-y[i]*z)
+		if loss == SquaredHinge {
+			u *= u
+		}
+		sum += u
+	}
+	return sum, penalty
+}
+
+func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *Result[T] {
+	t.Helper()
+	r, err := Train(context.Background(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// nearly fails unless each element of got is within tol of want's, relative to the largest.
+func nearly(t *testing.T, name string, got, want []float64, tol float64) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, math.Abs(v))
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", name, len(got), len(want))
+	}
+	for i, v := range want {
+		if !(math.Abs(got[i]-v) <= tol*largest) {
+			t.Errorf("%s: element %d is %v, want %v", name, i, got[i], v)
+		}
+	}
+}
+
+// TestScikitLearn: the optimum is that of scikit-learn, LIBSVM and LIBLINEAR in it; testdata/sklearn_svm.py made the fixture.
+func TestScikitLearn(t *testing.T) {
+	file, err := os.ReadFile("testdata/sklearn_svm.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture struct {
+		Cases []struct {
+			Name         string
+			Loss         Loss
+			L2           float64
+			FitIntercept bool `json:"fit_intercept"`
+			Weights      []float64
+			Objective    float64
+			X            [][]float64
+			Y            []float64
+		}
+	}
+	if err := json.Unmarshal(file, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	if len(fixture.Cases) < 16 {
+		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
+	}
+	for _, c := range fixture.Cases {
+		opt := Options{Loss: c.Loss, L2: c.L2}
+		wide := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), opt)
+		narrow := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), opt)
+		above, below, apart := 1e-8, 1e-12, 1e-5
+		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
+			above, below, apart = 1e-6, 1e-4, 2e-3
+		}
+		for name, w := range map[string][]float64{c.Name: wide.Weights, c.Name + " float32": narrow.Exact} {
+			nearly(t, name, w, c.Weights, apart)
+		}
+		if !wide.Converged || !narrow.Converged {
+			t.Errorf("%s: converged %v, in float32 %v", c.Name, wide.Converged, narrow.Converged)
+		}
+		for _, o := range [][2]float64{{wide.Objective, wide.Gap}, {narrow.Objective, narrow.Gap}} {
+			if d := o[0]/c.Objective - 1; d > above || d < -below || o[1] > tolerance*o[0] || o[1] < -1e-9*o[0] {
+				t.Errorf("%s: objective %v is %.1e above, gap %v", c.Name, o[0], d, o[1])
+			}
+		}
+	}
+}
+
+// TestOptimum checks the result by what it is: other weights have a greater objective, up to the gap, which is no more than promised.
+func TestOptimum(t *testing.T) {
+	for seed := range uint64(10) {
+		x, y := draw(300, 5, seed)
+		l2 := 0.1 + float64(seed)
+		for _, loss := range Losses {
+			r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Loss: loss, L2: l2})
+			sum, penalty := objective(x, y, r.Weights, loss, l2)
+			if math.Abs(r.Loss-sum) > 1e-9*sum || math.Abs(r.Objective-sum-penalty) > 1e-9*sum || r.Gap > tolerance*r.Objective || !r.Converged {
+				t.Errorf("%s, seed %d: loss %v and objective %v, want %v and %v; gap %v", loss, seed, r.Loss, r.Objective, sum, sum+penalty, r.Gap)
+			}
+			rng := rand.New(rand.NewPCG(seed, 1))
+			for k := range 40 {
+				w := slices.Clone(r.Weights)
+				for i := range w {
+					w[i] += math.Pow(10, -float64(k%5)) * rng.NormFloat64()
+				}
+				if sum, penalty := objective(x, y, w, loss, l2); sum+penalty < r.Objective-max(0, r.Gap)-1e-12*sum {
+					t.Errorf("%s, seed %d: objective %v, and %v elsewhere", loss, seed, r.Objective, sum+penalty)
+				}
+			}
+		}
+	}
+}
+
+// TestTextbook has the maximal margin of separable rows, at (3,3), (4,3) and (1,1) the plane x1/2 + x2/2 - 2 (Li Hang, "Statistical
+// Learning Methods", example 7.1), where the penalty is small.
+func TestTextbook(t *testing.T) {
+	d := testrows.Dense[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
+	for _, loss := range Losses {
+		r := mustTrain(t, d, Options{Loss: loss, L2: 1e-4})
+		nearly(t, string(loss), r.Weights, []float64{0.5, 0.5, -2}, 1e-3)
+		if r.Errors != 0 {
+			t.Errorf("%s: %d errors", loss, r.Errors)
+		}
+	}
+}
+
+// TestShrink: with rows fixed, the optimum is that of all rows, from any start.
+func TestShrink(t *testing.T) {
+	x, y := draw(5000, 4, 3)
+	for name, src := range map[string]block.Source[float64]{"dense": testrows.Dense[float64](x, y, true), "sparse": testrows.Sparse(testrows.Dense[float64](x, y, true)),
+		"streamed": testrows.Stream[float64]{Data: testrows.Dense[float64](x, y, true)}, "no bias": testrows.Dense[float64](x, y, false)} {
+		if testing.Short() && name != "streamed" {
+			continue
+		}
+		opt, err := Options{Loss: Hinge, L2: 2}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := mustTrain(t, src, opt)
+		for _, from := range []float64{0, 0.9, 1, -1} {
+			s := newSolver(src, opt)
+			for i, v := range want.Exact {
+				s.w[i] = from * v
+			}
+			if err := s.shrink(context.Background(), 0.05); err != nil {
+				t.Fatal(err)
+			}
+			if d := s.at.objective/want.Objective - 1; !s.converged || math.Abs(d) > 2*tolerance || s.at.gap() < 0 {
+				t.Errorf("%s from %v: objective %v is %.1e above, gap %v after %d passes", name, from, s.at.objective, d, s.at.gap(), s.passes)
+			}
+			if from == 1 && s.passes > 3 {
+				t.Errorf("%s: %d passes from the optimum", name, s.passes)
+			}
+		}
+	}
+}
+
+// TestIdentity: the same bits on every instruction set, for every number of workers, in memory, streamed and sparse.
+func TestIdentity(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, c := range []struct{ n, d int }{{50, 1}, {5000, 5}, {4200, 40}} {
+		if testing.Short() && c.d > 5 {
+			continue
+		}
+		x, y := draw(c.n, c.d, 1)
+		d := testrows.Dense[float32](x, y, true)
+		for _, loss := range Losses {
+			var want *Result[float32]
+			var shrunk []float64
+			for _, level := range kernel.Levels() {
+				kernel.Use(level)
+				for k, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+					for _, workers := range []int{1, 2, 3, 8} {
+						if level != best && workers != 2+k {
+							continue // slow in pure Go
+						}
+						opt := Options{Options: train.Options{Workers: workers}, Loss: loss, L2: 0.5}
+						got := mustTrain(t, src, opt)
+						got.Seconds = 0
+						if want == nil {
+							want = got
+						}
+						if !reflect.DeepEqual(got, want) {
+							t.Fatalf("%d x %d, %s, %v, %T, %d workers: %+v, want %+v", c.n, c.d, loss, level, src, workers, got, want)
+						}
+						if loss != Hinge || workers != 2+k {
+							continue
+						}
+						s := newSolver(src, opt)
+						s.opt.Epochs = 100
+						copy(s.w, want.Exact)
+						if err := s.shrink(context.Background(), 0.1); err != nil {
+							t.Fatal(err)
+						}
+						if shrunk == nil {
+							shrunk = s.w
+						}
+						if !slices.Equal(s.w, shrunk) {
+							t.Fatalf("%d x %d shrunk, %v, %T, %d workers: %v, want %v", c.n, c.d, level, src, workers, s.w, shrunk)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSample: where there are many rows, the first steps on a sample lead to the optimum, the same in memory and streamed.
+func TestSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million rows")
+	}
+	src := testrows.Logistic(8*16*block.RunRows, 28)
+	for _, loss := range Losses {
+		got := mustTrain(t, src, Options{Loss: loss})
+		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {
+			t.Errorf("%s: converged %v, gap %v of %v, %d passes", loss, got.Converged, got.Gap, got.Objective, got.Epochs)
+		}
+		streamed := mustTrain(t, testrows.Stream[float32]{Data: src}, Options{Loss: loss, Options: train.Options{Workers: 1}})
+		if !slices.Equal(streamed.Exact, got.Exact) {
+			t.Errorf("%s: streamed rows give other weights", loss)
+		}
+	}
+}
+
+// TestInvariance: the order of rows changes nothing but rounding; twice the rows is half the penalty; labels swapped swap signs; a
+// second training gives the same.
+func TestInvariance(t *testing.T) {
+	x, y := draw(300, 4, 5)
+	for _, loss := range Losses {
+		fit := func(x [][]float64, y []float64, l2 float64) []float64 {
+			return mustTrain(t, testrows.Dense[float64](x, y, true), Options{Loss: loss, L2: l2}).Weights
+		}
+		want := fit(x, y, 1)
+		if !slices.Equal(fit(x, y, 1), want) {
+			t.Errorf("%s: a second training gives other weights", loss)
+		}
+		var px, twice [][]float64
+		var py, twiceY, swapped []float64
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(x)) {
+			px, py = append(px, x[i]), append(py, y[i])
+		}
+		for i := range x {
+			twice, twiceY, swapped = append(twice, x[i], x[i]), append(twiceY, y[i], y[i]), append(swapped, -y[i])
+		}
+		nearly(t, string(loss)+" permuted", fit(px, py, 1), want, 1e-9)
+		nearly(t, string(loss)+" twice", fit(twice, twiceY, 2), want, 1e-9)
+		other := fit(x, swapped, 1)
+		for i := range other {
+			other[i] = -other[i]
+		}
+		nearly(t, string(loss)+" swapped", other, want, 1e-9)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, y := draw(100, 2, 1)
+	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
+		d := testrows.Dense[float32](x, y, true)
+		spoil(d)
+		return d
+	}
+	same := func(*block.Data[float32]) {}
+	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
+		return func(d *block.Data[float32]) {
+			for b := range d.Blocks(context.Background()) {
+				f(b)
+			}
+		}
+	}
+	for _, c := range []struct {
+		want string
+		src  *block.Data[float32]
+		opt  Options
+	}{
+		{"l2 is -1", with(same), Options{L2: -1}},
+		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
+		{"unknown loss", with(same), Options{Loss: "log"}},
+		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
+		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
+		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
+		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+	} {
+		for _, loss := range Losses {
+			if c.opt.Loss == "" || c.opt.Loss == SquaredHinge {
+				c.opt.Loss = loss
+			}
+			if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want %q", loss, err, c.want)
+			}
+		}
+	}
+	for _, loss := range Losses {
+		ctx, cancel := context.WithCancel(context.Background())
+		opt := Options{Loss: loss, Options: train.Options{Progress: func(p train.Progress) {
+			if p.Epoch == 1 {
+				cancel()
+			}
+		}}}
+		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v after the context was cancelled", err)
+		}
+	}
+}
+
+// TestFew: one row, one class, one feature, constant features and few passes are results, not errors.
+func TestFew(t *testing.T) {
+	for _, loss := range Losses {
+		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
+		one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
+		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
+			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
+		}
+		class := mustTrain(t, testrows.Dense[float32]([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
+		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
+			t.Errorf("%s of one class: %+v", loss, class)
+		}
+		constant := mustTrain(t, testrows.Dense[float32]([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
+		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
+			t.Errorf("%s of zeros: %+v", loss, constant)
+		}
+		x, y := draw(500, 3, 1)
+		var seen []train.Progress
+		r := mustTrain(t, testrows.Dense[float32](x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
+			t.Errorf("%s: three passes give %+v", loss, r)
+		}
+		if last := seen[len(seen)-1]; last.Epoch != r.Epochs || last.Epochs != 3 || last.Rows != 500 {
+			t.Errorf("%s: progress %+v", loss, seen)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package winnow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const literals = 3 // of the disjunctions
+
+// disjunction yields rows of d features that are 1 with probability 1/4, a bias, and the label of the disjunction of the first
+// ones: positive with probability 0.58.
+func disjunction(d, rows int, seed uint64, visit func(x []float32, y float32)) {
+	rng := rand.New(rand.NewPCG(seed, uint64(d)))
+	x := make([]float32, kernel.Stride[float32](d+1))
+	for range rows {
+		for c := 0; c < d; c += 64 {
+			for bits, i := rng.Uint64()&rng.Uint64(), c; i < min(d, c+64); i++ {
+				x[i] = float32(bits & 1)
+				bits >>= 1
+			}
+		}
+		x[d] = 1
+		y := float32(-1)
+		if slices.Contains(x[:literals], 1) {
+			y = 1
+		}
+		visit(x, y)
+	}
+}
+
+// winnowMistakes returns the mistakes of a variant in one pass over a disjunction of d features.
+func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
+	opt, err := Options{Variant: variant}.withDefaults(d)
+	if err != nil {
+		panic(err)
+	}
+	l := newLearner[float32](d+1, opt)
+	disjunction(d, rows, seed, func(x []float32, y float32) {
+		if l.visit(x, y) {
+			mistakes++
+		}
+	})
+	return mistakes
+}
+
+// perceptronMistakes returns those of the perceptron, as it is: it predicts by the sign of w.x + b.
+func perceptronMistakes(d, rows int, seed uint64) (mistakes int) {
+	w := make([]float32, kernel.Stride[float32](d+1))
+	disjunction(d, rows, seed, func(x []float32, y float32) {
+		if y*kernel.Dot(x, w) <= 0 {
+			kernel.Axpy(y, x, w)
+			mistakes++
+		}
+	})
+	return mistakes
+}
+
+// bound is Littlestone's (1988), theorems 7 and 9, with theta d/2, and alpha 2 (Winnow1) or 1.5 (Winnow2).
+func bound(variant Variant, d int) float64 {
+	theta := float64(d) / 2
+	if variant == Winnow1 {
+		return 2*literals*(math.Log2(theta)+1) + 2
+	}
+	return 8*2 + literals*(5+14*math.Log(theta))
+}
+
+// TestMistakes: Winnow's mistakes on a disjunction of three of 2^4 to 2^16 features stay under Littlestone's bounds and grow with
+// the logarithm; the perceptron's grow with the number of features.
+func TestMistakes(t *testing.T) {
+	most := 16
+	if testing.Short() {
+		most = 13
+	}
+	for _, variant := range []Variant{Winnow1, Winnow2} {
+		var mistakes []int
+		for e := 4; e <= most; e++ {
+			n := winnowMistakes(variant, 1<<e, 3000, 1)
+			if float64(n) > bound(variant, 1<<e) {
+				t.Errorf("%s makes %d mistakes among 2^%d features, the bound is %.0f", variant, n, e, bound(variant, 1<<e))
+			}
+			mistakes = append(mistakes, n)
+		}
+		// Each doubling costs as much as the last, give or take: the second half of them no more than twice the first.
+		first, half, last := mistakes[0], mistakes[len(mistakes)/2], mistakes[len(mistakes)-1]
+		if half <= first || last <= half || last-half > 2*(half-first) {
+			t.Errorf("%s: mistakes for 2^4 to 2^%d features are %v", variant, most, mistakes)
+		}
+	}
+	previous := 0
+	for d := 1 << 6; d <= 1<<11; d *= 2 {
+		n := perceptronMistakes(d, 8*d, 1)
+		if ratio := float64(n) / float64(previous); previous > 0 && (ratio < 1.6 || ratio > 2.4) {
+			t.Errorf("the perceptron makes %d mistakes among %d features, and %d among half of them", n, d, previous)
+		}
+		previous = n
+	}
+}
+
+// BenchmarkMistakes counts mistakes rather than time: the table in ARCHITECTURE.md.
+func BenchmarkMistakes(b *testing.B) {
+	for e := 4; e <= 16; e += 2 {
+		d := 1 << e
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			for b.Loop() {
+				for _, variant := range Variants {
+					b.ReportMetric(float64(winnowMistakes(variant, d, max(3000, 2*d), 1)), string(variant))
+				}
+				b.ReportMetric(float64(perceptronMistakes(d, max(3000, 2*d), 1)), "perceptron")
+			}
+			b.ReportMetric(bound(Winnow1, d), "winnow1-bound")
+			b.ReportMetric(bound(Winnow2, d), "winnow2-bound")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// data returns rows of a disjunction, with a share of the labels flipped.
+func data[T kernel.Float](d, rows int, flips float64) *block.Data[T] {
+	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.IntClass(0), block.IntClass(1)}, Positive: 1}
+	for c := range d {
+		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
+	}
+	b := block.New[T](0, rows, d+1)
+	rng, r := rand.New(rand.NewPCG(9, 9)), 0
+	disjunction(d, rows, 2, func(x []float32, y float32) {
+		for c, v := range x[:b.Cols] {
+			b.X[r*b.Stride+c] = T(v)
+		}
+		if b.Y[r] = T(y); rng.Float64() < flips {
+			b.Y[r] = -b.Y[r]
+		}
+		r++
+	})
+	return block.NewData(spec, []*block.Block[T]{b})
+}
+
+// literal is Winnow as Littlestone's table has it, with sets of features.
+func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int) (w []float64, updates int64) {
+	d := b.Cols - 1
+	u, v := make([]float64, d+1), make([]float64, d+1)
+	for c := range u {
+		u[c], v[c] = 1, 1
+	}
+	theta := float64(d) / 2
+	if variant != Balanced {
+		clear(v)
+		u[d] = 0
+	} else {
+		theta = 0
+	}
+	for range epochs {
+		for r, y := range b.Y {
+			x := b.X[r*b.Stride:][:d+1]
+			sum := 0.0
+			for c := range x {
+				sum += x[c] * (u[c] - v[c])
+			}
+			if (sum > theta) == (y > 0) {
+				continue
+			}
+			updates++
+			for c := range x {
+				switch {
+				case x[c] == 0:
+				case y > 0:
+					u[c], v[c] = u[c]*alpha, v[c]/alpha
+				case variant == Winnow1:
+					u[c] = 0
+				default:
+					u[c], v[c] = u[c]/alpha, v[c]*alpha
+				}
+			}
+		}
+	}
+	for c := range u {
+		w = append(w, u[c]-v[c])
+	}
+	if variant != Balanced {
+		w[d] = -theta
+	}
+	return w, updates
+}
+
+// TestLiteral: on noisy rows, with an alpha of 2, for which every number is exact.
+func TestLiteral(t *testing.T) {
+	src := data[float64](20, 300, 0.05)
+	for b := range src.Blocks(context.Background()) {
+		for _, variant := range Variants {
+			want, updates := literal(b, variant, 2, 3)
+			for workers := 1; workers < 4; workers++ {
+				r, err := Train(context.Background(), src, Options{Options: train.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(r.Weights, want) || r.Updates != updates || r.Visits != 900 || r.Converged || r.Errors == 0 {
+					t.Errorf("%s: weights %v, %d updates, want %v, %d", variant, r.Weights, r.Updates, want, updates)
+				}
+			}
+		}
+	}
+}
+
+// TestLearns: disjunctions are learned without an error, whatever the instruction set.
+func TestLearns(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	src := data[float32](200, 1000, 0)
+	for _, variant := range Variants {
+		var want []float32
+		for _, level := range kernel.Levels() {
+			kernel.Use(level)
+			r, err := Train(context.Background(), src, Options{Variant: variant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = r.Weights
+			}
+			if !r.Converged || r.Errors != 0 || !slices.Equal(r.Weights, want) || variant == Winnow1 && float64(r.Updates) > bound(Winnow1, 200) {
+				t.Errorf("%s on %s: %+v", variant, level, r)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	d := data[float64](4, 50, 0)
+	half := data[float64](4, 50, 0)
+	for b := range half.Blocks(context.Background()) {
+		b.X[7*b.Stride+2] = 0.5
+	}
+	without := data[float64](4, 50, 0)
+	without.Spec().Bias, without.Spec().Features = false, append(without.Spec().Features, "x4")
+	for want, c := range map[string]struct {
+		src block.Source[float64]
+		opt Options
+	}{
+		`column "x2", row 7: 0.5 is neither 0 nor 1`: {half, Options{}},
+		"needs the bias":              {without, Options{}},
+		"alpha is 1:":                 {d, Options{Alpha: 1}},
+		"threshold is -1":             {d, Options{Threshold: -1}},
+		"threshold is 2":              {d, Options{Threshold: 2, Variant: Balanced}},
+		"unknown variant \"winnow3\"": {d, Options{Variant: "winnow3"}},
+		"no rows":                     {block.NewData[float64](d.Spec(), nil), Options{}},
+		"epochs is -1":                {d, Options{Options: train.Options{Epochs: -1}}},
+	} {
+		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
