@@ -168,6 +168,27 @@ func TestExpansionMissing(t *testing.T) {
 	}
 }
 
+// TestVotesMissing: a missing value makes the score of its row NaN, and of no other row.
+func TestVotesMissing(t *testing.T) {
+	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+	m.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
+	s, err := NewScorer[float32](m, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := block.New[float32](0, 100, 3)
+	b.X[70*b.Stride+1] = float32(math.NaN())
+	scores := mustScore(t, s, b)[0]
+	for r, score := range scores {
+		if (score != score) != (r == 70) {
+			t.Fatalf("score %d is %v", r, score)
+		}
+	}
+	if valid := Valid(b, scores); valid[70] || !valid[69] {
+		t.Errorf("valid are %v", valid[69:71])
+	}
+}
+
 // TestVotes: a row's score is the share of votes for it less that against it, whether the row is dense or sparse, for any number of
 // rows and workers.
 func TestVotes(t *testing.T) {

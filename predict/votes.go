@@ -25,7 +25,7 @@ func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 }
 
 // Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is
-// above 0, and else for -1.
+// above 0, and else for -1. A row with a NaN, for a missing value, has NaN.
 func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 	panel := kernel.PanelRows[T](v.stride)
 	scores := make([]T, min(panel, len(v.counts)))
@@ -44,6 +44,9 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 			}
 		}
 		out[r] = T(float64(votes) / float64(v.total))
+		if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
+			out[r] = s
+		}
 	}
 }
 
