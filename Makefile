@@ -26,12 +26,13 @@ unit:
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
 	HALFSPACE_TEST_REQUIRE=$$need go test ./...
 
+# -short, since the tests of each level run the same code.
 noasm:
-	go test -tags noasm $(NUMERIC)
+	go test -short -tags noasm $(NUMERIC)
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them.
 race:
-	go test -race -short ./kernel ./block ./gram/... ./cache ./pocket ./train/... ./dataset ./predict ./internal/...
+	go test -race -short ./block ./gram ./cache ./pocket ./train/... ./dataset ./predict ./internal/ahead ./internal/synth ./internal/cli
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \

@@ -86,6 +86,9 @@ func largePages(t *testing.T, cols, rows, group int, dictionary bool) string {
 // TestPagesInMemory: within a bound fewer row groups are read side by side, and where not even one fits, the error says
 // so. What is allocated stays within the bound and some batches.
 func TestPagesInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million rows")
+	}
 	const rows, group, bound, batches = 1_000_000, 200_000, 12 << 20, 6 << 20
 	for _, dictionary := range []bool{false, true} {
 		path := largePages(t, 2, rows, group, dictionary)
@@ -137,6 +140,9 @@ func TestPagesInMemory(t *testing.T) {
 
 // TestMemoryOption: blocks and pages share what there is, and pages have some in any case.
 func TestMemoryOption(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million rows")
+	}
 	path := largePages(t, 5, 1<<20, 1<<20, false) // 8 MiB a page
 	for _, c := range []struct {
 		memory int64

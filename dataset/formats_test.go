@@ -44,6 +44,9 @@ func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 
 // TestPublishedData reads real files and counts rows, features and classes as their publishers do.
 func TestPublishedData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all of the data sets")
+	}
 	root := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("no data: %s is absent", root)

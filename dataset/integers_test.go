@@ -97,6 +97,9 @@ func TestLateFraction(t *testing.T) {
 
 // TestRoundedIntegers: whole numbers that can't stay what they are are told of.
 func TestRoundedIntegers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large files")
+	}
 	many := strings.Repeat("1,2\n", sampleBytes/4)
 	for _, c := range []struct{ text, want string }{
 		{"x,y\n9007199254740993,0\n1,1\n", ""},

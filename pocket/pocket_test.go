@@ -398,8 +398,8 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 	})
-	if perRun := n / (2 * runs); perRun > 20 {
-		t.Errorf("%v allocations a run", perRun)
+	if perTask := n / (2 * runs * block.RunRows / taskRows); perTask > 8 {
+		t.Errorf("%v allocations for each %d rows", perTask, taskRows)
 	}
 }
 

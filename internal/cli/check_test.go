@@ -222,9 +222,13 @@ func TestCheckExamples(t *testing.T) {
 
 // TestCheckOptions: what is printed doesn't depend on who works on it.
 func TestCheckOptions(t *testing.T) {
+	rows := "50000"
+	if testing.Short() {
+		rows = "9000"
+	}
 	for _, kind := range []string{"--noise=0.01", "--margin=0.01"} {
 		path := filepath.Join(t.TempDir(), "x.parquet")
-		succeed(t, "gen", "--rows", "50000", "--features", "5", kind, "--out", path)
+		succeed(t, "gen", "--rows", rows, "--features", "5", kind, "--out", path)
 		var want string
 		for _, args := range [][]string{{"--workers=1"}, {"--workers=3"}, {"--isa=generic"}} {
 			args = append([]string{"check", path, "--label=label", "--json"}, args...)

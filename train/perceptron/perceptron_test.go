@@ -430,7 +430,11 @@ func testLiteral[T kernel.Float](t *testing.T) {
 				sources["stream"] = stream[T]{data}
 			}
 			for name, src := range sources {
-				for _, opt.Workers = range []int{1, 2, 3, 8} {
+				workers := []int{1, 2, 3, 8}
+				if testing.Short() {
+					workers = []int{3}
+				}
+				for _, opt.Workers = range workers {
 					got := mustTrain(t, src, opt)
 					what := fmt.Sprintf("%s problem %d, order %s, pocket %s, %s, %d workers", kernel.Active(), i, order, mode, name, opt.Workers)
 					compareLiteral(t, what, got, want, converged)
