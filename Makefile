@@ -12,7 +12,7 @@ ARCHES := amd64 arm64 386 riscv64
 # What runs under emulation and without assembly: all that computes.
 NUMERIC := ./asm/... ./kernel ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
 
-.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers soak fuzz clean
+.PHONY: build test unit race noasm arm64 cross lint asm asm-check demo bench bench-peers bench-mnist soak fuzz clean
 
 build: ## one static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -85,6 +85,9 @@ bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB, i
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench
+
+bench-mnist: ## handwritten digits, from the folder beside the repository
+	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench
 
 soak: build ## 100 million rows in 256 MiB of memory
 	./scripts/soak.sh $(BIN)

@@ -40,6 +40,11 @@
 //
 //	for i := range x { y[i] = fma(a, x[i], y[i]) }
 //
+// Wrong(y, scores) is the first i with y[i]*scores[i] <= 0, len(y) if there is none; len(y) == len(scores):
+//
+//	for i := range y { if y[i]*scores[i] <= 0 { return i } }
+//	return len(y)
+//
 // Scores(x, w, out) scores len(out) rows of stride len(w):
 //
 //	for r := range out { out[r] = Dot(row(r), w) }

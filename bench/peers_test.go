@@ -39,8 +39,8 @@ const (
 func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	data := peerData(b, dir)
-	peer := startSklearn(b, python, peerScript, dir)
+	data := peerData(b, dir, peerRows)
+	peer := startSklearn(b, python, peerScript, dir, peerRows)
 	for _, opt := range []perceptron.Options{
 		{Options: train.Options{Order: train.Cyclic}},
 		{Options: train.Options{Order: train.Shuffle}},
@@ -91,7 +91,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 func BenchmarkPeerSklearnProcess(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	peerData(b, dir)
+	peerData(b, dir, peerRows)
 	binary := filepath.Join(dir, "halfspace")
 	if out, err := exec.Command("go", "build", "-o", binary, "halfspace/cmd/halfspace").CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
@@ -142,11 +142,11 @@ func pythonWithSklearn(b *testing.B) string {
 
 // peerData makes the Parquet file x.parquet in dir and the same values raw, x.f32 and y.f32, and returns the rows as
 // they are read from the Parquet file.
-func peerData(b *testing.B, dir string) *block.Data[float32] {
+func peerData(b *testing.B, dir string, rows int64) *block.Data[float32] {
 	b.Helper()
 	path := filepath.Join(dir, "x.parquet")
 	ctx := context.Background()
-	opt := synth.Options{Rows: peerRows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	opt := synth.Options{Rows: rows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
 	if err := synth.Write(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}
@@ -203,7 +203,7 @@ type sklearn struct {
 
 type sklearnAnswer struct{ Seconds, Accuracy float64 }
 
-func startSklearn(b *testing.B, python, script, dir string) *sklearn {
+func startSklearn(b *testing.B, python, script, dir string, rows int) *sklearn {
 	b.Helper()
 	cmd := exec.Command(python, script, dir, strconv.Itoa(peerFeatures))
 	cmd.Stderr = os.Stderr
@@ -227,8 +227,8 @@ func startSklearn(b *testing.B, python, script, dir string) *sklearn {
 	s := &sklearn{script: script, in: in, answers: bufio.NewScanner(out)}
 	var hello struct{ Rows int }
 	s.read(b, &hello)
-	if hello.Rows != peerRows {
-		b.Fatalf("scikit-learn got %d rows, not %d", hello.Rows, peerRows)
+	if hello.Rows != rows {
+		b.Fatalf("scikit-learn got %d rows, not %d", hello.Rows, rows)
 	}
 	s.hello = s.answers.Text()
 	return s

@@ -30,8 +30,8 @@ type solversAnswer struct {
 func BenchmarkPeerSklearnSolvers(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	data := peerData(b, dir)
-	peer := startSklearn(b, python, solversScript, dir)
+	data := peerData(b, dir, peerRows)
+	peer := startSklearn(b, python, solversScript, dir, peerRows)
 	b.Run("algo=logistic", func(b *testing.B) {
 		for b.Loop() {
 			compareSolvers(b, data, peer, peerRounds, []string{"lbfgs", "newton-cholesky"}, func() ([]float64, float64) {

@@ -128,21 +128,30 @@ type mirror[T kernel.Float] struct {
 
 func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int, put func(dst, src []T)) {
 	n := len(block) / stride
-	v.rows = v.rows[:0]
-	for r := range n {
-		v.rows = append(v.rows, block[r*stride:][:cols])
-	}
-	if v.columns == nil {
-		v.columns = make([]T, stride*mc)
-	}
-	length := kernel.Stride[T](n)
-	kernel.Transpose(v.columns[:cols*length], length, v.rows)
+	length := v.turn(block, stride, cols, func(int, []T) {})
 	for j := j0; j < j0+cols; j++ {
 		below := max(i0, j+1) // the first row of the block below the diagonal
 		if below < i0+n {
 			put(m.Data[j*m.Stride+below:j*m.Stride+i0+n], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
 		}
 	}
+}
+
+// turn puts the columns of a block into v.columns, a column each length elements, after do has had each row.
+func (v *mirror[T]) turn(block []T, stride, cols int, do func(r int, row []T)) (length int) {
+	n := len(block) / stride
+	v.rows = v.rows[:0]
+	for r := range n {
+		row := block[r*stride:][:cols]
+		do(r, row)
+		v.rows = append(v.rows, row)
+	}
+	length = kernel.Stride[T](n)
+	if len(v.columns) < length*cols {
+		v.columns = make([]T, stride*mc)
+	}
+	kernel.Transpose(v.columns[:cols*length], length, v.rows)
+	return length
 }
 
 var errColumns = errors.New("the rows differ in their number of columns")

@@ -23,6 +23,7 @@ type Mercer struct {
 	Degree int     // of Polynomial, at least 1
 	Gamma  float64 // of Polynomial and RBF, positive
 	Coef0  float64 // of Polynomial
+	Bias   bool    // 1 is added: the product of two biases that the rows don't hold
 }
 
 // check returns an error that names what can't be.
@@ -74,6 +75,7 @@ func newMap[T kernel.Float](k Mercer, x, y *Rows[T]) (*mercerMap[T], error) {
 //
 //	Polynomial: v = gamma*s + coef0, then v^degree by squaring, from the lowest bit of the degree on
 //	RBF:        exp(-gamma * max(0, (|x|^2 + |y|^2) - 2s)), with the squared norms being products s of a row with itself
+//	Bias:       v + 1, after the others
 func (m *mercerMap[T]) row(s []T, i, j int) {
 	switch m.Kind {
 	case Polynomial:
@@ -92,6 +94,27 @@ func (m *mercerMap[T]) row(s []T, i, j int) {
 		}
 		kernel.Exp(s, s)
 	}
+	if m.Bias {
+		for k := range s {
+			s[k]++
+		}
+	}
+}
+
+// Diagonal returns the kernel of each row with itself.
+func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
+	m, err := newMap(k, x, x)
+	if err != nil {
+		return nil, err
+	}
+	out := x.squaredNorms()
+	if k.Kind == RBF {
+		clear(out) // no distance, whatever the norms: e^0
+		kernel.Exp(out, out)
+		m.Kind = Linear
+	}
+	m.row(out, 0, 0)
+	return out, nil
 }
 
 // power raises each element to the power n of at least 1.

@@ -27,6 +27,22 @@ func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	return x
 }
 
+// FeaturesOf returns the rows of d without the bias. It shares their memory.
+func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
+	x := RowsOf(d)
+	x.cols = len(d.Spec().Features)
+	return x
+}
+
+// Values returns copies of some rows, one after the other.
+func (x *Rows[T]) Values(numbers []uint32) []T {
+	values := make([]T, 0, len(numbers)*x.cols)
+	for _, r := range numbers {
+		values = append(values, x.row(int(r), x.n)...)
+	}
+	return values
+}
+
 // Dense returns n rows of cols elements, each of which begins stride elements after the one before. It shares the memory
 // of values, and panics if that is shorter.
 func Dense[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
@@ -88,7 +104,9 @@ func (x *Rows[T]) row(r, hi int) []T {
 	row := make([]T, x.cols)
 	columns, values := b.Sparse.Row(local)
 	for k, c := range columns {
-		row[c] = values[k]
+		if int(c) < len(row) { // the bias may be left out
+			row[c] = values[k]
+		}
 	}
 	return row
 }

@@ -30,6 +30,20 @@ func axpyF64(a float64, x, y []float64) {
 	ref.AxpyF64(a, x, y)
 }
 
+func wrongF32(y, scores []float32) int {
+	if level == NEON {
+		return neon.WrongF32(y, scores)
+	}
+	return ref.WrongF32(y, scores)
+}
+
+func wrongF64(y, scores []float64) int {
+	if level == NEON {
+		return neon.WrongF64(y, scores)
+	}
+	return ref.WrongF64(y, scores)
+}
+
 func scoresF32(x, w, out []float32) {
 	if level == NEON {
 		neon.ScoresF32(x, w, out)

@@ -23,6 +23,14 @@ func axpyF64(a float64, x, y []float64) {
 	ref.AxpyF64(a, x, y)
 }
 
+func wrongF32(y, scores []float32) int {
+	return ref.WrongF32(y, scores)
+}
+
+func wrongF64(y, scores []float64) int {
+	return ref.WrongF64(y, scores)
+}
+
 func scoresF32(x, w, out []float32) {
 	ref.ScoresF32(x, w, out)
 }

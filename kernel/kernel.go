@@ -84,6 +84,23 @@ func Axpy[T Float](a T, x, y []T) {
 	axpyF64(float64(a), f64(x), f64(y))
 }
 
+// Wrong returns the first i with y[i]*scores[i] <= 0, the first row that calls for an update, or len(y) if there is none. y and
+// scores have the same length.
+func Wrong[T Float](y, scores []T) int {
+	if len(y) != len(scores) {
+		if len(y) < len(scores) {
+			panic("kernel: short y")
+		}
+		panic("kernel: short scores")
+	}
+	race.Read(y)
+	race.Read(scores)
+	if is32[T]() {
+		return wrongF32(f32(y), f32(scores))
+	}
+	return wrongF64(f64(y), f64(scores))
+}
+
 // Scores computes out[r] = Dot(row r of x, w) for len(out) rows of stride len(w).
 func Scores[T Float](x, w, out []T) {
 	checkStride[T](len(w))

@@ -38,6 +38,8 @@ func testPanics[T kernel.Float](t *testing.T) {
 	}{
 		{"kernel: short y", func(dst []T) { kernel.Dot(x, x[1:]) }},
 		{"kernel: short x", func(dst []T) { kernel.Dot(x[1:], x) }},
+		{"kernel: short y", func(dst []T) { kernel.Wrong(x[1:], x) }},
+		{"kernel: short scores", func(dst []T) { kernel.Wrong(x, x[1:]) }},
 		{"kernel: short y", func(dst []T) { kernel.Axpy(1, x, dst[:len(x)-1]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(x, x[:stride-1], dst[:4]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(x, nil, dst[:4]) }},

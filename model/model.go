@@ -8,7 +8,9 @@
 //
 // Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, also where the
 // weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
-// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one.
+// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one. Of more than two
+// classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
+// "weights"; see Expansion.
 //
 // A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
 // little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
@@ -36,7 +38,7 @@ import (
 // Format is the first thing that a model file says.
 const Format = "halfspace-model/1"
 
-// Model is a linear classifier. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
+// Model is a classifier: a linear one, or one with an Expansion in place of Weights. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
 // none when it was trained without one. Of more classes both have a row and a number for each.
 type Model struct {
 	Format    string        `json:"format"`
@@ -52,6 +54,9 @@ type Model struct {
 	FitBias bool        `json:"fit_bias"`
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
+
+	// Expansion has a nonlinear model's support rows, in place of Weights.
+	Expansion *Expansion `json:"expansion,omitempty"`
 
 	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
 	Voters *Voters `json:"voters,omitempty"`
@@ -75,6 +80,7 @@ type Options struct {
 	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
 	Winnow string `json:"winnow,omitempty"` // the variant
@@ -91,17 +97,18 @@ type Data struct {
 
 // Training tells how the training went.
 type Training struct {
-	Rows      int64   `json:"rows"`
-	Epochs    int64   `json:"epochs"`
-	Visits    int64   `json:"visits"`
-	Updates   int64   `json:"updates"`
-	Errors    int64   `json:"errors"` // rows whose prediction isn't their label
-	Converged bool    `json:"converged"`
-	Loss      float64 `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
-	Radius    float64 `json:"radius"` // largest Euclidean norm of a row, the bias included
-	Norm      float64 `json:"norm"`   // Euclidean norm of the weights, the bias included
-	Kept      *int64  `json:"kept,omitempty"`
-	Ridge     float64 `json:"ridge,omitempty"` // what a singular matrix of the solver took to be regular, relative to its diagonal
+	Rows          int64           `json:"rows"`
+	Epochs        int64           `json:"epochs"`
+	Visits        int64           `json:"visits"`
+	Updates       int64           `json:"updates"`
+	Errors        int64           `json:"errors"` // rows whose prediction isn't their label
+	Converged     bool            `json:"converged"`
+	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
+	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included
+	Norm          float64         `json:"norm"`   // Euclidean norm of the weights, the bias included
+	Kept          *int64          `json:"kept,omitempty"`
+	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
+	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
 
 	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine
 
@@ -111,6 +118,13 @@ type Training struct {
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+}
+
+// Misclassified tells how often a row was on the wrong side when it was visited: its n_i, summed over the classes where there are
+// more than two.
+type Misclassified struct {
+	Row     int64 `json:"row"`
+	Updates int64 `json:"updates"`
 }
 
 // Optimum tells how near the optimum a training came.
@@ -128,7 +142,7 @@ type Validation struct {
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
 // there is one, then any padding. Of more than two classes, weights has such a vector for each, all as long. The caller
-// fills in Algorithm, Options, Data and Training.
+// fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias.
 func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
@@ -142,8 +156,11 @@ func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 
 		Preprocessing: spec.Preprocessing,
 	}
-	n := m.vectors()
-	for v := range slices.Chunk(weights, len(weights)/n) {
+	if len(weights) == 0 {
+		m.Weights = [][]float64{}
+		return m
+	}
+	for v := range slices.Chunk(weights, len(weights)/m.vectors()) {
 		row := make([]float64, len(spec.Features))
 		for i := range row {
 			row[i] = float64(v[i])
@@ -210,7 +227,11 @@ func (m *Model) Check() error {
 	if err := m.checkFeatures(); err != nil {
 		return err
 	}
-	if n := m.vectors(); len(m.Weights) != n {
+	if m.Expansion != nil {
+		if err := m.checkExpansion(); err != nil {
+			return err
+		}
+	} else if n := m.vectors(); len(m.Weights) != n {
 		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
 	}
 	for _, row := range m.Weights {
@@ -223,7 +244,7 @@ func (m *Model) Check() error {
 			}
 		}
 	}
-	if want := len(m.Weights); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
+	if want := m.vectors(); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
 		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
 	}
 	for _, b := range m.Bias {

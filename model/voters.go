@@ -1,7 +1,7 @@
 package model
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -24,36 +24,20 @@ func NewVoters[T kernel.Float](w []T, counts []int64, cols int) *Voters {
 	v := &Voters{Counts: counts}
 	stride := len(w) / len(counts)
 	for i := range counts {
-		for _, x := range w[i*stride : i*stride+cols] {
-			if dtype[T]() == "float32" {
-				v.Weights = binary.LittleEndian.AppendUint32(v.Weights, math.Float32bits(float32(x)))
-			} else {
-				v.Weights = binary.LittleEndian.AppendUint64(v.Weights, math.Float64bits(float64(x)))
-			}
-		}
+		v.Weights = append(v.Weights, Pack(w[i*stride:i*stride+cols])...)
 	}
 	return v
 }
 
-// VoterVectors returns the vectors of the voters for kernels, as Vector does.
+// VoterVectors returns the vectors of the voters for kernels, as Vector does. T is the type that m.Dtype names.
 func VoterVectors[T kernel.Float](m *Model) []T {
 	cols := m.cols()
 	stride := kernel.Stride[T](cols)
 	w := block.Alloc[T](stride * len(m.Voters.Counts))
-	for i := range m.Voters.Counts {
-		for c := range cols {
-			w[i*stride+c] = T(m.voterWeight(i*cols + c))
-		}
+	for i, x := range Unpack[T](m.Voters.Weights) {
+		w[i/cols*stride+i%cols] = x
 	}
 	return w
-}
-
-// voterWeight returns number i of the voters' weights.
-func (m *Model) voterWeight(i int) float64 {
-	if m.Dtype == "float32" {
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(m.Voters.Weights[4*i:])))
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(m.Voters.Weights[8*i:]))
 }
 
 func (m *Model) cols() int {
@@ -68,10 +52,7 @@ func (m *Model) checkVoters() error {
 	if v == nil {
 		return nil
 	}
-	size := 8
-	if m.Dtype == "float32" {
-		size = 4
-	}
+	size := m.size()
 	if len(m.Classes) != 2 || len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
 		return fmt.Errorf("voters have %d counts and %d bytes of weights for %d classes and %d features", len(v.Counts), len(v.Weights),
 			len(m.Classes), len(m.Features))
@@ -83,10 +64,8 @@ func (m *Model) checkVoters() error {
 		}
 		total += n
 	}
-	for i := range len(v.Weights) / size {
-		if w := m.voterWeight(i); math.IsNaN(w) || math.IsInf(w, 0) {
-			return fmt.Errorf("%v is among the voters' weights", w)
-		}
+	if !m.allFinite(v.Weights) {
+		return errors.New("a number that isn't finite is among the voters' weights")
 	}
 	return nil
 }

@@ -6,31 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/model"
 )
-
-// A Linear scores rows with the weights of a model. It isn't safe for concurrent use.
-type Linear[T kernel.Float] struct {
-	weights []T
-	scores  []T
-}
-
-// NewLinear returns the scorer of a model of two classes. T is the type that m.Dtype names: then a score has the bits that it had in
-// training.
-func NewLinear[T kernel.Float](m *model.Model) *Linear[T] {
-	return &Linear[T]{weights: model.Vector[T](m)}
-}
-
-// Scores returns the score of every row of b, w.x + b. They are valid until the next call.
-func (l *Linear[T]) Scores(b *block.Block[T]) []T {
-	n := b.Len()
-	if cap(l.scores) < n {
-		l.scores = make([]T, n)
-	}
-	l.scores = l.scores[:n]
-	b.Scores(l.weights, l.scores)
-	return l.scores
-}
 
 // Class returns the number of the class, of two, that a score predicts: positive, the number of the +1 class, if the
 // score is above 0, and the other one if it is not or is NaN.
@@ -39,6 +15,21 @@ func Class[T kernel.Float](score T, positive int) int {
 		return positive
 	}
 	return 1 - positive
+}
+
+// Predicted returns the number of the class that the scores of row r predict: Class of its only one, or, where each class has one, the
+// class with the greatest, the first of equal ones.
+func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
+	if len(scores) == 1 {
+		return Class(scores[0][r], positive)
+	}
+	best := 0
+	for c := range scores {
+		if scores[c][r] > scores[best][r] {
+			best = c
+		}
+	}
+	return best
 }
 
 // Valid tells of which rows of a dense block the scores mean something: of those without a NaN, which stands for a missing

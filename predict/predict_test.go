@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,7 +39,11 @@ func testScores[T kernel.Float](t *testing.T) {
 					row[b.Cols-1] = 1
 				}
 			}
-			scores := NewLinear[T](m).Scores(b)
+			scorer, err := NewScorer[T](m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores := mustScore(t, scorer, b)[0]
 			if len(scores) != rows {
 				t.Fatalf("%d scores for %d rows", len(scores), rows)
 			}
@@ -59,11 +64,42 @@ func TestScores(t *testing.T) {
 
 func TestScoresReuse(t *testing.T) {
 	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
-	l := NewLinear[float32](m)
-	long := l.Scores(block.New[float32](0, 100, 3))
-	short := l.Scores(block.New[float32](0, 10, 3))
+	s, err := NewScorer[float32](m, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := mustScore(t, s, block.New[float32](0, 100, 3))[0]
+	short := mustScore(t, s, block.New[float32](0, 10, 3))[0]
 	if len(long) != 100 || len(short) != 10 || &long[0] != &short[0] {
 		t.Errorf("%d and %d scores, want 100 and 10 in the same memory", len(long), len(short))
+	}
+}
+
+func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) [][]T {
+	t.Helper()
+	scores, err := s.Scores(context.Background(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores
+}
+
+// TestClasses: several vectors of weights, each with its scores, of which the first of the greatest tells the class.
+func TestClasses(t *testing.T) {
+	spec := &block.Spec{Features: []string{"a"}, Bias: true, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	s, err := NewScorer[float64](model.New(spec, []float64{-1, 0, 0, 1, 1, 0}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := block.New[float64](0, 4, 2)
+	for r, v := range []float64{-3, 0.5, 2, 1} {
+		b.X[r*b.Stride], b.X[r*b.Stride+1] = v, 1
+	}
+	scores := mustScore(t, s, b)
+	for r, want := range []int{0, 1, 2, 1} {
+		if got := Predicted(scores, r, 0); got != want {
+			t.Errorf("row %d is of class %d, want %d", r, got, want)
+		}
 	}
 }
 
@@ -93,6 +129,63 @@ func TestValid(t *testing.T) {
 	}
 	if got := Valid(b, []float64{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
 		t.Errorf("valid are %v", got)
+	}
+}
+
+// TestExpansionMissing: a missing value makes the scores of its row NaN, voted ones too, and of no other row.
+func TestExpansionMissing(t *testing.T) {
+	for _, kind := range []string{"linear", "poly", "rbf"} {
+		for _, voted := range []bool{false, true} {
+			m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+			m.Weights = nil
+			m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: kind, Degree: 2, Gamma: 1}, Rows: []int64{3, 5},
+				Support: model.Pack([]float32{1, 2, 3, 4}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
+			if voted {
+				m.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{0, 1, 0}), Survived: model.Pack([]int64{3, 1, 1})}}
+			}
+			if err := m.Check(); err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewScorer[float32](m, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := block.New[float32](0, 600, 3)
+			for i := range b.X {
+				b.X[i] = float32(i%5) - 2
+			}
+			b.X[300*b.Stride+1] = float32(math.NaN())
+			scores := mustScore(t, s, b)[0]
+			for r, score := range scores {
+				if (score != score) != (r == 300) {
+					t.Fatalf("%s, voted %v: score %d is %v", kind, voted, r, score)
+				}
+			}
+			if valid := Valid(b, scores); valid[300] || !valid[299] {
+				t.Errorf("%s, voted %v: valid are %v", kind, voted, valid[299:301])
+			}
+		}
+	}
+}
+
+// TestVotesMissing: a missing value makes the score of its row NaN, and of no other row.
+func TestVotesMissing(t *testing.T) {
+	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+	m.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
+	s, err := NewScorer[float32](m, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := block.New[float32](0, 100, 3)
+	b.X[70*b.Stride+1] = float32(math.NaN())
+	scores := mustScore(t, s, b)[0]
+	for r, score := range scores {
+		if (score != score) != (r == 70) {
+			t.Fatalf("score %d is %v", r, score)
+		}
+	}
+	if valid := Valid(b, scores); valid[70] || !valid[69] {
+		t.Errorf("valid are %v", valid[69:71])
 	}
 }
 
@@ -135,11 +228,14 @@ func TestVotes(t *testing.T) {
 			want = append(want, float64(votes)/float64(total))
 		}
 		for workers := 1; workers < 4; workers++ {
-			scorer := New[float64](m, workers)
-			if got := scorer.Scores(b); !slices.Equal(got, want) {
+			scorer, err := NewScorer[float64](m, workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := mustScore(t, scorer, b)[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
-			if got := scorer.Scores(&block.Block[float64]{Cols: cols, Stride: stride, Sparse: sparse}); !slices.Equal(got, want) {
+			if got := mustScore(t, scorer, &block.Block[float64]{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d sparse rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
 		}

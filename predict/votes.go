@@ -5,23 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/model"
 )
-
-// A Scorer scores rows: above 0 is the positive class. It isn't safe for concurrent use.
-type Scorer[T kernel.Float] interface {
-	// Scores returns the score of every row of b. They are valid until the next call.
-	Scores(b *block.Block[T]) []T
-}
-
-// New returns the scorer of a model of two classes: its voters if it has some, else its weights. T is the type that m.Dtype names.
-// Rows are put to the vote on up to workers goroutines.
-func New[T kernel.Float](m *model.Model, workers int) Scorer[T] {
-	if m.Voters == nil {
-		return NewLinear[T](m)
-	}
-	return &voted[T]{votes: NewVotes(model.VoterVectors[T](m), m.Voters.Counts), workers: workers}
-}
 
 // Votes are vectors of weights of which each has votes (Freund and Schapire 1999). They are safe for concurrent use.
 type Votes[T kernel.Float] struct {
@@ -41,7 +25,7 @@ func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 }
 
 // Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is
-// above 0, and else for -1.
+// above 0, and else for -1. A row with a NaN, for a missing value, has NaN.
 func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 	panel := kernel.PanelRows[T](v.stride)
 	scores := make([]T, min(panel, len(v.counts)))
@@ -60,6 +44,9 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 			}
 		}
 		out[r] = T(float64(votes) / float64(v.total))
+		if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
+			out[r] = s
+		}
 	}
 }
 
@@ -75,25 +62,13 @@ func (v *Votes[T]) score(b *block.Block[T], r int, w, out []T) {
 	}
 }
 
-// A voted is the scorer of a model with voters.
-type voted[T kernel.Float] struct {
-	votes   *Votes[T]
-	workers int
-	scores  []T
-}
-
-func (v *voted[T]) Scores(b *block.Block[T]) []T {
-	if v.scores = v.scores[:0]; cap(v.scores) < b.Len() {
-		v.scores = make([]T, b.Len())
-	}
-	v.scores = v.scores[:b.Len()]
+// parallel is Scores on so many workers.
+func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
-	// Without an error: the context has none.
-	block.Parallel(context.Background(), v.workers, tasks, func(_, task int) {
+	return block.Parallel(ctx, max(1, workers), tasks, func(_, task int) {
 		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)
-		v.votes.Scores(b.Slice(lo, hi), v.scores[lo:hi])
+		v.Scores(b.Slice(lo, hi), out[lo:hi])
 	})
-	return v.scores
 }
 
 // voteRows is how many rows one goroutine puts to the vote at a time.

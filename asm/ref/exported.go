@@ -18,6 +18,10 @@ func AxpyF64(a float64, x, y []float64) {
 	axpy(a, x, y)
 }
 
+func WrongF32(y, scores []float32) int { return firstWrong(y, scores) }
+
+func WrongF64(y, scores []float64) int { return firstWrong(y, scores) }
+
 func ScoresF32(x, w, out []float32) {
 	scores(x, w, out)
 }

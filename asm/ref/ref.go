@@ -73,6 +73,15 @@ func axpy[T float](a T, x, y []T) {
 	}
 }
 
+func firstWrong[T float](y, scores []T) int {
+	for i, v := range y {
+		if v*scores[i] <= 0 {
+			return i
+		}
+	}
+	return len(y)
+}
+
 func scores[T float](x, w, out []T) {
 	stride := len(w)
 	for r := range out {

@@ -181,7 +181,7 @@ func TestUsage(t *testing.T) {
 		{"train DATA", "--label is missing"},
 		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
 		{"train DATA --label", "--label needs a value"},
-		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, logistic, lda or svm: did you mean pocket?"},
+		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, dual, kernel-perceptron, logistic, lda or svm: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
 		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
@@ -434,7 +434,7 @@ func TestVersion(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
-		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\nlogistic\nlda\nsvm\n",
+		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\ndual\nkernel-perceptron\nlogistic\nlda\nsvm\n",
 		"predict --isa ":     strings.Join(levelNames(), "\n") + "\n",
 		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
 	} {

@@ -66,7 +66,7 @@ counting half). Rows with nulls are left out if the training dropped them.`,
 func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := loadTwo(path)
+		m, err := loadModel(path)
 		if err != nil {
 			return err
 		}
@@ -128,19 +128,31 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		label = m.Label
 	}
 	spec := m.Spec()
-	scorer := predict.New[T](m, o.workers)
+	scorer, err := predict.NewScorer[T](m, o.workers)
+	if err != nil {
+		return nil, err
+	}
 	confusion := metrics.NewConfusion(len(m.Classes))
 	auc := new(metrics.AUC[T])
-	err := dataset.Scan(ctx, paths, dataset.Options{
+	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(),
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
 	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
-		scores := scorer.Scores(b)
-		for r, score := range scores {
-			confusion.Add(predict.Class(b.Y[r], spec.Positive), predict.Class(score, spec.Positive))
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
 		}
-		auc.Add(scores, b.Y)
+		for r, y := range b.Y {
+			actual := int(y)
+			if len(scores) == 1 {
+				actual = predict.Class(y, spec.Positive)
+			}
+			confusion.Add(actual, predict.Predicted(scores, r, spec.Positive))
+		}
+		if len(scores) == 1 {
+			auc.Add(scores[0], b.Y)
+		}
 		return nil
 	})
 	if err != nil {
@@ -164,10 +176,14 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc float64) *evalReport
 // text is the report for people.
 func (r *evalReport) text() []byte {
 	var s sheet
-	s.line("%s: %s, positive class %s\n", r.Model, plural(r.Rows, "row"), r.Positive)
-	s.pairs(
-		"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy())),
-		"AUC", fixed(r.auc, 6))
+	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy()))}
+	if len(r.Classes) == 2 {
+		s.line("%s: %s, positive class %s\n", r.Model, plural(r.Rows, "row"), r.Positive)
+		pairs = append(pairs, "AUC", fixed(r.auc, 6))
+	} else {
+		s.line("%s: %s of %d classes\n", r.Model, plural(r.Rows, "row"), len(r.Classes))
+	}
+	s.pairs(pairs...)
 	head := []string{"class"}
 	for _, c := range r.Classes {
 		head = append(head, "predicted "+c.String())

@@ -205,6 +205,9 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Pocket != "" {
 		options += ", pocket " + r.Options.Pocket
 	}
+	if r.Options.Form != "" {
+		options += ", form " + r.Options.Form
+	}
 	if r.Options.Margin > 0 {
 		options += ", margin " + real(r.Options.Margin)
 	}
@@ -231,6 +234,9 @@ func (r modelReport) text(path string) []byte {
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
 		how...)
+	if r.Expansion != nil {
+		pairs = append(pairs, kernelText(r.Expansion)...)
+	}
 	which := ""
 	if r.Voters != nil {
 		pairs = append(pairs, "voters", votersText(r.Voters))
@@ -253,6 +259,10 @@ func (r modelReport) text(path string) []byte {
 	if r.StdErrors != nil {
 		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, largestWeights))
+		return s.Bytes()
+	}
+	s.misclassifiedTable(t.Misclassified)
+	if r.Expansion != nil {
 		return s.Bytes()
 	}
 	rows := [][]string{{"feature", "weight"}}

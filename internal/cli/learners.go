@@ -64,19 +64,33 @@ func unusedBy(algorithm string) []string {
 		return []string{"order", "eta", "l2", "margin", "early-stop", "loss"}
 	case votedName:
 		return []string{"l2", "early-stop", "loss"}
+	case dualName, kernelName:
+		return []string{"l2", "margin", "early-stop", "loss"}
 	}
 	return []string{"l2", "loss"}
 }
 
+// unused is unusedBy with the options of the dual form.
+func (o *trainOptions) unused() []string {
+	names := unusedBy(o.algo.value)
+	if isDual(o.algo.value) {
+		return append(names, o.dual.unused()...)
+	}
+	return append(names, "kernel", "degree", "gamma", "coef0", "form")
+}
+
 // settle notes options that the learner has no use for, lets none of them have a say, and sets defaults that differ by learner.
 func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
-	for _, name := range unusedBy(o.algo.value) {
+	for _, name := range o.unused() {
 		if cmd.Flags().Changed(name) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
 	if solves(o.algo.value) || o.algo.value == winnowName {
 		o.order.value = string(train.Cyclic)
+	}
+	if isDual(o.algo.value) {
+		o.margin = 0
 	}
 	if o.algo.value == svmName && o.l2 == 0 {
 		if cmd.Flags().Changed("l2") {
@@ -94,48 +108,48 @@ func checkL2(l2 float64) error {
 	return nil
 }
 
-// A solution is what the learners that solve tell about a model besides train.Result.
-type solution struct {
-	options   model.Options
-	stdErrors []float64
-	ridge     float64
-	svm       *model.Optimum
-}
-
-// solve learns by a learner that solves, or by Winnow; for another it returns nil.
-func solve[T kernel.Float](ctx context.Context, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T], *solution, error) {
+// solve learns by a learner that solves, by Winnow, or in the dual form; for another it returns nil. It returns what is to be added to
+// the model, too.
+func solve[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T],
+	func(*model.Model), error) {
 	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
 	switch o.algo.value {
+	case dualName, kernelName:
+		return learnDual(ctx, a, o, src, show)
 	case logisticName:
 		r, err := logistic.Train(ctx, src, logistic.Options{Options: opt, L2: o.l2})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{options: model.Options{Epochs: o.epochs, L2: &o.l2}, stdErrors: r.StdErrors, ridge: r.Ridge}, nil
+		return &r.Result, func(m *model.Model) {
+			m.Options, m.StdErrors, m.Training.Ridge = model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge
+		}, nil
 	case ldaName:
 		r, err := lda.Train(ctx, src, lda.Options{Options: opt})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{ridge: r.Ridge}, nil
+		return &r.Result, func(m *model.Model) { m.Options, m.Training.Ridge = model.Options{}, r.Ridge }, nil
 	case svmName:
 		r, err := svm.Train(ctx, src, svm.Options{Options: opt, Loss: svm.Loss(o.loss.value), L2: o.l2})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, &solution{options: model.Options{Epochs: o.epochs, L2: &o.l2, Loss: o.loss.value},
-			svm: &model.Optimum{Objective: r.Objective, Gap: r.Gap}}, nil
+		return &r.Result, func(m *model.Model) {
+			m.Options = model.Options{Epochs: o.epochs, L2: &o.l2, Loss: o.loss.value}
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
+		}, nil
 	case winnowName:
 		opt.MaxUpdates = o.maxUpdates
 		r, err := winnow.Train(ctx, src, winnow.Options{Options: opt, Variant: winnow.Variant(o.winnow.value)})
-		return r, &solution{options: model.Options{Epochs: o.epochs, MaxUpdates: o.maxUpdates, Winnow: o.winnow.value}}, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return r, func(m *model.Model) {
+			m.Options = model.Options{Epochs: o.epochs, MaxUpdates: o.maxUpdates, Winnow: o.winnow.value}
+		}, nil
 	}
 	return nil, nil, nil
-}
-
-// describe adds to a model what the solution tells.
-func (s *solution) describe(m *model.Model) {
-	m.Options, m.StdErrors, m.Training.Ridge, m.Training.Optimum = s.options, s.stdErrors, s.ridge, s.svm
 }
 
 // howSolved tells of a model of a learner that solves which options it had, and how it went.

@@ -43,3 +43,11 @@ func (s *byteSize) limit() int64 {
 	}
 	return math.MaxInt64
 }
+
+// name says where the limit comes from.
+func (s *byteSize) name() string {
+	if s.bytes > 0 {
+		return "--memory"
+	}
+	return "the memory for it"
+}

@@ -67,11 +67,11 @@ is available at most, and must end before the first row is visited.`,
 		var m *model.Model
 		if o.model != "" {
 			var err error
-			if m, err = loadTwo(o.model); err != nil {
+			if m, err = loadModel(o.model); err != nil {
 				return err
 			}
-			if m.Voters != nil {
-				return fmt.Errorf("%s: the weights of a voted perceptron can't learn on: train one with --algo averaged", o.model)
+			if err := checkGoesOn(o.model, m); err != nil {
+				return err
 			}
 			for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
 				if cmd.Flags().Changed(name) {
@@ -103,6 +103,19 @@ is available at most, and must end before the first row is visited.`,
 		}
 		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
 	})
+}
+
+// checkGoesOn returns an error unless the perceptron can go on with a model: one vector of weights, which is all of it.
+func checkGoesOn(path string, m *model.Model) error {
+	switch {
+	case m.Voters != nil:
+		return fmt.Errorf("%s: the weights of a voted perceptron can't learn on: train one with --algo averaged", path)
+	case len(m.Classes) != 2:
+		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
+	case m.Expansion != nil:
+		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+	}
+	return nil
 }
 
 func (o *onlineOptions) check(args []string) error {

@@ -71,7 +71,7 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := loadTwo(o.model)
+		m, err := loadModel(o.model)
 		if err != nil {
 			return err
 		}
@@ -94,12 +94,9 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 	})
 }
 
-// loadTwo reads a model that tells two classes apart.
-func loadTwo(path string) (*model.Model, error) {
+// loadModel reads a model that is to be applied.
+func loadModel(path string) (*model.Model, error) {
 	m, err := model.Load(path)
-	if err == nil && len(m.Classes) != 2 {
-		err = fmt.Errorf("%s: the model has %d classes, and only models of two can be applied: train one of two", path, len(m.Classes))
-	}
 	return m, advised(err)
 }
 
@@ -134,13 +131,16 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
-	p := newPredictions[T](o, m)
+	p, err := newPredictions[T](o, m)
+	if err != nil {
+		return err
+	}
 	defer p.abort()
-	err := dataset.Scan(ctx, paths, dataset.Options{
+	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
-	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(b, kept) })
+	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
 		return err
 	}
@@ -166,29 +166,40 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 type predictions[T kernel.Float] struct {
 	o      *predictOptions
 	spec   *block.Spec
-	scorer predict.Scorer[T]
+	scorer *predict.Scorer[T]
 	typ    arrow.DataType
-	column func(scores []T, valid []bool) arrow.Array // of the predicted classes
-	writer *dataset.Writer                            // from the first block on
+	column func(classes []int, valid []bool) arrow.Array // of the predicted classes
+	writer *dataset.Writer                               // from the first block on
 	rows   int64
 
 	drops   bool // rows with missing values get nulls
 	missing int64
 }
 
-func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) *predictions[T] {
-	p := &predictions[T]{o: o, spec: m.Spec(), scorer: predict.New[T](m, o.workers)}
+func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
+	p := &predictions[T]{o: o, spec: m.Spec()}
+	var err error
+	if p.scorer, err = predict.NewScorer[T](m, o.workers); err != nil {
+		return nil, err
+	}
 	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
-	p.typ, p.column = classColumn[T](p.spec)
-	return p
+	p.typ, p.column = classColumn(p.spec)
+	return p, nil
 }
 
 // write adds the rows of a block, beside the kept columns of the same rows.
-func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
-	scores := p.scorer.Scores(b)
+func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arrow.Record) error {
+	scores, err := p.scorer.Scores(ctx, b)
+	if err != nil {
+		return err
+	}
+	predicted := make([]int, b.Len())
+	for r := range predicted {
+		predicted[r] = predict.Predicted(scores, r, p.spec.Positive)
+	}
 	var valid []bool
 	if p.drops {
-		valid = predict.Valid(b, scores)
+		valid = predict.Valid(b, scores[0])
 		for _, ok := range valid {
 			if !ok {
 				p.missing++
@@ -204,16 +215,18 @@ func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
 		fields = append(fields, arrow.Field{Name: name, Type: typ, Nullable: p.drops})
 		columns = append(columns, column)
 	}
-	classes := p.column(scores, valid)
+	classes := p.column(predicted, valid)
 	defer classes.Release()
 	add(predictionName, p.typ, classes)
 	if p.o.score {
-		column := floatColumn(scores, valid)
-		defer column.Release()
-		add(scoreName, column.DataType(), column)
+		for c, name := range p.scoreNames() {
+			column := floatColumn(scores[c], valid)
+			defer column.Release()
+			add(name, column.DataType(), column)
+		}
 	}
 	if p.o.proba {
-		for class, column := range probabilityColumns(scores, p.spec.Positive, valid) {
+		for class, column := range probabilityColumns(scores[0], p.spec.Positive, valid) {
 			defer column.Release()
 			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)
 		}
@@ -224,14 +237,30 @@ func (p *predictions[T]) write(b *block.Block[T], kept arrow.Record) error {
 			return err
 		}
 	}
-	rec := array.NewRecord(schema, columns, int64(len(scores)))
+	rec := array.NewRecord(schema, columns, int64(b.Len()))
 	defer rec.Release()
 	p.rows += rec.NumRows()
 	return p.writer.Write(rec)
 }
 
+// scoreNames returns the names of the columns of scores: of more than two classes each has its own.
+func (p *predictions[T]) scoreNames() []string {
+	if len(p.spec.Classes) == 2 {
+		return []string{scoreName}
+	}
+	var names []string
+	for _, c := range p.spec.Classes {
+		names = append(names, scoreName+"_"+c.String())
+	}
+	return names
+}
+
 func (p *predictions[T]) create(schema *arrow.Schema) error {
-	for _, name := range []string{predictionName, scoreName, probabilityName(p.spec.Classes[0]), probabilityName(p.spec.Classes[1])} {
+	names := append(p.scoreNames(), predictionName)
+	for _, c := range p.spec.Classes {
+		names = append(names, probabilityName(c))
+	}
+	for _, name := range names {
 		if len(schema.FieldIndices(name)) > 1 {
 			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}
@@ -249,45 +278,46 @@ func (p *predictions[T]) abort() {
 	}
 }
 
-// classColumn returns the type of a column of classes, and what makes one of the classes that scores predict. Whole
-// numbers are 64-bit integers, other numbers doubles.
-func classColumn[T kernel.Float](spec *block.Spec) (arrow.DataType, func([]T, []bool) arrow.Array) {
+// classColumn returns the type of a column of classes, and what makes one of class numbers. Whole numbers are 64-bit integers, other
+// numbers doubles.
+func classColumn(spec *block.Spec) (arrow.DataType, func([]int, []bool) arrow.Array) {
 	mem := memory.DefaultAllocator
-	low, high := spec.Classes[0], spec.Classes[1]
-	switch low.Kind {
+	switch spec.Classes[0].Kind {
 	case block.Bool:
-		return arrow.FixedWidthTypes.Boolean, func(scores []T, valid []bool) arrow.Array {
-			return fill(array.NewBooleanBuilder(mem), [2]bool{low.Text == "true", high.Text == "true"}, spec.Positive, scores, valid)
+		values, _ := parseAll(spec.Classes, strconv.ParseBool)
+		return arrow.FixedWidthTypes.Boolean, func(classes []int, valid []bool) arrow.Array {
+			return fill(array.NewBooleanBuilder(mem), values, classes, valid)
 		}
 	case block.String:
-		return arrow.BinaryTypes.String, func(scores []T, valid []bool) arrow.Array {
-			return fill(array.NewStringBuilder(mem), [2]string{low.Text, high.Text}, spec.Positive, scores, valid)
+		values, _ := parseAll(spec.Classes, func(s string) (string, error) { return s, nil })
+		return arrow.BinaryTypes.String, func(classes []int, valid []bool) arrow.Array {
+			return fill(array.NewStringBuilder(mem), values, classes, valid)
 		}
 	}
-	if v, ok := parseBoth(low, high, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Int64, func(scores []T, valid []bool) arrow.Array {
-			return fill(array.NewInt64Builder(mem), v, spec.Positive, scores, valid)
+	if v, ok := parseAll(spec.Classes, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
+		return arrow.PrimitiveTypes.Int64, func(classes []int, valid []bool) arrow.Array {
+			return fill(array.NewInt64Builder(mem), v, classes, valid)
 		}
 	}
-	if v, ok := parseBoth(low, high, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Uint64, func(scores []T, valid []bool) arrow.Array {
-			return fill(array.NewUint64Builder(mem), v, spec.Positive, scores, valid)
+	if v, ok := parseAll(spec.Classes, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
+		return arrow.PrimitiveTypes.Uint64, func(classes []int, valid []bool) arrow.Array {
+			return fill(array.NewUint64Builder(mem), v, classes, valid)
 		}
 	}
-	v, _ := parseBoth(low, high, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	return arrow.PrimitiveTypes.Float64, func(scores []T, valid []bool) arrow.Array {
-		return fill(array.NewFloat64Builder(mem), v, spec.Positive, scores, valid)
+	v, _ := parseAll(spec.Classes, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	return arrow.PrimitiveTypes.Float64, func(classes []int, valid []bool) arrow.Array {
+		return fill(array.NewFloat64Builder(mem), v, classes, valid)
 	}
 }
 
-// parseBoth returns the values of two classes that are numbers, if parse can read both.
-func parseBoth[V any](low, high block.Class, parse func(string) (V, error)) (values [2]V, ok bool) {
-	for i, c := range []block.Class{low, high} {
+// parseAll returns the values of classes, if parse can read all of them.
+func parseAll[V any](classes []block.Class, parse func(string) (V, error)) (values []V, ok bool) {
+	for _, c := range classes {
 		v, err := parse(c.Text)
 		if err != nil {
-			return values, false
+			return nil, false
 		}
-		values[i] = v
+		values = append(values, v)
 	}
 	return values, true
 }
@@ -298,17 +328,16 @@ type builder[V any] interface {
 	Append(V)
 }
 
-// fill makes a column of the values of the classes that scores predict, nulls where they aren't valid, and releases b.
-// Without valid all are.
-func fill[V any, T kernel.Float](b builder[V], values [2]V, positive int, scores []T, valid []bool) arrow.Array {
+// fill makes a column of the values of classes, nulls where they aren't valid, and releases b. Without valid all are.
+func fill[V any](b builder[V], values []V, classes []int, valid []bool) arrow.Array {
 	defer b.Release()
-	b.Reserve(len(scores))
-	for i, s := range scores {
+	b.Reserve(len(classes))
+	for i, c := range classes {
 		if valid != nil && !valid[i] {
 			b.AppendNull()
 			continue
 		}
-		b.Append(values[predict.Class(s, positive)])
+		b.Append(values[c])
 	}
 	return b.NewArray()
 }

@@ -17,6 +17,7 @@ import (
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train"
+	"halfspace/train/dual"
 	"halfspace/train/perceptron"
 )
 
@@ -28,7 +29,7 @@ const votedName = "voted"
 
 // judged tells whether a learner has its weights judged on other rows than it learns from, if it is given some.
 func judged(algorithm string) bool {
-	return !solves(algorithm) && algorithm != votedName && algorithm != winnowName
+	return !solves(algorithm) && !isDual(algorithm) && algorithm != votedName && algorithm != winnowName
 }
 
 // losing tells whether models of a learner tell the perceptron's loss.
@@ -45,6 +46,7 @@ type trainOptions struct {
 	epochs, maxUpdates                int64
 	earlyStop                         int64
 	eta, margin, l2                   float64
+	dual                              dualOptions
 	seed                              uint64
 
 	out  string
@@ -78,6 +80,11 @@ give probabilities (predict --proba). --algo svm is the support vector machine;
 the duality gap in its report is the most that its objective may be above the
 optimum.
 
+--algo dual and kernel-perceptron learn in the dual form, on inner products of
+rows, or on a --kernel in their place, and of any number of classes, one versus
+the rest. The products of all pairs are kept where they fit in --memory, else as
+many as do; the rows must fit. --form averaged or voted mostly errs less.
+
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
 --categorical adds columns of text. --nulls says what becomes of nulls, NaN and
@@ -96,7 +103,8 @@ Without --out the model is reported and thrown away.`,
 	f := cmd.Flags()
 	o.addTo(cmd, "float32", "float64")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
-		"logistic, lda and svm solve for an optimum", "perceptron", "pocket", averagedName, votedName, winnowName, logisticName, ldaName, svmName)
+		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", "perceptron", "pocket",
+		averagedName, votedName, winnowName, dualName, kernelName, logisticName, ldaName, svmName)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
@@ -106,6 +114,7 @@ Without --out the model is reported and thrown away.`,
 	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
 	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic and svm: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
 	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
+	o.dual.addTo(cmd)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
@@ -201,6 +210,9 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	if err := checkL2(o.l2); err != nil {
 		return err
 	}
+	if err := o.dual.check(); err != nil {
+		return err
+	}
 	if _, err := o.trainer(nil).Options.WithDefaults(); err != nil {
 		return usagef("--%w", err)
 	}
@@ -229,6 +241,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 // access returns how the training reads rows.
 func (o *trainOptions) access() access {
 	switch {
+	case isDual(o.algo.value): // in memory or not at all
 	case train.Order(o.order.value) != train.Cyclic:
 		return anyOrder
 	case o.algo.value == "pocket":
@@ -268,10 +281,13 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return err
 	}
 	defer func() { data.close() }()
-	if err := train.TwoClasses(data.Spec()); err != nil {
+	vectors := 1
+	if n := len(data.Spec().Classes); n > 2 && isDual(o.algo.value) {
+		vectors = n
+	} else if err := train.TwoClasses(data.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	if err := model.New(data.Spec(), make([]T, data.Spec().Cols())).Check(); err != nil {
+	if err := model.New(data.Spec(), make([]T, vectors*data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
 	validation, err := openValidation(ctx, a, o, validationPaths, data, bar)
@@ -281,7 +297,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer validation.close()
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
-	learned, solution, err := solve(ctx, o, data.Source, show)
+	learned, describe, err := solve(ctx, a, o, data.Source, show)
 	if learned == nil && err == nil {
 		learned, err = perceptron.TrainValidated(ctx, data.Source, validation.Source, o.trainer(show))
 	}
@@ -300,8 +316,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		}
 		m.Training.Validation = v
 	}
-	if solution != nil {
-		solution.describe(m)
+	if describe != nil {
+		describe(m)
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
@@ -466,13 +482,17 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
 	}
-	if losing(r.Algorithm) {
+	if e := m.Expansion; e != nil {
+		pairs = append(pairs, kernelText(e)...)
+	}
+	voted := m.Options.Form == string(dual.Voted) // of many machines, with a loss and a norm each
+	if losing(r.Algorithm) && !voted {
 		pairs = append(pairs, "loss", real(r.Loss))
 	}
-	pairs = append(pairs,
-		"radius", real(r.Radius)+", the largest norm of a row",
-		"norm", real(r.Norm)+", of the weights",
-	)
+	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	if !voted {
+		pairs = append(pairs, "norm", real(r.Norm)+", of the weights")
+	}
 	if r.Margin != nil {
 		pairs = append(pairs, "margin", marginText(&m.Training))
 	}
@@ -544,5 +564,8 @@ func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
 
 // describeClasses names the classes and tells which one is positive.
 func describeClasses(m *model.Model) string {
+	if len(m.Classes) > 2 {
+		return "classes " + classNames(m.Classes)
+	}
 	return fmt.Sprintf("classes %s (positive: %s)", classNames(m.Classes), m.Positive)
 }

@@ -24,6 +24,7 @@ import (
 type Set[T kernel.Float] struct {
 	Dot            func(x, y []T) T
 	Axpy           func(a T, x, y []T)
+	Wrong          func(y, scores []T) int
 	Scores         func(x, w, out []T)
 	Epoch          func(x, y []T, eta T, w []T, log []uint32) (int, int)
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
@@ -45,6 +46,7 @@ var (
 	F32 = Set[float32]{
 		Dot:            ref.DotF32,
 		Axpy:           ref.AxpyF32,
+		Wrong:          ref.WrongF32,
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
 		EpochIndexed:   ref.EpochIndexedF32,
@@ -60,6 +62,7 @@ var (
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
 		Axpy:           ref.AxpyF64,
+		Wrong:          ref.WrongF64,
 		Scores:         ref.ScoresF64,
 		Epoch:          ref.EpochF64,
 		EpochIndexed:   ref.EpochIndexedF64,
@@ -99,6 +102,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 	}{
 		{"Dot", got.Dot != nil, h.dot},
 		{"Axpy", got.Axpy != nil, h.axpy},
+		{"Wrong", got.Wrong != nil, h.wrong},
 		{"Scores", got.Scores != nil, h.scores},
 		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
@@ -247,6 +251,25 @@ func (h *harness[T]) axpy(t *testing.T) {
 				h.got.Axpy(a, guard.Put(h.buffers[0], p, x), got)
 				h.equal(t, what, got, want)
 				h.intact(t, what)
+			}
+		}
+	}
+}
+
+// wrong: scores that are right but from one on, so that every position is found, and scores of any kind.
+func (h *harness[T]) wrong(t *testing.T) {
+	for _, f := range flavours {
+		for n := 0; n <= 100; n++ {
+			y, scores := h.labels(n), h.numbers(n, f)
+			for i := range h.rng.IntN(n + 1) {
+				scores[i] = T(math.Copysign(1+math.Abs(h.rng.NormFloat64()), float64(y[i])))
+			}
+			want := h.want.Wrong(y, scores)
+			for _, p := range h.places() {
+				got := h.got.Wrong(guard.Put(h.buffers[0], p, y), guard.Put(h.buffers[1], p, scores))
+				if got != want {
+					t.Fatalf("%s n=%d %+v: %d, want %d", f.name, n, p, got, want)
+				}
 			}
 		}
 	}

@@ -489,7 +489,7 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 
 // permuted is an epoch through the permutation that belongs to an epoch.
 func (x *indexed[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
-	p := newPermutation(int(x.rows), x.opt.Seed, epoch)
+	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
 	return x.shelf.permuted(ctx, p, func(win window[T]) error { return x.visit(ctx, win, after) })
 }
 

@@ -257,7 +257,7 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	rng := rand.NewPCG(seed, epoch)
 	fisherYates := func(s []uint32) {
 		for i := len(s) - 1; i > 0; i-- {
-			j := draw(rng, uint64(i)+1)
+			j := train.Draw(rng, uint64(i)+1)
 			s[i], s[j] = s[j], s[i]
 		}
 	}
@@ -309,7 +309,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 		case train.Random:
 			rng := rand.NewPCG(seed, uint64(e))
 			for i := range rows {
-				rows[i] = uint32(draw(rng, uint64(n)))
+				rows[i] = uint32(train.Draw(rng, uint64(n)))
 			}
 		}
 		before := l.updates
@@ -622,7 +622,7 @@ func TestPermutation(t *testing.T) {
 		want := documented(n, 3, 2)
 		for _, ahead := range []bool{false, true} {
 			var got []uint32
-			err := newPermutation(n, 3, 2).each(context.Background(), ahead, func(k int, rows []uint32) error {
+			err := train.NewPermutation(n, 3, 2).Each(context.Background(), ahead, func(k int, rows []uint32) error {
 				got = append(got, rows...)
 				return nil
 			})

@@ -10,10 +10,11 @@ import (
 	"halfspace/block"
 	"halfspace/internal/ahead"
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
 // windowRows is how many rows are made ready to be visited at a time: a window of a permutation, or as many draws.
-const windowRows = windowChunks * kernel.ChunkRows
+const windowRows = train.WindowChunks * kernel.ChunkRows
 
 // A window is rows to be visited one after the other.
 type window[T kernel.Float] struct {
@@ -24,7 +25,7 @@ type window[T kernel.Float] struct {
 
 // A shelf is where the rows of an order stand. It calls visit with one window after the other until there is an error.
 type shelf[T kernel.Float] interface {
-	permuted(ctx context.Context, p *permutation, visit func(window[T]) error) error
+	permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error
 	drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error
 }
 
@@ -52,9 +53,9 @@ type memoryShelf[T kernel.Float] struct {
 	draws  []uint32
 }
 
-func (s *memoryShelf[T]) permuted(ctx context.Context, p *permutation, visit func(window[T]) error) error {
-	return p.each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(window[T]{rows, s.index, s.fetched(p.window(k + 1))})
+func (s *memoryShelf[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
+		return visit(window[T]{rows, s.index, s.fetched(p.Window(k + 1))})
 	})
 }
 
@@ -83,7 +84,7 @@ func (s *memoryShelf[T]) drawn(_ context.Context, rng *rand.PCG, visit func(wind
 // drawRows appends n draws from all rows to dst.
 func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	for range n {
-		dst = append(dst, uint32(draw(rng, uint64(rows))))
+		dst = append(dst, uint32(train.Draw(rng, uint64(rows))))
 	}
 	return dst
 }
@@ -113,7 +114,7 @@ func WindowBytes[T kernel.Float](cols int) int64 {
 
 func newFileShelf[T kernel.Float](src block.Seekable[T]) (*fileShelf[T], error) {
 	s := &fileShelf[T]{src: src, rows: int(src.Rows())}
-	chunks := min(windowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
+	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
 		b := block.New[T](0, chunks*kernel.ChunkRows, src.Spec().Cols())
 		index, err := block.NewData(src.Spec(), []*block.Block[T]{b}).Index()
@@ -125,10 +126,10 @@ func newFileShelf[T kernel.Float](src block.Seekable[T]) (*fileShelf[T], error) 
 	return s, nil
 }
 
-func (s *fileShelf[T]) permuted(ctx context.Context, p *permutation, visit func(window[T]) error) error {
-	return s.each(ctx, p.windows(), visit, func(k int, w *readWindow[T]) func() error {
-		w.rows = p.positions(w.rows[:0], k)
-		return func() error { return w.readChunks(s.src, p.window(k)) }
+func (s *fileShelf[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+	return s.each(ctx, p.Windows(), visit, func(k int, w *readWindow[T]) func() error {
+		w.rows = p.Positions(w.rows[:0], k)
+		return func() error { return w.readChunks(s.src, p.Window(k)) }
 	})
 }
 

@@ -91,6 +91,98 @@ func (w *Writer) axpy() {
 	w.end()
 }
 
+// wrong: four vectors at a time until one has a product that isn't above zero, then one, then single elements.
+func (w *Writer) wrong() {
+	w.begin("Wrong", "func(y, scores []T) int", "returns the first i with y[i]*scores[i] <= 0, or len(y).")
+	y, n := w.slice("y")
+	s, i, zero := w.GP64(), w.GP64(), w.YMM()
+	w.Load(w.Param("scores").Base(), s)
+	w.XORQ(i, i)
+	w.zero(zero)
+	bits := w.GP32()
+	// test sets bits where the products of that many vectors, or of one element, aren't above zero.
+	test := func(vectors int) {
+		all := w.YMM()
+		for k := range vectors {
+			v := w.YMM()
+			w.movp(vec(y, k), v)
+			w.mulp(vec(s, k), v, v)
+			if k == 0 {
+				w.notAbove(v, zero, all)
+				continue
+			}
+			w.notAbove(v, zero, v)
+			w.pick(w.VORPS, w.VORPD)(v, all, all)
+		}
+		w.moveSigns(all, bits)
+	}
+	forward := func(elements int) {
+		w.ADDQ(imm(elements*w.Size), y)
+		w.ADDQ(imm(elements*w.Size), s)
+		w.ADDQ(imm(elements), i)
+		w.SUBQ(imm(elements), n)
+	}
+
+	found, done := w.label("found"), w.label("done")
+	for _, vectors := range []int{4, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.Label(loop)
+		w.CMPQ(n, imm(vectors*w.Per))
+		w.JB(ref(next))
+		test(vectors)
+		w.TESTL(bits, bits)
+		if vectors == 1 {
+			w.JNZ(ref(found))
+		} else {
+			w.JNZ(ref(next))
+		}
+		forward(vectors * w.Per)
+		w.JMP(ref(loop))
+		w.Label(next)
+	}
+
+	loop := w.label("loop")
+	w.Label(loop)
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	v, f := w.XMM(), w.XMM()
+	w.movs(mem(y, 0), v)
+	w.movs(mem(s, 0), f)
+	w.mulp(f, v, v)
+	w.notAbove(v, zero.AsX(), v)
+	w.moveSigns(v, bits)
+	w.TESTL(operand.U32(1), bits)
+	w.JNZ(ref(done))
+	forward(1)
+	w.JMP(ref(loop))
+
+	w.Label(found)
+	w.BSFL(bits, bits)
+	w.ADDQ(bits.As64(), i)
+	w.Label(done)
+	w.Store(i, w.ReturnIndex(0))
+	w.end()
+}
+
+// notAbove sets all bits of the lanes of dst where x <= zero, and none where it isn't or x is NaN.
+func (w *Writer) notAbove(x, zero, dst operand.Op) {
+	const lessOrEqual = 18 // without an exception for NaN
+	if w.Size == 4 {
+		w.VCMPPS(imm(lessOrEqual), zero, x, dst)
+	} else {
+		w.VCMPPD(imm(lessOrEqual), zero, x, dst)
+	}
+}
+
+// moveSigns sets a bit of dst for each lane that has its sign bit set.
+func (w *Writer) moveSigns(x, dst operand.Op) {
+	if w.Size == 4 {
+		w.VMOVMSKPS(x, dst)
+	} else {
+		w.VMOVMSKPD(x, dst)
+	}
+}
+
 // maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
 	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.")

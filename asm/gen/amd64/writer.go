@@ -44,6 +44,7 @@ var ISAs = []ISA{
 var kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
+	{"wrong", (*Writer).wrong},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
 	{"epoch_indexed", (*Writer).epochIndexed},

@@ -136,6 +136,56 @@ func (w *Writer) axpyVectors(x, y gp, a vec, vectors int) {
 	w.st(mem{y, 0}, vy...)
 }
 
+// wrong: four vectors at a time until one has a product that isn't above zero, then single elements.
+func (w *Writer) wrong() {
+	w.begin("Wrong", "func(y, scores []T) int", "returns the first i with y[i]*scores[i] <= 0, or len(y).", 0)
+	y, n := w.slice("y")
+	s, all := w.load(w.param("scores").Base()), w.load(w.param("y").Len())
+	lo, hi := w.gp(), w.gp()
+	const vectors = 4
+	vy, vs := w.vecs(vectors), w.vecs(vectors)
+
+	loop, single, done := w.label("loop"), w.label("single"), w.label("done")
+	w.here(loop)
+	w.op("CMP", imm(vectors*w.per()), n)
+	w.op("BLO", single)
+	w.ld(mem{y, 0}, vy...)
+	w.ld(mem{s, 0}, vs...)
+	for k := range vy {
+		w.mul(vy[k], vs[k], vy[k])
+		w.notAbove(vy[k], vy[k])
+		if k > 0 {
+			w.or(vy[0], vy[k], vy[0])
+		}
+	}
+	w.op("VMOV", vy[0].lane("D", 0), lo)
+	w.op("VMOV", vy[0].lane("D", 1), hi)
+	w.op("ORR", hi, lo)
+	w.op("CBNZ", lo, single)
+	w.op("ADD", imm(vectors*vectorBytes), y)
+	w.op("ADD", imm(vectors*vectorBytes), s)
+	w.op("SUB", imm(vectors*w.per()), n)
+	w.op("B", loop)
+
+	w.here(single)
+	w.op("CBZ", n, done)
+	w.movs(mem{y, 0}, vy[0].f())
+	w.movs(mem{s, 0}, vs[0].f())
+	w.mul(vy[0], vs[0], vy[0])
+	w.notAbove(vy[0], vy[0])
+	w.op("VMOV", vy[0].lane(w.letter, 0), lo)
+	w.op("CBNZ", lo, done)
+	w.op("ADD", imm(w.Size), y)
+	w.op("ADD", imm(w.Size), s)
+	w.op("SUB", imm(1), n)
+	w.op("B", single)
+
+	w.here(done)
+	w.op("SUB", n, all)
+	w.op("MOVD", all, w.result(0))
+	w.op("RET")
+}
+
 // maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
 	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.", 0)

@@ -73,6 +73,11 @@ func (w *Writer) positives(v, dst vec) {
 	w.word(w.code(0x4ea0c800, dst, v, 0), "fcmgt v%d.%[3]s, v%[2]d.%[3]s, #0", dst, v, w.full())
 }
 
+// notAbove sets all bits of the lanes that are <= 0 and none of the others; a NaN isn't.
+func (w *Writer) notAbove(v, dst vec) {
+	w.word(w.code(0x6ea0d800, dst, v, 0), "fcmle v%d.%[3]s, v%[2]d.%[3]s, #0", dst, v, w.full())
+}
+
 // zero clears registers, in the form that processors carry out while they rename registers.
 func (w *Writer) zero(regs ...vec) {
 	for _, v := range regs {

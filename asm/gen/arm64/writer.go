@@ -23,6 +23,7 @@ type Kernel struct {
 var Kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
+	{"wrong", (*Writer).wrong},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
 	{"epoch_indexed", (*Writer).epochIndexed},

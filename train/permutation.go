@@ -1,4 +1,4 @@
-package perceptron
+package train
 
 import (
 	"context"
@@ -10,57 +10,58 @@ import (
 	"halfspace/kernel"
 )
 
-// windowChunks is how many chunks of kernel.ChunkRows rows are permuted together, row by row.
-const windowChunks = 8
+// WindowChunks is how many chunks of kernel.ChunkRows rows are permuted together, row by row.
+const WindowChunks = 8
 
-// A permutation is one random order of n rows, made a window at a time.
+// A Permutation is one random order of n rows, made a window at a time.
 //
 // The rows are cut into chunks of 512. The chunks are permuted, then the rows of each 8 chunks in turn: a window of up
 // to 4,096 rows. With up to 4,096 rows there is one window, its chunks stay in order and the whole is a plain
 // Fisher-Yates permutation. Random numbers come from a PCG generator with the seed as its first word and the number of
 // the epoch, from 0, as its second; both kinds of permutation draw from it in that order.
-type permutation struct {
+type Permutation struct {
 	n      int
 	rng    *rand.PCG
 	chunks []uint32 // permuted
 }
 
-func newPermutation(n int, seed uint64, epoch int64) *permutation {
-	p := &permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
+// NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
+func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
+	p := &Permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
 	p.chunks = make([]uint32, (n+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for i := range p.chunks {
 		p.chunks[i] = uint32(i)
 	}
-	if len(p.chunks) > windowChunks {
+	if len(p.chunks) > WindowChunks {
 		shuffle(p.chunks, p.rng)
 	}
 	return p
 }
 
-// windows returns the number of windows.
-func (p *permutation) windows() int { return (len(p.chunks) + windowChunks - 1) / windowChunks }
+// Windows returns the number of windows.
+func (p *Permutation) Windows() int { return (len(p.chunks) + WindowChunks - 1) / WindowChunks }
 
-// window returns the chunks of window k, none past the last window.
-func (p *permutation) window(k int) []uint32 {
-	lo := min(len(p.chunks), k*windowChunks)
-	return p.chunks[lo:min(len(p.chunks), lo+windowChunks)]
+// Window returns the chunks of window k, none past the last window.
+func (p *Permutation) Window(k int) []uint32 {
+	lo := min(len(p.chunks), k*WindowChunks)
+	return p.chunks[lo:min(len(p.chunks), lo+WindowChunks)]
 }
 
-// rows appends the row numbers of window k to dst in their permuted order. Windows must be asked for in order.
-func (p *permutation) rows(dst []uint32, k int) []uint32 {
+// Rows appends the row numbers of window k to dst in their permuted order. Windows must be asked for in order.
+func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	start := len(dst)
-	for _, c := range p.window(k) {
+	for _, c := range p.Window(k) {
 		dst = appendChunk(dst, c, p.chunkRows(c))
 	}
 	shuffle(dst[start:], p.rng)
 	return dst
 }
 
-// positions is rows with positions instead of row numbers: those that the rows have where the window's chunks stand one
+// Positions is Rows with positions instead of row numbers: those that the rows have where the window's chunks stand one
 // behind the other in their permuted order.
-func (p *permutation) positions(dst []uint32, k int) []uint32 {
+func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	start := len(dst)
-	for i, c := range p.window(k) {
+	for i, c := range p.Window(k) {
 		dst = appendChunk(dst, uint32(i), p.chunkRows(c))
 	}
 	shuffle(dst[start:], p.rng)
@@ -68,7 +69,7 @@ func (p *permutation) positions(dst []uint32, k int) []uint32 {
 }
 
 // chunkRows returns the number of rows of chunk c.
-func (p *permutation) chunkRows(c uint32) int {
+func (p *Permutation) chunkRows(c uint32) int {
 	return min(kernel.ChunkRows, p.n-int(c)*kernel.ChunkRows)
 }
 
@@ -84,14 +85,14 @@ func appendChunk(dst []uint32, c uint32, n int) []uint32 {
 // from 0 to i.
 func shuffle(s []uint32, rng *rand.PCG) {
 	for i := len(s) - 1; i > 0; i-- {
-		j := draw(rng, uint64(i)+1)
+		j := Draw(rng, uint64(i)+1)
 		s[i], s[j] = s[j], s[i]
 	}
 }
 
-// draw returns a number below n: the high word of the product of n and one output of the generator. It favours no
+// Draw returns a number below n: the high word of the product of n and one output of the generator. It favours no
 // number by more than n in 2^64.
-func draw(rng *rand.PCG, n uint64) uint64 {
+func Draw(rng *rand.PCG, n uint64) uint64 {
 	hi, _ := bits.Mul64(rng.Uint64(), n)
 	return hi
 }
@@ -105,12 +106,12 @@ type part struct {
 // partWindows is how many windows are handed over at a time: enough that the handover costs nothing.
 const partWindows = 8
 
-// each calls visit for every window in order. With ahead, another goroutine makes the next windows meanwhile.
-func (p *permutation) each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
-	if !ahead || p.windows() <= partWindows {
+// Each calls visit for every window in order. With ahead, another goroutine makes the next windows meanwhile.
+func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
+	if !ahead || p.Windows() <= partWindows {
 		var buf []uint32
-		for k := range p.windows() {
-			buf = p.rows(buf[:0], k)
+		for k := range p.Windows() {
+			buf = p.Rows(buf[:0], k)
 			if err := visit(k, buf); err != nil {
 				return err
 			}
@@ -139,8 +140,8 @@ func (p *permutation) each(ctx context.Context, ahead bool, visit func(k int, ro
 	return g.Wait()
 }
 
-func (p *permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
-	for k := 0; k < p.windows(); k += partWindows {
+func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
+	for k := 0; k < p.Windows(); k += partWindows {
 		var next part
 		select {
 		case next = <-used:
@@ -151,9 +152,9 @@ func (p *permutation) produce(ctx context.Context, ready chan<- part, used <-cha
 			next.windows = make([][]uint32, partWindows)
 		}
 		next.first = k
-		next.windows = next.windows[:min(partWindows, p.windows()-k)]
+		next.windows = next.windows[:min(partWindows, p.Windows()-k)]
 		for i := range next.windows {
-			next.windows[i] = p.rows(next.windows[i][:0], k+i)
+			next.windows[i] = p.Rows(next.windows[i][:0], k+i)
 		}
 		ready <- next
 	}

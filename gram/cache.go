@@ -1,0 +1,236 @@
+package gram
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A RowCache computes rows of a Gram matrix that doesn't fit in memory when they are asked for, and keeps as many of them as it
+// has memory for. Their elements are those of the matrix that Gram computes, to the last bit. It isn't safe for concurrent use.
+//
+// It gives up the row that was asked for least often, those times included when it had to be computed; of equals the one used
+// last, since a training that goes over all rows again needs that one last.
+type RowCache[T kernel.Float] struct {
+	x        *Rows[T]
+	kernel   *mercerMap[T] // of x with itself
+	workers  int
+	most     int // rows that the memory holds
+	made     int // slots
+	free     []*slot[T]
+	rows     []*slot[T] // those that are there: a heap, what is to be given up first
+	at       []*slot[T] // by row, nil where it isn't there
+	uses     []uint32   // how often each row was asked for
+	clock    int64
+	computed int64
+	mirrors  []mirror[T]
+
+	batch  int        // most rows of the next one
+	latest []*slot[T] // of the latest one
+}
+
+// A slot is room for a row.
+type slot[T kernel.Float] struct {
+	row    uint32
+	used   int64 // when it was used last
+	pinned int64 // when it was last found to be needed soon
+	asked  bool  // for, since it was computed
+	place  int   // in the heap
+	values []T
+}
+
+// A batch has up to leastBatch rows, which cost little more than one as long as a tile has as many columns, and up to mostBatch
+// where what is said to come next comes: the rows that they are multiplied with are packed once for all of them.
+const (
+	leastBatch = 16
+	mostBatch  = 64
+)
+
+// slabBytes is about how much memory is taken at a time.
+const slabBytes = 64 << 20
+
+// NewRowCache returns a cache of rows of the Gram matrix of x, with so many bytes for them, computed on so many workers. It is
+// an error if not even one row fits.
+func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
+	m, err := newMap(k, x, x)
+	if err != nil {
+		return nil, err
+	}
+	c := &RowCache[T]{x: x, kernel: m, workers: max(1, workers), at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
+	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
+	if c.most < 1 && x.n > 0 {
+		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
+	}
+	c.batch = leastBatch
+	c.mirrors = make([]mirror[T], c.workers)
+	return c, nil
+}
+
+func (c *RowCache[T]) rowBytes() int64 {
+	return int64(kernel.Stride[T](c.x.n)) * int64(unsafe.Sizeof(T(0)))
+}
+
+// Computed returns how many rows were computed so far.
+func (c *RowCache[T]) Computed() int64 { return c.computed }
+
+// Row returns row i, valid until the next call. If it has to be computed, those that ahead yields are computed with it, as many
+// as are worth while and aren't there: they are what will probably be asked for next.
+func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
+	c.uses[i]++
+	c.clock++
+	if s := c.at[i]; s != nil {
+		s.used, s.asked = c.clock, true
+		heap.Fix((*slotHeap[T])(c), s.place)
+		return s.values, nil
+	}
+	c.adapt()
+	batch, most := []uint32{uint32(i)}, min(c.batch, max(1, c.most/2))
+	for r := range ahead {
+		if s := c.at[r]; s != nil {
+			s.pinned = c.clock
+		} else if !slices.Contains(batch, r) {
+			batch = append(batch, r)
+		}
+		if len(batch) >= most {
+			break
+		}
+	}
+	slots := c.room(len(batch))
+	batch = batch[:len(slots)]
+	if err := c.compute(ctx, batch, slots); err != nil {
+		c.free = append(c.free, slots...)
+		return nil, err
+	}
+	for k, s := range slots {
+		s.row, s.used, s.asked = batch[k], c.clock, k == 0
+		c.at[s.row] = s
+		heap.Push((*slotHeap[T])(c), s)
+	}
+	c.latest = slots
+	c.computed += int64(len(batch))
+	return slots[0].values, nil
+}
+
+// adapt makes batches larger where most rows of the latest one were asked for, and else smaller.
+func (c *RowCache[T]) adapt() {
+	asked := 0
+	for _, s := range c.latest {
+		if s.asked {
+			asked++
+		}
+	}
+	switch {
+	case len(c.latest) < c.batch:
+	case 4*asked >= 3*c.batch:
+		c.batch = min(mostBatch, 2*c.batch)
+	default:
+		c.batch = max(leastBatch, c.batch/2)
+	}
+}
+
+// room takes up to n slots, at least one: free ones, or those of rows that are given up. Rows that are needed soon aren't, unless
+// all are.
+func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
+	var kept []*slot[T]
+	for len(slots) < n {
+		if len(c.free) == 0 && c.made < c.most {
+			c.grow()
+		}
+		if last := len(c.free) - 1; last >= 0 {
+			slots, c.free = append(slots, c.free[last]), c.free[:last]
+			continue
+		}
+		if len(c.rows) == 0 {
+			break
+		}
+		s := heap.Pop((*slotHeap[T])(c)).(*slot[T])
+		if s.pinned == c.clock {
+			kept = append(kept, s)
+			continue
+		}
+		c.at[s.row] = nil
+		slots = append(slots, s)
+	}
+	if len(slots) == 0 {
+		c.at[kept[0].row] = nil
+		slots, kept = kept[:1], kept[1:]
+	}
+	for _, s := range kept {
+		heap.Push((*slotHeap[T])(c), s)
+	}
+	return slots
+}
+
+// grow takes memory for more slots.
+func (c *RowCache[T]) grow() {
+	n := min(c.most-c.made, max(1, int(slabBytes/c.rowBytes())))
+	stride := kernel.Stride[T](c.x.n)
+	slab := block.Alloc[T](n * stride)
+	for k := range n {
+		c.free = append(c.free, &slot[T]{values: slab[k*stride:][:c.x.n]})
+	}
+	c.made += n
+}
+
+// compute sets the slots to rows of the matrix. All rows are multiplied with those of the batch, a block at a time, which is
+// turned round on its way to the slots: so each row is packed once, by the worker that uses it.
+func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot[T]) error {
+	apply := *c.kernel
+	if c.kernel.Kind == RBF {
+		apply.y = make([]T, len(batch))
+		for k, r := range batch {
+			apply.y[k] = c.kernel.x[r]
+		}
+	}
+	put := func(dst, src []T) { copy(dst, src) }
+	if int64(len(batch))*c.rowBytes() >= pastBytes {
+		put = kernel.CopyPast[T]
+	}
+	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
+	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
+		m := &c.mirrors[worker]
+		length := m.turn(block, stride, cols, func(r int, row []T) { apply.row(row, i0+r, j0) })
+		n := len(block) / stride
+		for j := range cols {
+			put(slots[j0+j].values[i0:i0+n], m.columns[j*length:][:n])
+		}
+		kernel.Fence()
+	}
+	return p.run(ctx, c.workers)
+}
+
+// A slotHeap is the rows of a cache as a heap.
+type slotHeap[T kernel.Float] RowCache[T]
+
+func (h *slotHeap[T]) Len() int { return len(h.rows) }
+
+func (h *slotHeap[T]) Less(a, b int) bool {
+	x, y := h.rows[a], h.rows[b]
+	if h.uses[x.row] != h.uses[y.row] {
+		return h.uses[x.row] < h.uses[y.row]
+	}
+	return x.used > y.used
+}
+
+func (h *slotHeap[T]) Swap(a, b int) {
+	h.rows[a], h.rows[b] = h.rows[b], h.rows[a]
+	h.rows[a].place, h.rows[b].place = a, b
+}
+
+func (h *slotHeap[T]) Push(s any) {
+	s.(*slot[T]).place = len(h.rows)
+	h.rows = append(h.rows, s.(*slot[T]))
+}
+
+func (h *slotHeap[T]) Pop() any {
+	last := len(h.rows) - 1
+	s := h.rows[last]
+	h.rows = h.rows[:last]
+	return s
+}

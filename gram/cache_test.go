@@ -1,0 +1,190 @@
+package gram_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"halfspace/gram"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+)
+
+// TestRowCache: rows out of the cache are those of the whole matrix, whatever the memory, the workers and what is said to come
+// next, with no more rows computed than asked for or announced.
+func TestRowCache(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		testRowCache[float32](t)
+		testRowCache[float64](t)
+	})
+}
+
+func testRowCache[T kernel.Float](t *testing.T) {
+	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 6))
+	kernels := slices.Clone(mercers)
+	for _, k := range mercers {
+		k.Bias = true
+		kernels = append(kernels, k)
+	}
+	sizes := [][2]int{{1, 1}, {40, 3}, {50, 300}, {170, 30}}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, size := range sizes {
+		n := size[0]
+		x := random[T](rng, n, size[1], rng.NormFloat64)
+		whole, err := gram.NewSymmetric[T](n, gram.Full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range kernels {
+			if err := gram.Gram(ctx, whole, x.rows, k, 2); err != nil {
+				t.Fatal(err)
+			}
+			row := int64(whole.Stride) * int64(unsafe.Sizeof(T(0)))
+			for _, held := range []int{1, 2, 7, n} {
+				c, err := gram.NewRowCache(x.rows, k, row*int64(held)+row-1, 1+i%3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wanted := map[uint32]bool{}
+				for range 40 {
+					r := uint32(rng.IntN(n))
+					wanted[r] = true
+					next := make([]uint32, rng.IntN(5))
+					for j := range next {
+						next[j] = uint32(rng.IntN(n))
+						wanted[next[j]] = true
+					}
+					got, err := c.Row(ctx, int(r), slices.Values(next))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !slices.EqualFunc(got, whole.Data[int(r)*whole.Stride:][:n], same[T]) {
+						t.Fatalf("%v %+v, room for %d rows: row %d is not that of the matrix", size, k, held, r)
+					}
+				}
+				if held == n && c.Computed() > int64(len(wanted)) {
+					t.Errorf("%v: %d rows computed for %d different ones", size, c.Computed(), len(wanted))
+				}
+			}
+		}
+	}
+}
+
+// TestRowCacheKeeps: rows that are asked for again and again stay, however many others pass; and of rows that are asked for
+// equally often in turn as many are found as there is room for, but for one.
+func TestRowCacheKeeps(t *testing.T) {
+	const n, held = 100, 10
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := random[float32](rng, n, 5, rng.NormFloat64)
+	computed := func(rows ...int) int64 {
+		c, err := gram.NewRowCache(x.rows, gram.Mercer{}, held*int64(kernel.Stride[float32](n))*4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if _, err := c.Row(context.Background(), r, slices.Values([]uint32{})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c.Computed()
+	}
+	var hot, cyclic []int
+	for i := range n {
+		hot = append(hot, 3, 7, i)
+		cyclic = append(cyclic, i%20)
+	}
+	if got := computed(hot...); got != n {
+		t.Errorf("%d rows computed, want %d: those in use stay", got, n)
+	}
+	// 20 rows in 5 rounds: one computes all of them, each later one leaves out 9.
+	if got := computed(cyclic...); got > 20+4*11 {
+		t.Errorf("%d of %d rows computed", got, n)
+	}
+}
+
+// TestRowCacheErrors: too little memory, a kernel that can't be, and a cancelled context, after which the cache goes on.
+func TestRowCacheErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := random[float32](rng, 100, 5, rng.NormFloat64)
+	if _, err := gram.NewRowCache(x.rows, gram.Mercer{}, 415, 1); err == nil || !strings.Contains(err.Error(), "take 416") {
+		t.Errorf("error %v, want one with the size of a row", err)
+	}
+	if _, err := gram.NewRowCache(x.rows, gram.Mercer{Kind: gram.RBF}, 1<<20, 1); err == nil {
+		t.Error("an RBF kernel without gamma is accepted")
+	}
+	c, err := gram.NewRowCache(x.rows, gram.Mercer{}, 416, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	none := slices.Values([]uint32{})
+	if _, err := c.Row(ctx, 3, none); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if row, err := c.Row(context.Background(), 3, none); err != nil || row[3] == 0 {
+		t.Errorf("after a cancelled call: error %v", err)
+	}
+}
+
+// TestFeaturesOf: dense and sparse rows without their bias, whose product a kernel with a bias adds.
+func TestFeaturesOf(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var values [][]float64
+	for range 50 {
+		row := make([]float64, 7)
+		for c := range row {
+			row[c] = float64(rng.IntN(7) - 3)
+		}
+		values = append(values, row)
+	}
+	d := testrows.Dense[float32](values, make([]float64, 50), true)
+	var got []string
+	for _, x := range []*gram.Rows[float32]{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testrows.Sparse(d))} {
+		m, err := gram.NewSymmetric[float32](50, gram.Packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gram.Gram(context.Background(), m, x, gram.Mercer{Bias: x.Cols() == 7}, 1); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(m.Data))
+	}
+	if got[0] != got[1] || got[0] != got[2] {
+		t.Error("the products with the bias differ from those of the features and 1")
+	}
+}
+
+// TestDiagonal: the kernel of rows with themselves, as it is in the matrix.
+func TestDiagonal(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 1))
+		x := random[float64](rng, 61, 300, rng.NormFloat64)
+		for i, k := range mercers {
+			k.Bias = i%2 == 1
+			m, err := gram.NewSymmetric[float64](61, gram.Packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gram.Gram(context.Background(), m, x.rows, k, 1); err != nil {
+				t.Fatal(err)
+			}
+			d, err := gram.Diagonal(x.rows, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, v := range d {
+				if v != m.At(r, r) {
+					t.Fatalf("%+v: element %d is %v, want %v", k, r, v, m.At(r, r))
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package testrows
+
+import (
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"halfspace/block"
+)
+
+// MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges, "train" or "test", from the folder that holds
+// their files, compressed: pixels from 0 to 1, without a bias, and the digits as classes.
+func MNIST(folder, part string, rows int) (*block.Data[float32], error) {
+	images, err := idx(filepath.Join(folder, part+"-images.idx3.gz"), 16, rows*784)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := idx(filepath.Join(folder, part+"-labels.idx1.gz"), 8, rows)
+	if err != nil {
+		return nil, err
+	}
+	spec := &block.Spec{Label: "digit"}
+	for i := range 784 {
+		spec.Features = append(spec.Features, "pixel"+strconv.Itoa(i))
+	}
+	for c := range 10 {
+		spec.Classes = append(spec.Classes, block.IntClass(int64(c)))
+	}
+	var blocks []*block.Block[float32]
+	per := block.Rows[float32](784)
+	for first := 0; first < rows; first += per {
+		b := block.New[float32](int64(first), min(per, rows-first), 784)
+		for r := range b.Len() {
+			for i, v := range images[(first+r)*784:][:784] {
+				b.X[r*b.Stride+i] = float32(v) / 255
+			}
+			b.Y[r] = float32(labels[first+r])
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks), nil
+}
+
+// idx reads the first n bytes behind the header of a compressed file, whose first number of 32 bits says how many dimensions of
+// bytes there are.
+func idx(path string, header, n int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	b := make([]byte, header+n)
+	if _, err := io.ReadFull(z, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if binary.BigEndian.Uint32(b) != 0x800+uint32(header/4-1) {
+		return nil, errors.New(path + ": not an IDX file of bytes")
+	}
+	return b[header:], nil
+}

@@ -1,0 +1,166 @@
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// An Expansion is a classifier in terms of rows that it was trained on: a score is the sum, over the rows s_j, of coefficient
+// c_j k(s_j, x), plus the bias. Of more than two classes each has coefficients of its own for the same rows.
+//
+// Arrays are base64 of little-endian numbers: those of support and coefficients of the model's dtype.
+type Expansion struct {
+	Kernel       Kernel   `json:"kernel"`
+	Rows         []int64  `json:"rows"`         // numbers that the rows had in the training, ascending
+	Support      []byte   `json:"support"`      // their features, one row after the other
+	Coefficients [][]byte `json:"coefficients"` // for each vector that the classes need, a number for each row
+	Votes        []Votes  `json:"votes,omitempty"`
+}
+
+// Votes are how the machines of a training vote (Freund & Schapire 1999): mistake k added a row with the sign of its coefficient,
+// and a bias of that sign where there is one, to the sum so far; the sign of that sum has as many votes as visits passed until
+// the next mistake, its own counted. The score is the mean vote. Coefficients beside votes have a say by their signs alone.
+type Votes struct {
+	Mistakes []byte `json:"mistakes"` // positions in rows, 32 bits unsigned
+	Survived []byte `json:"survived"` // visits, 64 bits signed
+}
+
+// A Kernel is a kernel function of two rows.
+type Kernel struct {
+	Kind   string  `json:"kind"`             // linear: x.y; poly: (gamma x.y + coef0)^degree; rbf: exp(-gamma |x-y|^2)
+	Degree int     `json:"degree,omitempty"` // of poly
+	Gamma  float64 `json:"gamma,omitempty"`  // of poly and rbf
+	Coef0  float64 `json:"coef0,omitempty"`  // of poly
+}
+
+// number is what a model's arrays hold.
+type number interface {
+	float32 | float64 | uint32 | int64
+}
+
+// Pack returns numbers as the bytes of a model's array, little-endian.
+func Pack[N number](numbers []N) []byte {
+	b, err := binary.Append(nil, binary.LittleEndian, numbers)
+	if err != nil {
+		panic("model: " + err.Error()) // the types have fixed sizes
+	}
+	return b
+}
+
+// Unpack returns the numbers that Pack packed.
+func Unpack[N number](b []byte) []N {
+	numbers := make([]N, len(b)/int(unsafe.Sizeof(N(0))))
+	if _, err := binary.Decode(b, binary.LittleEndian, numbers); err != nil {
+		panic("model: " + err.Error())
+	}
+	return numbers
+}
+
+func (m *Model) checkExpansion() error {
+	e := m.Expansion
+	if len(m.Weights) > 0 || m.Voters != nil {
+		return errors.New("it has weights and an expansion")
+	}
+	if err := e.Kernel.check(); err != nil {
+		return err
+	}
+	size, rows := m.size(), len(e.Rows)
+	if rows == 0 {
+		return errors.New("expansion has no rows")
+	}
+	for i, r := range e.Rows {
+		if r < 0 || i > 0 && r <= e.Rows[i-1] {
+			return fmt.Errorf("row %d of the expansion is out of order", r)
+		}
+	}
+	if len(e.Support)%(rows*size) != 0 || len(e.Support)/(rows*size) != len(m.Features) {
+		return fmt.Errorf("support has %d bytes for %d rows of %d features", len(e.Support), rows, len(m.Features))
+	}
+	if len(e.Coefficients) != m.vectors() || e.Votes != nil && len(e.Votes) != m.vectors() {
+		return fmt.Errorf("coefficients are for %d vectors, votes for %d: %d classes have %d", len(e.Coefficients), len(e.Votes),
+			len(m.Classes), m.vectors())
+	}
+	for _, c := range append([][]byte{e.Support}, e.Coefficients...) {
+		if len(c)%(rows*size) != 0 {
+			return fmt.Errorf("coefficients have %d bytes for %d rows", len(c), rows)
+		}
+		if !m.allFinite(c) {
+			return errors.New("expansion holds a number that isn't finite")
+		}
+	}
+	for _, c := range e.Coefficients {
+		if len(c) != rows*size {
+			return fmt.Errorf("coefficients have %d bytes for %d rows", len(c), rows)
+		}
+	}
+	for _, v := range e.Votes {
+		if err := v.check(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// size returns how many bytes a number of the model's dtype takes.
+func (m *Model) size() int {
+	if m.Dtype == "float32" {
+		return 4
+	}
+	return 8
+}
+
+// allFinite tells whether all numbers of an array of the model's dtype are finite.
+func (m *Model) allFinite(b []byte) bool {
+	if m.Dtype == "float32" {
+		return allFinite(Unpack[float32](b))
+	}
+	return allFinite(Unpack[float64](b))
+}
+
+func allFinite[T kernel.Float](x []T) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *Votes) check(rows int) error {
+	n := len(v.Mistakes) / 4
+	if n == 0 || len(v.Mistakes) != 4*n || len(v.Survived) != 8*n {
+		return fmt.Errorf("votes have %d bytes for mistakes and %d for the visits survived", len(v.Mistakes), len(v.Survived))
+	}
+	for _, r := range Unpack[uint32](v.Mistakes) {
+		if int64(r) >= int64(rows) {
+			return fmt.Errorf("a vote is for row %d of %d", r, rows)
+		}
+	}
+	sum := int64(0)
+	for _, s := range Unpack[int64](v.Survived) {
+		if s < 1 || s > math.MaxInt64-sum {
+			return fmt.Errorf("%d visits survived is no number of visits", s)
+		}
+		sum += s
+	}
+	return nil
+}
+
+func (k *Kernel) check() error {
+	switch k.Kind {
+	case "linear":
+		return nil
+	case "poly", "rbf":
+	default:
+		return fmt.Errorf("kernel is %q: linear, poly and rbf are known", k.Kind)
+	}
+	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) || math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) || k.Kind == "poly" && k.Degree < 1 {
+		return fmt.Errorf("kernel %s has degree %d, gamma %v and coef0 %v", k.Kind, k.Degree, k.Gamma, k.Coef0)
+	}
+	return nil
+}

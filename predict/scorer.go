@@ -1,0 +1,173 @@
+package predict
+
+import (
+	"context"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe for concurrent
+// use.
+type Scorer[T kernel.Float] struct {
+	weights   []T // a vector after the other, of linear models
+	stride    int
+	expansion *expansion[T] // or nil
+	votes     *Votes[T]     // or nil
+	workers   int
+	scores    [][]T
+}
+
+// An expansion is a model's, ready for use.
+type expansion[T kernel.Float] struct {
+	kernel       gram.Mercer
+	workers      int
+	support      *gram.Rows[T]
+	coefficients [][]T
+	bias         []T
+	votes        []mistakes[T]
+}
+
+// mistakes are those of one of the machines, in order.
+type mistakes[T kernel.Float] struct {
+	row      []uint32 // of the support
+	step     []T      // its sign
+	survived []int64  // votes of the sum after it
+	visits   float64  // votes of all
+}
+
+// NewScorer returns the scorer of a model, which expands or puts to the vote on so many workers. T is the type that m.Dtype names: then a score has the
+// bits that it had in training. It is an error if T can't hold the kernel's numbers.
+func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
+	switch {
+	case m.Voters != nil:
+		return &Scorer[T]{votes: NewVotes(model.VoterVectors[T](m), m.Voters.Counts), workers: workers, scores: make([][]T, 1)}, nil
+	case m.Expansion == nil:
+		w := model.Vector[T](m)
+		return &Scorer[T]{weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
+	}
+	e, d := m.Expansion, len(m.Features)
+	x := &expansion[T]{kernel: Mercer(e.Kernel), workers: workers,
+		support: gram.Dense(model.Unpack[T](e.Support), len(e.Rows), d, d)}
+	x.kernel.Bias = m.FitBias && e.Votes != nil
+	if _, err := gram.Diagonal(gram.Dense[T](nil, 0, d, d), x.kernel); err != nil {
+		return nil, err
+	}
+	for c, b := range e.Coefficients {
+		x.coefficients = append(x.coefficients, model.Unpack[T](b))
+		x.bias = append(x.bias, 0)
+		if m.FitBias {
+			x.bias[c] = T(m.Bias[c])
+		}
+		if e.Votes != nil {
+			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c]))
+		}
+	}
+	return &Scorer[T]{expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
+}
+
+func newMistakes[T kernel.Float](from model.Votes, coefficients []T) mistakes[T] {
+	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
+	visits := int64(0)
+	for k, r := range v.row {
+		v.step = append(v.step, T(math.Copysign(1, float64(coefficients[r]))))
+		visits += v.survived[k]
+	}
+	v.visits = float64(visits)
+	return v
+}
+
+// Mercer returns the kernel function of an expansion.
+func Mercer(k model.Kernel) gram.Mercer {
+	kind := map[string]gram.Kind{"linear": gram.Linear, "poly": gram.Polynomial, "rbf": gram.RBF}[k.Kind]
+	return gram.Mercer{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
+}
+
+// Scores returns the scores of every row of b, of each vector of the model: of the only one for two classes, which is positive
+// for the positive class, or of one for each class. They are valid until the next call.
+func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
+	n := b.Len()
+	for c := range s.scores {
+		if cap(s.scores[c]) < n {
+			s.scores[c] = make([]T, n)
+		}
+		s.scores[c] = s.scores[c][:n]
+	}
+	switch {
+	case s.expansion != nil:
+		return s.scores, s.expansion.score(ctx, b, s.scores)
+	case s.votes != nil:
+		return s.scores, s.votes.parallel(ctx, b, s.scores[0], s.workers)
+	}
+	for c, out := range s.scores {
+		b.Scores(s.weights[c*s.stride:(c+1)*s.stride], out)
+	}
+	return s.scores, nil
+}
+
+func (e *expansion[T]) score(ctx context.Context, b *block.Block[T], out [][]T) error {
+	if e.votes != nil {
+		return e.vote(ctx, b, out)
+	}
+	if err := gram.Expand(ctx, out, e.features(b), e.support, e.coefficients, e.kernel, e.workers); err != nil {
+		return err
+	}
+	for c, bias := range e.bias {
+		for i := range out[c] {
+			out[c][i] += bias
+		}
+	}
+	return nil
+}
+
+// features returns the rows of a block without their bias.
+func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
+	return gram.FeaturesOf(block.NewData(&block.Spec{Features: make([]string, e.support.Cols())}, []*block.Block[T]{b}))
+}
+
+// expandedRows is how many rows an expansion's machines vote on at a time.
+const expandedRows = 256
+
+// vote puts rows to the vote of the machines, as many at a time as a mistake changes the sums of at once.
+func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, e.workers))
+	for lo := 0; lo < b.Len(); lo += expandedRows {
+		g.Go(func() error { return e.votePanel(ctx, b, lo, min(b.Len(), lo+expandedRows), out) })
+	}
+	return g.Wait()
+}
+
+func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi int, out [][]T) error {
+	n := hi - lo
+	products, sums, totals := make([]T, e.support.Len()*n), make([]T, n), make([]int64, n)
+	if err := gram.Cross(ctx, products, n, e.support, e.features(b.Slice(lo, hi)), e.kernel, 1); err != nil {
+		return err
+	}
+	for c, v := range e.votes {
+		clear(sums)
+		clear(totals)
+		for k, r := range v.row {
+			kernel.Axpy(v.step[k], products[int(r)*n:][:n], sums)
+			for i, s := range sums {
+				say := v.survived[k]
+				if !(s > 0) {
+					say = -say
+				}
+				totals[i] += say
+			}
+		}
+		for i, total := range totals {
+			out[c][lo+i] = T(float64(total) / v.visits)
+			if s := sums[i]; s-s != 0 { // of a missing value, or an overflow
+				out[c][lo+i] = s - s
+			}
+		}
+	}
+	return nil
+}

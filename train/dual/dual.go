@@ -1,0 +1,361 @@
+// Package dual trains perceptrons in their dual form, on inner products of rows or on a kernel of Mercer in their place.
+package dual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+)
+
+// A Form says which of the machines that a training goes through is its result.
+type Form string
+
+const (
+	Last     Form = "last"     // the last one, the default
+	Averaged Form = "averaged" // the mean of the machines after each visit
+	Voted    Form = "voted"    // all of them, each with a vote for each visit that it was there after
+)
+
+// Forms lists every form, the default first.
+var Forms = []Form{Last, Averaged, Voted}
+
+// Options are the options of Train.
+type Options struct {
+	train.Options
+	Form   Form         // Last
+	Kernel model.Kernel // linear; Kind poly has degree 3 and, as rbf, a gamma of 1/features where they are 0
+	Memory int64        // most bytes for inner products; 0 is as many as those of all pairs take
+}
+
+// Result is what a training learned and how it went.
+type Result[T kernel.Float] struct {
+	// Result counts the visits of the machine that had the most, and the updates of all. Weights are there where the kernel is
+	// linear and the form isn't Voted: of more than two classes, a vector for each, one after the other. Else there is an
+	// Expansion, Radius and Norm are those of the rows and the weights in the kernel's space of features, and Norm, Margin
+	// and Loss are 0 with Voted.
+	train.Result[T]
+	Expansion *model.Expansion
+	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
+
+	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta
+	GramSeconds float64 // of Seconds, what the matrix of all inner products took
+	Computed    int64   // rows of inner products that were computed, some more than once if the memory was short of them
+}
+
+// Bytes returns how much memory the inner products of all pairs of rows take.
+func Bytes[T kernel.Float](rows int) int64 {
+	n, err := gram.Elements[T](rows, gram.Full)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return int64(n) * int64(unsafe.Sizeof(T(0)))
+}
+
+// Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class numbers.
+//
+// Given rows x_i and labels y_i, it finds alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0 for all
+// i, where b = sum of alpha_j y_j, or 0 without a bias: a row on the wrong side when it is visited adds eta to its alpha (Rosenblatt
+// 1958; Aizerman, Braverman & Rozonoer 1964 with a kernel k). In the order of opt it makes the mistakes that the perceptron makes
+// on weights, w = sum of alpha_i y_i x_i, and it stops by the same rules; see package perceptron. Voted and averaged forms are
+// those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
+//
+// The scores of all rows are kept up to date, so that a visit is a look at a score, and a mistake adds a row of the matrix of
+// k(x_i, x_j) + 1 to them. That matrix is computed first if it fits in opt.Memory; if not, a gram.RowCache computes its rows when
+// they are needed. More than two classes are learned one versus the rest, side by side on the same matrix, each as if it were alone:
+// opt.MaxUpdates counts for each.
+//
+// The result doesn't depend on opt.Workers, nor on opt.Memory. Errors: options out of range, no rows, fewer classes than two, too
+// little memory for one row of the matrix, scores that overflow, and ctx's error.
+func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options) (*Result[T], error) {
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	if opt, err = opt.withDefaults(len(data.Spec().Features)); err != nil {
+		return nil, err
+	}
+	if data.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	if data.Rows() > math.MaxInt32 {
+		return nil, fmt.Errorf("%d rows are more than a dual training can number (%d)", data.Rows(), math.MaxInt32)
+	}
+	l, err := newLearner(ctx, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.run(ctx); err != nil && err != errStop {
+		return nil, err
+	}
+	return l.result(ctx)
+}
+
+func (o Options) withDefaults(features int) (Options, error) {
+	if o.Form == "" {
+		o.Form = Last
+	}
+	if !slices.Contains(Forms, o.Form) {
+		return o, fmt.Errorf("unknown form %q: use one of %v", o.Form, Forms)
+	}
+	switch k := &o.Kernel; k.Kind {
+	case "", "linear":
+		*k = model.Kernel{Kind: "linear"}
+	case "poly", "rbf":
+		if k.Gamma == 0 {
+			k.Gamma = 1 / float64(features)
+		}
+		if k.Kind == "rbf" {
+			k.Degree, k.Coef0 = 0, 0
+		} else if k.Degree == 0 {
+			k.Degree = 3
+		}
+	default:
+		return o, fmt.Errorf("unknown kernel %q: use linear, poly or rbf", k.Kind)
+	}
+	if o.Memory < 0 {
+		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
+	}
+	return o, nil
+}
+
+// linear tells whether weights say it all.
+func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != Voted }
+
+func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
+	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
+	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Sub(l.start).Seconds()
+	r.Converged = true
+	for _, m := range l.machines {
+		r.Visits = max(r.Visits, m.visits)
+		r.Updates += int64(len(m.mistakes))
+		r.Converged = r.Converged && m.converged
+		for _, k := range m.mistakes {
+			r.Mistakes[k.row]++
+		}
+	}
+	if l.cache != nil {
+		r.Computed = l.cache.Computed()
+	}
+	r.Epochs = (r.Visits + int64(l.n) - 1) / int64(l.n)
+	var support []uint32
+	for i, n := range r.Mistakes {
+		if n > 0 {
+			support = append(support, uint32(i))
+		}
+	}
+	l.collapse(r, support)
+	if err := l.evaluate(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// collapse makes the weights, or the expansion, of the mistakes.
+func (l *learner[T]) collapse(r *Result[T], support []uint32) {
+	spec := l.data.Spec()
+	coefficients := make([][]float64, len(l.machines))
+	for c, m := range l.machines {
+		coefficients[c] = l.coefficients(m, support)
+		b := 0.0
+		for _, v := range coefficients[c] {
+			b += v
+		}
+		if !spec.Bias {
+			b = 0
+		}
+		r.Bias = append(r.Bias, float64(T(b)))
+		if l.opt.linear() {
+			r.Weights = append(r.Weights, l.weights(coefficients[c], support)...)
+			if spec.Bias {
+				r.Weights = append(r.Weights, T(b))
+			}
+		}
+	}
+	if l.opt.linear() {
+		return
+	}
+	e := &model.Expansion{Kernel: l.opt.Kernel, Support: model.Pack(l.x.Values(support))}
+	place := make(map[uint32]uint32, len(support))
+	for k, i := range support {
+		e.Rows = append(e.Rows, int64(i))
+		place[i] = uint32(k)
+	}
+	for c, m := range l.machines {
+		narrow := make([]T, len(support))
+		for k, v := range coefficients[c] {
+			narrow[k] = T(v)
+		}
+		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
+		if l.opt.Form == Voted {
+			e.Votes = append(e.Votes, m.votes(place))
+		}
+	}
+	r.Expansion = e
+}
+
+// coefficients returns y_i alpha_i of the rows of support, or their means over all visits.
+func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
+	sums := make(map[uint32]int64, len(support))
+	over := 1.0
+	for _, k := range m.mistakes {
+		if l.opt.Form == Averaged {
+			sums[k.row] += m.visits - k.visit + 1 // from this visit on
+		} else {
+			sums[k.row]++
+		}
+	}
+	if l.opt.Form == Averaged {
+		over = float64(m.visits)
+	}
+	out := make([]float64, len(support))
+	for k, i := range support {
+		out[k] = float64(m.y[i]) * float64(l.eta) * (float64(sums[i]) / over)
+	}
+	return out
+}
+
+// votes returns the mistakes as votes of the machines after them, by the places of their rows among the support.
+func (m *machine[T]) votes(place map[uint32]uint32) model.Votes {
+	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
+	next := m.visits + 1
+	for k := len(m.mistakes) - 1; k >= 0; k-- {
+		rows[k], survived[k] = place[m.mistakes[k].row], next-m.mistakes[k].visit
+		next = m.mistakes[k].visit
+	}
+	return model.Votes{Mistakes: model.Pack(rows), Survived: model.Pack(survived)}
+}
+
+// weights returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
+func (l *learner[T]) weights(coefficients []float64, support []uint32) []T {
+	d := len(l.data.Spec().Features)
+	w, part, out := make([]float64, d), make([]float64, d), make([]T, d)
+	for lo := 0; lo < len(support); {
+		hi := lo
+		for hi < len(support) && support[hi]/block.RunRows == support[lo]/block.RunRows {
+			hi++
+		}
+		values := l.x.Values(support[lo:hi])
+		clear(part)
+		for k, a := range coefficients[lo:hi] {
+			for c, v := range values[k*d : (k+1)*d] {
+				part[c] = math.FMA(a, float64(v), part[c])
+			}
+		}
+		for c, v := range part {
+			w[c] += v
+		}
+		lo = hi
+	}
+	for c, v := range w {
+		out[c] = T(v)
+	}
+	return out
+}
+
+// Model returns what was learned as a model of those columns, without what describes the training.
+func (r *Result[T]) Model(spec *block.Spec) *model.Model {
+	m := model.New(spec, r.Weights)
+	if r.Expansion != nil {
+		m.Expansion = r.Expansion
+		if spec.Bias {
+			m.Bias = r.Bias
+		}
+	}
+	return m
+}
+
+// evaluate scores the rows by what was learned, and sets what follows from the scores. It is an error if they overflow.
+func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
+	scorer, err := predict.NewScorer[T](r.Model(l.data.Spec()), l.opt.Workers)
+	if err != nil {
+		return err
+	}
+	square, margin, bad := 0.0, math.Inf(1), false
+	norm := newNorm(r)
+	for b, err := range l.data.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		for i, y := range b.Y {
+			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
+				r.Errors++
+			}
+			norm.add(b.First+int64(i), scores, i)
+			for c, m := range l.machines {
+				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
+				bad = bad || right-right != 0
+				margin = min(margin, right)
+				r.Loss += max(0, -right)
+			}
+		}
+		if r.Expansion == nil {
+			square = max(square, b.MaxSquaredNorm())
+		}
+	}
+	if r.Expansion != nil {
+		diagonal, err := gram.Diagonal(l.x, l.mercer)
+		if err != nil {
+			return err
+		}
+		square = float64(slices.Max(diagonal))
+	}
+	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
+	if l.opt.Form == Voted {
+		r.Loss, r.Norm = 0, 0
+	} else if margin > 0 && len(l.machines) == 1 {
+		r.Margin = margin / r.Norm
+	}
+	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
+		return train.TooLarge[T]()
+	}
+	return nil
+}
+
+// A norm sums up the squared norms of the vectors that were learned: of the weights, or, in the kernel's space of features, of the
+// coefficients of rows times the scores of these rows, as they come by.
+type norm[T kernel.Float] struct {
+	square       float64
+	rows         []int64
+	coefficients [][]T
+}
+
+func newNorm[T kernel.Float](r *Result[T]) *norm[T] {
+	n := new(norm[T])
+	for _, v := range r.Weights {
+		n.square = math.FMA(float64(v), float64(v), n.square)
+	}
+	if r.Expansion != nil {
+		n.rows = r.Expansion.Rows
+		for _, c := range r.Expansion.Coefficients {
+			n.coefficients = append(n.coefficients, model.Unpack[T](c))
+		}
+	}
+	return n
+}
+
+// add is told the scores of each row in turn.
+func (n *norm[T]) add(row int64, scores [][]T, i int) {
+	if len(n.rows) == 0 || n.rows[0] != row {
+		return
+	}
+	for c, a := range n.coefficients {
+		n.square = math.FMA(float64(a[0]), float64(scores[c][i]), n.square)
+		n.coefficients[c] = a[1:]
+	}
+	n.rows = n.rows[1:]
+}

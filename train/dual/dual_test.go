@@ -1,0 +1,424 @@
+package dual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+func mustTrain[T kernel.Float](t *testing.T, d *block.Data[T], opt Options) *Result[T] {
+	t.Helper()
+	r, err := Train(context.Background(), d, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// noisy returns n rows of d small integers, so that every sum is exact, and labels of a random plane but for a share of flips.
+func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	truth := make([]float64, d)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	for range n {
+		row, s := make([]float64, d), 0.3
+		for i := range row {
+			row[i] = math.Round(2 * rng.NormFloat64())
+			s += row[i] * truth[i]
+		}
+		if rng.Float64() < flips {
+			s = -s
+		}
+		x, y = append(x, row), append(y, math.Copysign(1, s))
+	}
+	return x, y
+}
+
+// TestTextbook is the dual run of the text books: alpha = (2, 0, 5), b = -3 (Li Hang, "Statistical Learning Methods", 2012,
+// example 2.2).
+func TestTextbook(t *testing.T) {
+	d := testrows.Dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
+	r := mustTrain(t, d, Options{})
+	if !slices.Equal(r.Mistakes, []int64{2, 0, 5}) || !slices.Equal(r.Bias, []float64{-3}) {
+		t.Errorf("n is %v and b is %v, want 2, 0, 5 and -3", r.Mistakes, r.Bias)
+	}
+	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
+		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
+	}
+	if r.Radius != math.Sqrt(26) || r.Norm != math.Sqrt(11) || math.Abs(r.MistakeBound()-286) > 1e-9 {
+		t.Errorf("radius %v, norm %v and bound %v, want the roots of 26 and 11, and 286", r.Radius, r.Norm, r.MistakeBound())
+	}
+	half := mustTrain(t, d, Options{Options: train.Options{Eta: 0.5}})
+	if !slices.Equal(half.Mistakes, r.Mistakes) || half.Bias[0] != -1.5 || half.Weights[0] != 0.5 {
+		t.Errorf("with eta 0.5 n is %v, b %v, w %v", half.Mistakes, half.Bias, half.Weights)
+	}
+}
+
+// TestPrimal: on integers the dual form makes the primal one's mistakes, visit for visit, and w is the sum of alpha_i y_i x_i to the
+// last bit.
+func TestPrimal(t *testing.T) {
+	testPrimal[float32](t)
+	testPrimal[float64](t)
+}
+
+func testPrimal[T kernel.Float](t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		rows, features int
+		flips          float64
+	}{{1, 1, 0}, {300, 4, 0}, {700, 6, 0.1}, {4500, 3, 0.02}} {
+		x, y := noisy(c.rows, c.features, c.flips, 3)
+		for i, order := range train.Orders {
+			d := testrows.Dense[T](x, y, i%2 == 0)
+			if i%2 == 1 {
+				d = testrows.Sparse(d)
+			}
+			for _, limit := range []int64{0, 1, 17} {
+				opt := train.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
+				if c.flips == 0 {
+					opt.Epochs = 100
+				}
+				want, err := perceptron.Train(ctx, d, perceptron.Options{Options: opt})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := mustTrain(t, d, Options{Options: opt})
+				what := fmt.Sprintf("%v %s limit %d", c, order, limit)
+				if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Converged != want.Converged ||
+					got.Visits != want.Visits || got.Epochs != want.Epochs {
+					t.Fatalf("%s: dual %+v, primal %+v", what, got.Result, want)
+				}
+				if got.Errors != want.Errors || got.Radius != want.Radius || got.Norm != want.Norm || got.Margin != want.Margin ||
+					math.Abs(got.Loss-want.Loss) > 1e-9*want.Loss {
+					t.Errorf("%s: dual %+v, primal %+v", what, got.Result, want)
+				}
+				sums := make([]float64, d.Spec().Cols())
+				for r, n := range got.Mistakes {
+					for k := range sums {
+						v := 1.0
+						if k < c.features {
+							v = x[r][k]
+						}
+						sums[k] += float64(n) * y[r] * v
+					}
+				}
+				for k, s := range sums {
+					if s != float64(got.Weights[k]) {
+						t.Errorf("%s: weight %d is %v, the sum of alpha y x is %v", what, k, got.Weights[k], s)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A literal training follows Freund and Schapire's listing: a list of machines v_k, each with the number c_k of visits that it
+// survived, and predictions that sum them all up.
+type literal struct {
+	k        func(x, z []float64) float64
+	x        [][]float64
+	y        []float64
+	mistakes []int // rows, in order
+	survived []float64
+}
+
+func (l *literal) train(epochs int) {
+	for range epochs {
+		for i, x := range l.x {
+			s := 0.0
+			for _, j := range l.mistakes {
+				s += l.y[j] * l.k(l.x[j], x)
+			}
+			if l.y[i]*s <= 0 {
+				l.mistakes, l.survived = append(l.mistakes, i), append(l.survived, 1)
+			} else {
+				l.survived[len(l.survived)-1]++
+			}
+		}
+	}
+}
+
+func (l *literal) score(form Form, x []float64) float64 {
+	s, score, visits := 0.0, 0.0, 0.0
+	for k, j := range l.mistakes {
+		s += l.y[j] * l.k(l.x[j], x)
+		visits += l.survived[k]
+		switch {
+		case form == Averaged:
+			score += l.survived[k] * s
+		case s > 0:
+			score += l.survived[k]
+		default:
+			score -= l.survived[k]
+		}
+	}
+	if form == Last {
+		return s
+	}
+	return score / visits
+}
+
+func dot(x, z []float64) (s float64) {
+	for i, v := range x {
+		s += v * z[i]
+	}
+	return s
+}
+
+// TestForms holds every form and kernel against the literal training: polynomials of integers, for which both are exact, and radial
+// functions, for which no score of these rows is so near to zero that rounding decides.
+func TestForms(t *testing.T) {
+	x, y := noisy(200, 4, 0.1, 11)
+	probes, _ := noisy(50, 4, 0, 12)
+	for _, bias := range []bool{true, false} {
+		one := 0.0
+		if bias {
+			one = 1
+		}
+		d := testrows.Dense[float64](x, y, bias)
+		for _, c := range []struct {
+			kernel model.Kernel
+			k      func(x, z []float64) float64
+		}{
+			{model.Kernel{}, func(x, z []float64) float64 { return dot(x, z) + one }},
+			{model.Kernel{Kind: "poly", Degree: 2, Gamma: 1, Coef0: 1}, func(x, z []float64) float64 { return math.Pow(dot(x, z)+1, 2) + one }},
+			{model.Kernel{Kind: "poly"}, func(x, z []float64) float64 { return math.Pow(dot(x, z)/4, 3) + one }},
+			{model.Kernel{Kind: "rbf", Gamma: 0.3}, func(x, z []float64) float64 {
+				return math.Exp(-0.3*(dot(x, x)+dot(z, z)-2*dot(x, z))) + one
+			}},
+		} {
+			l := &literal{k: c.k, x: x, y: y}
+			l.train(3)
+			n := make([]int64, len(x))
+			for _, j := range l.mistakes {
+				n[j]++
+			}
+			for _, form := range Forms {
+				r := mustTrain(t, d, Options{Options: train.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
+				what := fmt.Sprintf("%+v, bias %v, %s", c.kernel, bias, form)
+				if !slices.Equal(r.Mistakes, n) || r.Visits != int64(3*len(x)) {
+					t.Fatalf("%s: n is %v, want %v", what, r.Mistakes, n)
+				}
+				errors, loss := int64(0), 0.0
+				for i := range x {
+					s := l.score(form, x[i])
+					if (s > 0) != (y[i] > 0) {
+						errors++
+					}
+					loss += max(0, -y[i]*s)
+				}
+				if r.Errors != errors || form != Voted && math.Abs(r.Loss-loss) > 1e-9*loss {
+					t.Errorf("%s: %d errors, loss %v, want %d, %v", what, r.Errors, r.Loss, errors, loss)
+				}
+				for i, got := range scores(t, r, d.Spec(), probes)[0] {
+					if want := l.score(form, probes[i]); math.Abs(got-want) > 1e-11*math.Max(1, math.Abs(want)) {
+						t.Fatalf("%s: score %d is %v, want %v", what, i, got, want)
+					}
+				}
+				l.checkNorm(t, what, form, r)
+			}
+		}
+	}
+}
+
+// checkNorm compares the norm with the double sum over mistakes, where it is one.
+func (l *literal) checkNorm(t *testing.T, what string, form Form, r *Result[float64]) {
+	t.Helper()
+	want, radius := 0.0, 0.0
+	for _, i := range l.mistakes {
+		for _, j := range l.mistakes {
+			want += l.y[i] * l.y[j] * l.k(l.x[i], l.x[j])
+		}
+	}
+	for _, x := range l.x {
+		radius = max(radius, l.k(x, x))
+	}
+	if form == Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-9*math.Sqrt(want) || form == Voted && r.Norm != 0 {
+		t.Errorf("%s: norm %v, want %v", what, r.Norm, math.Sqrt(want))
+	}
+	if form == Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-9*r.Radius {
+		t.Errorf("%s: radius %v, want %v", what, r.Radius, math.Sqrt(radius))
+	}
+}
+
+// scores scores rows by the model of a result, after it went through its file.
+func scores[T kernel.Float](t *testing.T, r *Result[T], spec *block.Spec, x [][]float64) [][]T {
+	t.Helper()
+	m := r.Model(spec)
+	m.Algorithm = "test"
+	var file strings.Builder
+	if _, err := m.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Read(strings.NewReader(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := predict.NewScorer[T](m, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b := range testrows.Dense[T](x, make([]float64, len(x)), spec.Bias).Blocks(context.Background()) {
+		out, err := s.Scores(context.Background(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	return nil
+}
+
+// classes returns rows of three classes.
+func classes[T kernel.Float](n int) (d *block.Data[T], x [][]float64, y []float64) {
+	x, _ = noisy(n, 4, 0, 21)
+	for _, row := range x {
+		y = append(y, float64(int(math.Abs(row[0]+2*row[1]))%3))
+	}
+	d = testrows.Dense[T](x, y, true)
+	d.Spec().Classes = []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}
+	return d, x, y
+}
+
+// TestClasses: one machine for each of several classes, learned side by side, is what it would be if it was learned alone.
+func TestClasses(t *testing.T) {
+	d, x, y := classes[float64](300)
+	for _, opt := range []Options{
+		{Options: train.Options{Epochs: 4}}, {Options: train.Options{Epochs: 4, Order: train.Shuffle}, Form: Averaged, Kernel: model.Kernel{Kind: "rbf"}},
+		{Options: train.Options{Epochs: 50, Order: train.Random}, Form: Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: train.Options{Epochs: 3, MaxUpdates: 9}, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+	} {
+		all := mustTrain(t, d, opt)
+		got := scores(t, all, d.Spec(), x)
+		n, errors := make([]int64, len(x)), int64(0)
+		var alone [][]float64
+		for c := range 3 {
+			sign := make([]float64, len(y))
+			for i := range y {
+				sign[i] = -1
+				if int(y[i]) == c {
+					sign[i] = 1
+				}
+			}
+			one := testrows.Dense[float64](x, sign, true)
+			r := mustTrain(t, one, opt)
+			for i := range n {
+				n[i] += r.Mistakes[i]
+			}
+			alone = append(alone, slices.Clone(scores(t, r, one.Spec(), x)[0]))
+			for i, want := range alone[c] {
+				if math.Abs(got[c][i]-want) > 1e-9*math.Abs(want) {
+					t.Fatalf("%+v: class %d, row %d scores %v, and %v alone", opt, c, i, got[c][i], want)
+				}
+			}
+		}
+		for i := range y {
+			best := 0
+			for c := range alone {
+				if got[c][i] > got[best][i] {
+					best = c
+				}
+			}
+			if best != int(y[i]) {
+				errors++
+			}
+		}
+		if !slices.Equal(all.Mistakes, n) || all.Errors != errors {
+			t.Errorf("%+v: n is %v, alone %v; %d errors, %d found", opt, all.Mistakes, n, all.Errors, errors)
+		}
+	}
+}
+
+// TestSame: the result is the same on every instruction set, for every number of workers and whatever the memory.
+func TestSame(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	const row = 200 * 4 // bytes of a row of the matrix
+	d, _, _ := classes[float32](200)
+	for _, opt := range []Options{
+		{Form: Averaged},
+		{Kernel: model.Kernel{Kind: "rbf"}},
+		{Form: Voted, Kernel: model.Kernel{Kind: "poly", Coef0: 1}, Options: train.Options{Order: train.Shuffle}},
+		{Kernel: model.Kernel{Kind: "poly"}, Options: train.Options{Order: train.Random}},
+	} {
+		opt.Epochs = 3
+		var want *Result[float32]
+		for _, level := range kernel.Levels() {
+			kernel.Use(level)
+			for workers, memory := range map[int]int64{1: 0, 2: row, 3: 40 * row, 8: 8 * row, 4: 1 << 30} {
+				opt.Workers, opt.Memory = workers, memory
+				got := mustTrain(t, d, opt)
+				if cached := memory > 0 && memory < Bytes[float32](200); cached == (got.Computed == 200) && memory != 40*row {
+					t.Errorf("%d bytes: %d rows computed", memory, got.Computed)
+				}
+				got.Seconds, got.GramSeconds, got.Computed = 0, 0, 0
+				if want == nil {
+					want = got
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v on %v: %+v, want %+v", opt, level, got.Result, want.Result)
+				}
+			}
+		}
+	}
+}
+
+// TestErrors: what can't be learned from, and how.
+func TestErrors(t *testing.T) {
+	x, y := noisy(20, 2, 0, 1)
+	d := testrows.Dense[float32](x, y, true)
+	huge := testrows.Dense[float32]([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
+	unlabelled := testrows.Dense[float32](x, y, true)
+	for b := range unlabelled.Blocks(context.Background()) {
+		b.Y = nil
+	}
+	single := testrows.Dense[float32](x, y, true)
+	single.Spec().Classes = single.Spec().Classes[:1]
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		want string
+		ctx  context.Context
+		data *block.Data[float32]
+		opt  Options
+	}{
+		{"no rows", nil, block.NewData[float32](d.Spec(), nil), Options{}},
+		{"only class", nil, single, Options{}},
+		{"no labels", nil, unlabelled, Options{}},
+		{"unknown form", nil, d, Options{Form: "first"}},
+		{"unknown kernel", nil, d, Options{Kernel: model.Kernel{Kind: "spline"}}},
+		{"gamma is -1", nil, d, Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}}},
+		{"epochs is -1", nil, d, Options{Options: train.Options{Epochs: -1}}},
+		{"take 96", nil, d, Options{Memory: 95}},
+		{"too large for float32", nil, huge, Options{}},
+		{"too large for float32", nil, huge, Options{Kernel: model.Kernel{Kind: "poly"}}},
+		{"eta is 1e-300", nil, d, Options{Options: train.Options{Eta: 1e-300}}},
+		{"canceled", cancelled, d, Options{}},
+	} {
+		if c.ctx == nil {
+			c.ctx = context.Background()
+		}
+		r, err := Train(c.ctx, c.data, c.opt)
+		if err == nil || r != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+		if c.ctx == cancelled && !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+	}
+}

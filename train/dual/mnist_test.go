@@ -1,0 +1,68 @@
+package dual
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+)
+
+// TestMNIST is a small form of Freund and Schapire's experiment, see BenchmarkMNIST in bench: voted and averaged machines err less
+// than the last ones on digits that they haven't seen, and a polynomial kernel less than a linear one. The digits stand beside the
+// repository, if at all.
+func TestMNIST(t *testing.T) {
+	const folder = "../../../shared/data/mnist"
+	if _, err := os.Stat(folder); err != nil || testing.Short() {
+		t.Skip("there are no digits beside the repository, or this run is to be short")
+	}
+	rows, err := testrows.MNIST(folder, "train", 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := testrows.MNIST(folder, "test", 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors := map[string]map[Form]float64{}
+	for _, k := range []model.Kernel{{Kind: "linear"}, {Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
+		errors[k.Kind] = map[Form]float64{}
+		for _, form := range Forms {
+			r := mustTrain(t, rows, Options{Options: train.Options{Epochs: 1}, Form: form, Kernel: k})
+			errors[k.Kind][form] = errorShare(t, r, test)
+		}
+	}
+	for kind, e := range errors {
+		if e[Voted] >= e[Last] || e[Averaged] >= e[Last] || e[Last] > 0.3 {
+			t.Errorf("shares of errors, %s kernel: %v", kind, e)
+		}
+	}
+	if linear, poly := errors["linear"], errors["poly"]; min(linear[Voted], linear[Averaged]) <= poly[Last] {
+		t.Errorf("shares of errors, linear: %v, of degree 4: %v", linear, poly)
+	}
+}
+
+func errorShare(t *testing.T, r *Result[float32], test *block.Data[float32]) float64 {
+	t.Helper()
+	s, err := predict.NewScorer[float32](r.Model(test.Spec()), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors := 0
+	for b := range test.Blocks(context.Background()) {
+		scores, err := s.Scores(context.Background(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, y := range b.Y {
+			if predict.Predicted(scores, i, 0) != int(y) {
+				errors++
+			}
+		}
+	}
+	return float64(errors) / float64(test.Rows())
+}
