@@ -265,7 +265,11 @@ func TestEveryType(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
 		compress.Codecs.Brotli, compress.Codecs.Zstd}
-	for trial := range 10 {
+	trials := 10
+	if testing.Short() {
+		trials = 3
+	}
+	for trial := range trials {
 		pageSize := []int64{1, 500, 1 << 20}[rng.IntN(3)]
 		opts := []parquet.WriterProperty{parquet.WithCompression(codecs[trial%len(codecs)]), parquet.WithBatchSize(100),
 			parquet.WithDataPageVersion([]parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2}[rng.IntN(2)]),

@@ -364,7 +364,11 @@ func inCache[T kernel.Float](t *testing.T, d *block.Data[T]) *cache.File[T] {
 func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	for _, level := range kernel.Levels() {
+	levels := kernel.Levels()
+	if testing.Short() {
+		levels = levels[len(levels)-1:]
+	}
+	for _, level := range levels {
 		kernel.Use(level)
 		testLiteral[float32](t)
 		if !testing.Short() {
