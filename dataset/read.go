@@ -271,6 +271,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 			return errorIn(in.name(), "%w", err)
 		}
 	}
+	onePass(in)
 	kept := keptSchema(sel)
 	var b *builder[T]
 	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {

@@ -360,7 +360,7 @@ func newModel[T kernel.Float](o *trainOptions, data block.Source[T], learned *tr
 	}
 	m.Data = model.Data{Fingerprint: fingerprint, Rows: data.Rows()}
 	m.Training = model.Training{Rows: data.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
-		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if o.algo.value == "pocket" {
 		m.Options.Pocket = o.pocket.value
 	}
@@ -425,7 +425,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 	r := &trainReport{
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
-		TrainErrors: t.Errors, TrainAccuracy: float64(t.Rows-t.Errors) / float64(t.Rows), Converged: t.Converged,
+		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
