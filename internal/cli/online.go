@@ -15,9 +15,6 @@ import (
 	"halfspace/train"
 )
 
-// onlineName is what models of the verb online say of their learner.
-const onlineName = "online"
-
 type onlineOptions struct {
 	machine
 	text textOptions
