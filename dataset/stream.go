@@ -38,11 +38,11 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	}
 	rows := int(min(s.rows, int64(block.Rows[T](s.spec.Cols()))))
 	count := min(block.InFlight, (s.rows+int64(rows)-1)/int64(rows))
-	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols()))
+	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted))
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
-			blocks[i] = block.New[T](0, rows, s.spec.Cols())
+			blocks[i] = block.NewFor[T](s.spec, 0, rows)
 			if in.sel.label < 0 {
 				blocks[i].Y = nil
 			}
@@ -87,6 +87,10 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			free <- full
 		}
 		if err := g.Wait(); err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := b.weighed(s.in.name()); err != nil {
 			yield(nil, err)
 			return
 		}
