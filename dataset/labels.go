@@ -86,7 +86,7 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 	slices.SortFunc(classes, block.Class.Compare)
 	pos = len(classes) - 1
 	if positive != "" {
-		if pos = meant(positive, classes); pos < 0 {
+		if pos = block.FindClass(classes, positive); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
 				block.ListClasses(classes))
 		}
@@ -96,18 +96,6 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 		stands[l.numbers[classes[i]]] = v
 	}
 	return classes, pos, stands, nil
-}
-
-// meant returns the index of the class that text stands for, or -1. A number may be spelled in another way.
-func meant(text string, classes []block.Class) int {
-	if i := slices.IndexFunc(classes, func(c block.Class) bool { return c.Text == text }); i >= 0 {
-		return i
-	}
-	number, err := block.ParseNumber(text)
-	if err != nil {
-		return -1
-	}
-	return slices.Index(classes, number)
 }
 
 // A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.

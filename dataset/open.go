@@ -89,7 +89,7 @@ func (in *Input[T]) Cols() int {
 
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
-	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols()))
+	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols(), in.sel.weight >= 0))
 	var mem page.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}

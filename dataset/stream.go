@@ -61,11 +61,11 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 		rows = int(min(s.rows, int64(rows)))
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
 	}
-	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols()))
+	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted))
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
-			blocks[i] = block.New[T](0, rows, s.spec.Cols())
+			blocks[i] = block.NewFor[T](s.spec, 0, rows)
 			if in.sel.label < 0 {
 				blocks[i].Y = nil
 			}
@@ -110,6 +110,10 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			free <- full
 		}
 		if err := g.Wait(); err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := b.weighed(s.in.name()); err != nil {
 			yield(nil, err)
 			return
 		}

@@ -102,9 +102,25 @@ func Sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
+}
+
+// Weighted returns the same rows with weights, those of their numbers.
+func Weighted[T kernel.Float](d *block.Data[T], weight func(row int) float64) *block.Data[T] {
+	spec := *d.Spec()
+	spec.Weighted = true
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		c := *b
+		c.W = make([]float64, b.Len())
+		for r := range c.W {
+			c.W[r] = weight(int(b.First) + r)
+		}
+		blocks = append(blocks, &c)
+	}
+	return block.NewData(&spec, blocks)
 }
 
 // A Stream yields copies of the blocks of a data set, which it overwrites, as a source that reads a file would.
@@ -124,6 +140,9 @@ func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 				c.X[i] = T(math.NaN())
 			}
 			clear(c.Y)
+			for i := range c.W {
+				c.W[i] = math.NaN()
+			}
 			if !goOn {
 				return
 			}
