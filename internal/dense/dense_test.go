@@ -97,12 +97,13 @@ func TestPanel(t *testing.T) {
 
 func testPanel[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{1, 3, 28, 31, 32, 33, 70} {
+	const nSums = 37
+	for _, n := range []int{1, 3, 28, 31, 32, 33, 70, 200} {
 		b := block.New[T](0, 75, n)
 		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c := range n {
-				if v := T(rng.NormFloat64()); rng.IntN(3) > 0 {
+				if v := T(rng.NormFloat64()); rng.IntN(3) > n/100 {
 					b.X[r*b.Stride+c] = v
 					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
 				}
@@ -115,12 +116,12 @@ func testPanel[T kernel.Float](t *testing.T) {
 		}
 		factor := func(r, k int) float64 { return float64(r*k + k + 1) }
 		var scores []float64
-		sums := [Sums][]float64{}
+		sums := [nSums][]float64{}
 		for k := range sums {
 			sums[k] = make([]float64, n)
 		}
 		for lo := 0; lo < b.Len(); lo += PanelRows {
-			panel := [Sums][]float64{}
+			panel := [nSums][]float64{}
 			for k := range panel {
 				panel[k] = make([]float64, n)
 			}
@@ -145,7 +146,7 @@ func testPanel[T kernel.Float](t *testing.T) {
 			}
 		}
 		for _, rows := range []*block.Block[T]{b, {Cols: n, Stride: b.Stride, Sparse: s}} {
-			p := NewPanel[T](n)
+			p := NewPanel[T](n, nSums)
 			for range 2 { // the second time shows that Take leaves zeros
 				got := make([]float64, b.Len())
 				for lo := 0; lo < b.Len(); lo += PanelRows {
@@ -153,8 +154,8 @@ func testPanel[T kernel.Float](t *testing.T) {
 					p.Load(rows.Slice(lo, hi))
 					p.Scores(w, got[lo:hi])
 					for r := lo; r < hi; r++ {
-						for k := range Sums {
-							p.Factors()[(r-lo)*PanelCols+k] = factor(r, k)
+						for k := range nSums {
+							p.Factors()[k/PanelCols*PanelRows*PanelCols+(r-lo)*PanelCols+k%PanelCols] = factor(r, k)
 						}
 					}
 					p.Add()

@@ -28,7 +28,7 @@ type scratch[T kernel.Float] struct {
 
 func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *problem[T] {
 	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: l2, workers: workers}
-	p.scratch.New = func() any { return &scratch[T]{panel: dense.NewPanel[T](p.cols)} }
+	p.scratch.New = func() any { return &scratch[T]{panel: dense.NewPanel[T](p.cols, 1)} }
 	return p
 }
 
