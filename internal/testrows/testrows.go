@@ -37,6 +37,16 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 	return block.NewData(spec, blocks)
 }
 
+// Classes is Dense with class numbers below a number of classes as labels.
+func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool) *block.Data[T] {
+	d := Dense[T](x, y, bias)
+	d.Spec().Classes = nil
+	for c := range classes {
+		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(int64(c)))
+	}
+	return d
+}
+
 // Logistic returns rows of normal features, with labels of a logistic model.
 func Logistic(rows, d int) *block.Data[float32] {
 	rng := rand.New(rand.NewPCG(1, 1))
