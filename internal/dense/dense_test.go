@@ -172,3 +172,56 @@ func testPanel[T kernel.Float](t *testing.T) {
 		}
 	}
 }
+
+// TestEigen holds eigenvalues against gonum's, and vectors by what they are: orthonormal, and A v = value v.
+func TestEigen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 3, 10, 40} {
+		for _, rank := range []int{n, (n + 1) / 2, 0} {
+			a, packed := mat.NewSymDense(n, nil), []float64{}
+			for range rank {
+				v := mat.NewVecDense(n, nil)
+				for i := range n {
+					v.SetVec(i, rng.NormFloat64()*math.Pow(10, float64(i%3)))
+				}
+				a.SymRankOne(a, 1, v)
+			}
+			for i := range n {
+				for j := range i + 1 {
+					packed = append(packed, a.At(i, j))
+				}
+			}
+			values, vectors := Eigen(packed, n)
+			var e mat.EigenSym
+			if !e.Factorize(a, false) {
+				t.Fatal("gonum finds no eigenvalues")
+			}
+			want := e.Values(nil)
+			slices.Reverse(want)
+			tol := 1e-14 * float64(n) * max(want[0], 1)
+			for k, v := range vectors {
+				if math.Abs(values[k]-want[k]) > tol {
+					t.Errorf("n=%d, rank %d: eigenvalue %d is %v, gonum's %v", n, rank, k, values[k], want[k])
+				}
+				for i := range n {
+					sum := 0.0
+					for j := range n {
+						sum += a.At(i, j) * v[j]
+					}
+					if math.Abs(sum-values[k]*v[i]) > tol {
+						t.Errorf("n=%d, rank %d: element %d of A v is %v, want %v", n, rank, i, sum, values[k]*v[i])
+					}
+				}
+				for l := range k + 1 {
+					one := 0.0
+					if l == k {
+						one = 1
+					}
+					if got := kernel.Dot(v, vectors[l]); math.Abs(got-one) > 1e-13*float64(n) {
+						t.Errorf("n=%d, rank %d: vectors %d and %d have the product %v", n, rank, k, l, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -178,7 +178,7 @@ func TestIdentity(t *testing.T) {
 					if level != best && c.d > 5 && (workers == 1 || workers == 3) {
 						continue // slow in pure Go
 					}
-					got := mustTrain(t, src, Options{Options: train.Options{Workers: workers, Epochs: 20}, L2: c.l2, Solver: c.solver})
+					got := mustTrain(t, src, Options{Options: train.Options{Workers: workers, Epochs: 8}, L2: c.l2, Solver: c.solver})
 					got.Seconds = 0
 					if want == nil {
 						want = got
