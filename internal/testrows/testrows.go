@@ -37,8 +37,8 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 	return block.NewData(spec, blocks)
 }
 
-// Classes returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn.
-func Classes[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
+// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn.
+func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -57,7 +57,12 @@ func Classes[T kernel.Float](rows, features, classes int, wrong float64) *block.
 		}
 		y[r] = float64(best)
 	}
-	d := Dense[T](x, y, true)
+	return Classes[T](x, y, classes, true)
+}
+
+// Classes is Dense with class numbers below a number of classes as labels.
+func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool) *block.Data[T] {
+	d := Dense[T](x, y, bias)
 	d.Spec().Classes = nil
 	for c := range classes {
 		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(int64(c)))
