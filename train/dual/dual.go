@@ -48,7 +48,7 @@ type Result[T kernel.Float] struct {
 	Expansion *model.Expansion
 	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
 
-	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta
+	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta, times the row's weight
 	GramSeconds float64 // of Seconds, what the matrix of all inner products took
 	Computed    int64   // rows of inner products that were computed, some more than once if the memory was short of them
 }
@@ -70,6 +70,9 @@ func Bytes[T kernel.Float](rows int) int64 {
 // on weights, w = sum of alpha_i y_i x_i, and it stops by the same rules; see package perceptron. Voted and averaged forms are
 // those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
 //
+// A row's weight multiplies what it adds to its alpha, and its share of the loss; rows that weigh 0 change nothing. The voted form
+// takes no weights.
+//
 // The scores of all rows are kept up to date, so that a visit is a look at a score, and a mistake adds a row of the matrix of
 // k(x_i, x_j) + 1 to them. That matrix is computed first if it fits in opt.Memory; if not, a gram.RowCache computes its rows when
 // they are needed. More than two classes are learned one versus the rest, side by side on the same matrix, each as if it were alone:
@@ -87,6 +90,9 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 	}
 	if data.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
+	}
+	if data.Spec().Weighted && opt.Form == Voted {
+		return nil, errors.New("rows have weights, which the form voted has no use for: take the form averaged")
 	}
 	if data.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("%d rows are more than a dual training can number (%d)", data.Rows(), math.MaxInt32)
@@ -220,7 +226,7 @@ func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
 	}
 	out := make([]float64, len(support))
 	for k, i := range support {
-		out[k] = float64(m.y[i]) * float64(l.eta) * (float64(sums[i]) / over)
+		out[k] = float64(m.y[i]) * float64(l.step(i)) * (float64(sums[i]) / over)
 	}
 	return out
 }
@@ -296,11 +302,15 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 				r.Errors++
 			}
 			norm.add(b.First+int64(i), scores, i)
+			weight := 1.0
+			if b.W != nil {
+				weight = b.W[i]
+			}
 			for c, m := range l.machines {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
 				margin = min(margin, right)
-				r.Loss += max(0, -right)
+				r.Loss += float64(max(0, -right) * weight)
 			}
 		}
 		if r.Expansion == nil {
