@@ -302,15 +302,11 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 				r.Errors++
 			}
 			norm.add(b.First+int64(i), scores, i)
-			weight := 1.0
-			if b.W != nil {
-				weight = b.W[i]
-			}
 			for c, m := range l.machines {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
 				margin = min(margin, right)
-				r.Loss += float64(max(0, -right) * weight)
+				r.Loss += float64(max(0, -right) * b.Weight(i))
 			}
 		}
 		if r.Expansion == nil {

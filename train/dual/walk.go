@@ -81,7 +81,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 					y = -1
 				}
 				m.y[int(b.First)+i] = y
-				if b.W != nil && b.W[i] == 0 {
+				if b.Weight(i) == 0 {
 					m.scores[int(b.First)+i] = T(math.NaN())
 				}
 			}

@@ -426,11 +426,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			}
 			m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
 			if !(m >= 0) {
-				if run.W != nil {
-					s.loss -= float64(m * run.W[i])
-				} else {
-					s.loss -= m
-				}
+				s.loss -= float64(m * run.Weight(i))
 			}
 			s.margin = min(s.margin, m)
 		}
