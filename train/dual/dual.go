@@ -70,8 +70,7 @@ func Bytes[T kernel.Float](rows int) int64 {
 // on weights, w = sum of alpha_i y_i x_i, and it stops by the same rules; see package perceptron. Voted and averaged forms are
 // those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
 //
-// A row's weight multiplies what it adds to its alpha, and its share of the loss; rows that weigh 0 change nothing. The voted form
-// takes no weights.
+// A row's weight multiplies what it adds to its alpha, and its share of the loss; rows that weigh 0 change nothing.
 //
 // The scores of all rows are kept up to date, so that a visit is a look at a score, and a mistake adds a row of the matrix of
 // k(x_i, x_j) + 1 to them. That matrix is computed first if it fits in opt.Memory; if not, a gram.RowCache computes its rows when
@@ -90,9 +89,6 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 	}
 	if data.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
-	}
-	if data.Spec().Weighted && opt.Form == Voted {
-		return nil, errors.New("rows have weights, which the form voted has no use for: take the form averaged")
 	}
 	if data.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("%d rows are more than a dual training can number (%d)", data.Rows(), math.MaxInt32)
@@ -206,6 +202,13 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		if l.opt.Form == Voted {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
+	}
+	if l.opt.Form == Voted && l.weigh != nil {
+		var steps []T
+		for _, i := range support {
+			steps = append(steps, l.step(i))
+		}
+		e.Steps = model.Pack(steps)
 	}
 	r.Expansion = e
 }

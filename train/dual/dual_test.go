@@ -225,9 +225,6 @@ func TestForms(t *testing.T) {
 				n[j]++
 			}
 			for _, form := range Forms {
-				if weighted && form == Voted {
-					continue
-				}
 				r := mustTrain(t, d, Options{Options: train.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
 				what := fmt.Sprintf("%+v, bias %v, %s", c.kernel, bias, form)
 				if !slices.Equal(r.Mistakes, n) || r.Visits != int64(3*len(x)) {
@@ -426,7 +423,6 @@ func TestErrors(t *testing.T) {
 		{"too large for float32", nil, huge, Options{}},
 		{"too large for float32", nil, huge, Options{Kernel: model.Kernel{Kind: "poly"}}},
 		{"eta is 1e-300", nil, d, Options{Options: train.Options{Eta: 1e-300}}},
-		{"use for: take the form averaged", nil, testrows.Weighted(d, wholes), Options{Form: Voted}},
 		{"canceled", cancelled, d, Options{}},
 	} {
 		if c.ctx == nil {
