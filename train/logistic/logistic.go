@@ -18,7 +18,7 @@ import (
 type Solver string
 
 const (
-	Auto   Solver = "auto"   // Newton of two classes and up to 400 columns, else LBFGS
+	Auto   Solver = "auto"   // Newton of two classes and up to 256 columns, else LBFGS
 	Newton Solver = "newton" // few passes with the matrix of second derivatives, and standard errors; of two classes
 	LBFGS  Solver = "lbfgs"  // any number of columns
 	SGD    Solver = "sgd"    // near to the optimum in few passes
@@ -60,7 +60,7 @@ const (
 	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
-	widest     = 400 // columns up to which Newton's method is chosen
+	widest     = 256 // columns up to which Newton's method is chosen
 
 	lbfgsEpochs = 1000 // its default: few passes are the rule, but many may be needed, as with features that nearly depend on each other
 )
