@@ -185,6 +185,26 @@ func TestLedoitWolf(t *testing.T) {
 			t.Errorf("class %v: share %v, want %v", label, r.Shrinkage[class], want)
 		}
 	}
+	whole := 0
+	for seed := range uint64(20) { // rows without correlation
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var x [][]float64
+		var y []float64
+		for i := range 40 {
+			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
+		}
+		r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Shrinkage: LedoitWolf})
+		want := ledoitWolfShare(x, y, 1)
+		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
+			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
+		}
+		if want == 1 {
+			whole++
+		}
+	}
+	if whole == 0 {
+		t.Error("no share is 1")
+	}
 	many, labels := draw(20000, 10, 2, 3)
 	few := mustTrainWith(t, testrows.Dense[float64](many, labels, true), Options{Shrinkage: LedoitWolf})
 	for class, v := range few.Shrinkage {

@@ -70,7 +70,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 		beta := (fourth[class]/n - squares) / float64(d) / n
 		delta := (squares - float64(trace*mu)) / float64(d)
 		share := 0.0
-		if beta = min(beta, delta); beta > 0 && d > 1 {
+		if beta = min(beta, delta); beta > 0 {
 			share = beta / delta
 		}
 		shares = append(shares, share)

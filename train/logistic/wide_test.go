@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"halfspace/block"
+	"halfspace/internal/dense"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -98,6 +99,78 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 		}
 	}
 	return loss, errors, first
+}
+
+// TestSoftmax holds losses and factors of scores, also far apart ones, against sums in an order that loses nothing.
+func TestSoftmax(t *testing.T) {
+	for _, c := range []struct {
+		scores []float64
+		y      float64
+	}{{[]float64{40, 0, 1}, 0}, {[]float64{40, 0, 1}, 2}, {[]float64{-800, 800, 0}, 1}, {[]float64{1, 1, 1}, 1}, {[]float64{-3, 2, 5}, 1}} {
+		scores, factors := make([]float64, 3*dense.PanelRows), make([]float64, dense.PanelRows*dense.PanelCols)
+		others, loss := 0.0, 0.0 // sums of e^(s_k - s_y)
+		for k, s := range c.scores {
+			scores[k*dense.PanelRows] = s
+			if k != int(c.y) {
+				others += math.Exp(s - c.scores[int(c.y)])
+			}
+		}
+		loss = math.Log1p(others)
+		r := sums{margin: math.Inf(1)}
+		softmax(scores, []float64{c.y}, factors, &r)
+		if math.Abs(r.loss-loss) > 1e-14*loss {
+			t.Errorf("%v: loss %v, want %v", c, r.loss, loss)
+		}
+		for k, s := range c.scores {
+			want := -others / (1 + others)
+			if k != int(c.y) {
+				want = math.Exp(s-c.scores[int(c.y)]) / (1 + others)
+			}
+			if math.Abs(factors[k]-want) > 1e-14*math.Abs(want) {
+				t.Errorf("%v: factor %d is %v, want %v", c, k, factors[k], want)
+			}
+		}
+	}
+}
+
+// TestHistory: the last ten steps are remembered, the direction is that of Newton's where they span all variables of a quadratic
+// objective, and a step along which the gradient falls is left out.
+func TestHistory(t *testing.T) {
+	curvature := []float64{1, 10, 100}
+	var h history
+	for i := range 12 {
+		v, next, g, gNext := make([]float64, 3), make([]float64, 3), make([]float64, 3), make([]float64, 3)
+		next[i%3] = float64(i + 1)
+		gNext[i%3] = next[i%3] * curvature[i%3]
+		h.add(v, next, g, gNext)
+	}
+	if len(h.pairs) != remembered || h.pairs[0].sy != 9*100 || h.pairs[9].sy != 12*12*100 {
+		t.Errorf("%d pairs, %+v to %+v", len(h.pairs), h.pairs[0], h.pairs[len(h.pairs)-1])
+	}
+	for i, v := range h.direction([]float64{1, 1, 1}) {
+		if math.Abs(v*curvature[i]+1) > 1e-12 {
+			t.Errorf("element %d of the direction is %v, want %v", i, v, -1/curvature[i])
+		}
+	}
+	h.add([]float64{0, 0, 0}, []float64{1, 0, 0}, []float64{1, 0, 0}, []float64{0, 0, 0})
+	if h.pairs[9].sy != 12*12*100 {
+		t.Error("a step of negative curvature is remembered")
+	}
+}
+
+// TestConstant: a column that is constant but for rounding, next to the bias, changes no score.
+func TestConstant(t *testing.T) {
+	x, y := draw(300, 3, 5)
+	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
+	for i := range x {
+		x[i] = append(x[i], 0.1)
+	}
+	r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
+	w := r.Weights
+	nearly(t, "effect", []float64{w[0], w[1], w[2], w[4] + 0.1*w[3]}, plain.Weights, 1e-7)
+	if !r.Converged || math.Abs(w[3]) > 1e-3 {
+		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
+	}
 }
 
 // TestClassesRenamed: classes in another order have the same weights in that order.
