@@ -256,3 +256,38 @@ func ledoitWolfShare(x [][]float64, y []float64, label float64) float64 {
 	}
 	return min(b2, d2) / d2
 }
+
+// TestWeights: a weight of k is the row k times, 0 is the row left out, shrunk or not, also where the pass is repeated.
+func TestWeights(t *testing.T) {
+	for _, c := range []struct {
+		classes int
+		offset  float64
+		opt     Options
+	}{{2, 0, Options{}}, {3, 0, Options{Solver: Eigen}}, {2, 8000, Options{}}, {2, 0, Options{Shrinkage: LedoitWolf}}, {3, 3, Options{Shrinkage: LedoitWolf}}} {
+		x, _ := draw(300, 4, c.offset, 3)
+		var labels, repeatedY []float64
+		var repeated [][]float64
+		for r := range x {
+			label := float64(r / 7 % c.classes)
+			labels = append(labels, label)
+			for range r % 4 {
+				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, label)
+			}
+		}
+		rows := rowsOf[float64](x, labels, c.classes, true)
+		weighted := testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) })
+		want := mustTrainWith(t, rowsOf[float64](repeated, repeatedY, c.classes, true), c.opt)
+		for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+			r := mustTrainWith(t, src, c.opt)
+			near(t, fmt.Sprint(c), r.Exact, want.Exact, 1e-8)
+			near(t, fmt.Sprint(c)+" shares", r.Shrinkage, want.Shrinkage, 1e-8)
+			for i, v := range want.Projection {
+				near(t, fmt.Sprint(c)+" direction", r.Projection[i], v, 1e-7)
+			}
+		}
+		none := testrows.Weighted(rows, func(r int) float64 { return labels[r] })
+		if _, err := Train(t.Context(), none, c.opt); err == nil || !strings.Contains(err.Error(), "no row is of the class") {
+			t.Errorf("error %v where no row of a class has weight", err)
+		}
+	}
+}

@@ -84,6 +84,8 @@ const maxColumns = 1 << 14
 // mean taken from the rows, which changes S in nothing but rounding. LedoitWolf makes a pass for each class and one more. Cholesky's
 // factor solves for w. Where S is singular, as with a column twice, a small ridge makes it regular.
 //
+// A row of weight k counts as k rows, also where LedoitWolf asks how many there are.
+//
 // All is float64, in the order of packages gram and dense within a run, and then over runs in row order: the result depends neither
 // on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, a class without rows, no
 // feature that varies within a class, features that overflow, too many columns, whatever src fails with, and ctx's error.
@@ -205,7 +207,7 @@ func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float
 		}
 		r.Exact = factor.Solve(diff)
 		if spec.Bias {
-			r.Exact = append(r.Exact, log(float64(m.n[1]), float64(m.n[0]))-kernel.Dot(r.Exact, middle))
+			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-kernel.Dot(r.Exact, middle))
 		}
 	} else {
 		for class, w := range weights {
@@ -215,7 +217,7 @@ func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float
 			}
 			r.Exact = append(r.Exact, w...)
 			if spec.Bias {
-				r.Exact = append(r.Exact, log(float64(m.n[class]), m.rows())-kernel.Dot(w, middle))
+				r.Exact = append(r.Exact, log(m.n[class], m.rows())-kernel.Dot(w, middle))
 			}
 		}
 	}
@@ -230,7 +232,7 @@ func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 	root := make([]float64, k)
 	var g []float64 // M' S^-1 M
 	for i := range k {
-		root[i] = math.Sqrt(float64(m.n[i]) / m.rows())
+		root[i] = math.Sqrt(m.n[i] / m.rows())
 		for j := range i + 1 {
 			g = append(g, float64(root[i]*root[j])*kernel.Dot(from[i], weights[j]))
 		}

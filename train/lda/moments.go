@@ -13,14 +13,14 @@ import (
 	"halfspace/train"
 )
 
-// moments are sums over rows: of the products of columns, and for each class the number of rows and the columns' sums.
+// moments are sums over rows: of the products of columns, and for each class the rows' weights and the columns' sums.
 type moments struct {
 	products *gram.Symmetric[float64]
 	classes
 }
 
 type classes struct {
-	n        []int64
+	n        []float64 // the number of rows, each counting as often as it weighs
 	sums     [][]float64
 	noLabels bool
 }
@@ -46,7 +46,7 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 	if err != nil {
 		return nil, err
 	}
-	m := &moments{products, classes{n: make([]int64, k), sums: make([][]float64, k)}}
+	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
 	for class := range k {
 		m.sums[class] = make([]float64, cols)
 	}
@@ -69,7 +69,7 @@ const all = -1 // classes
 
 // sumClasses computes the sums of the classes over the rows of a run, and sets s to their weights in the products.
 func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T], s []float64, k, only int) classes {
-	c := classes{n: make([]int64, k), sums: make([][]float64, k)}
+	c := classes{n: make([]float64, k), sums: make([][]float64, k)}
 	clear(s)
 	if run.Y == nil {
 		c.noLabels = true
@@ -99,9 +99,12 @@ func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T], s []float64
 				continue
 			}
 			set[i] = class/dense.PanelCols*dense.PanelRows*dense.PanelCols + i*dense.PanelCols + class%dense.PanelCols
-			factors[set[i]] = 1
-			s[lo+i] = 1
-			c.n[class]++
+			weight := 1.0
+			if run.W != nil {
+				weight = run.W[lo+i]
+			}
+			factors[set[i]], s[lo+i] = weight, weight
+			c.n[class] += weight
 		}
 		p.Add()
 	}
@@ -124,16 +127,18 @@ func (c *classes) add(d classes) {
 // rows returns the number of rows of all classes.
 func (c *classes) rows() (n float64) {
 	for _, v := range c.n {
-		n += float64(v)
+		n += v
 	}
 	return n
 }
 
-// means returns the mean of each column in a class, zeros if the class has no rows.
+// means returns the mean of each column in a class, zeros if it has no rows.
 func (m *moments) means(class int) []float64 {
 	means := make([]float64, len(m.sums[class]))
 	for i, v := range m.sums[class] {
-		means[i] = v / max(1, float64(m.n[class]))
+		if m.n[class] > 0 {
+			means[i] = v / m.n[class]
+		}
 	}
 	return means
 }
@@ -205,7 +210,7 @@ func (s shifted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 				return
 			}
 			c := block.New[T](b.First, b.Len(), b.Cols)
-			c.Y = b.Y
+			c.Y, c.W = b.Y, b.W
 			if b.Sparse == nil {
 				copy(c.X, b.X)
 			}

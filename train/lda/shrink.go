@@ -41,7 +41,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 		c, _ := one.covariance(d)
 		units[class] = make([]float64, d)
 		for i := range d {
-			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/float64(m.n[class])
+			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.n[class]
 			if units[class][i] = 1 / math.Sqrt(variance); variance <= 1e-13*square {
 				units[class][i] = 1 // a constant column, but for rounding
 			}
@@ -55,7 +55,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 	passed()
 	s = make([]float64, d*(d+1)/2)
 	for class, c := range covariances {
-		n, u := float64(m.n[class]), units[class]
+		n, u := m.n[class], units[class]
 		squares, trace := 0.0, 0.0
 		for i := range d {
 			for j := range i {
@@ -108,13 +108,16 @@ func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], wor
 					dense[c] = values[i]
 				}
 			}
-			q := 0.0
+			weight, q := 1.0, 0.0
+			if run.W != nil {
+				weight = run.W[r]
+			}
 			mean, unit := means[class], units[class]
 			for i, x := range row[:d] {
 				v := (float64(x) - mean[i]) * unit[i]
 				q = math.FMA(v, v, q)
 			}
-			sums[class] = math.FMA(q, q, sums[class])
+			sums[class] = math.FMA(float64(weight*q), q, sums[class])
 		}
 		return sums
 	}

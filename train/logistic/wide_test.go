@@ -117,7 +117,7 @@ func TestSoftmax(t *testing.T) {
 		}
 		loss = math.Log1p(others)
 		r := sums{margin: math.Inf(1)}
-		softmax(scores, []float64{c.y}, factors, &r)
+		softmax(scores, []float64{c.y}, nil, factors, &r)
 		if math.Abs(r.loss-loss) > 1e-14*loss {
 			t.Errorf("%v: loss %v, want %v", c, r.loss, loss)
 		}
@@ -340,6 +340,68 @@ func TestSGD(t *testing.T) {
 					t.Errorf("%d updates in %d epochs, converged %v", r.Updates, r.Epochs, r.Converged)
 				}
 			}
+		}
+	}
+}
+
+// TestWeights: a weight of k is the row k times, 0 is the row left out, by every solver.
+func TestWeights(t *testing.T) {
+	x, y := draw(400, 4, 6)
+	weight := func(r int) float64 { return float64(r % 4) }
+	for _, classes := range []int{2, 3} {
+		labels, make := y, testrows.Dense[float64]
+		if classes > 2 {
+			labels = several(x, classes)
+			make = func(x [][]float64, y []float64, bias bool) *block.Data[float64] {
+				return testrows.Classes[float64](x, y, classes, bias)
+			}
+		}
+		var repeated [][]float64
+		var repeatedY []float64
+		for r := range x {
+			for range r % 4 {
+				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, labels[r])
+			}
+		}
+		for _, bias := range []bool{true, false} {
+			weighted, rows := testrows.Weighted(make(x, labels, bias), weight), make(repeated, repeatedY, bias)
+			for _, solver := range []Solver{Newton, LBFGS} {
+				if solver == Newton && classes > 2 {
+					continue
+				}
+				want := mustTrain(t, rows, Options{L2: 2, Solver: solver})
+				for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+					r := mustTrain(t, src, Options{L2: 2, Solver: solver})
+					nearly(t, string(solver), r.Weights, want.Weights, 1e-8)
+					if solver == Newton {
+						nearly(t, "standard errors", r.StdErrors, want.StdErrors, 1e-8)
+					}
+					if math.Abs(r.Loss/want.Loss-1) > 1e-9 {
+						t.Errorf("%s: loss %v, want %v", solver, r.Loss, want.Loss)
+					}
+				}
+			}
+		}
+		best := mustTrain(t, make(repeated, repeatedY, true), Options{L2: 2, Solver: LBFGS})
+		near := mustTrain(t, testrows.Weighted(make(x, labels, true), weight), Options{L2: 2, Solver: SGD})
+		if over := near.Loss/best.Loss - 1; math.Abs(over) > 0.02 {
+			t.Errorf("SGD's loss is %v above the optimum's", over)
+		}
+		all := testrows.Weighted(make(x, labels, true), func(int) float64 { return 1 })
+		if got, want := mustTrain(t, all, Options{L2: 2}), mustTrain(t, make(x, labels, true), Options{L2: 2}); !slices.Equal(got.Exact, want.Exact) {
+			t.Error("weights of 1 change the result")
+		}
+		for _, solver := range []Solver{Auto, SGD} {
+			if _, err := Train(t.Context(), testrows.Weighted(make(x, labels, true), func(int) float64 { return 0 }), Options{Solver: solver}); err != errWeightless {
+				t.Errorf("%s: error %v without any weight", solver, err)
+			}
+		}
+	}
+	// Rows of weight 0 have no say in whether a plane separates the others.
+	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
+	for _, solver := range []Solver{Newton, LBFGS} {
+		if _, err := Train(t.Context(), line, Options{Solver: solver}); err != ErrSeparable {
+			t.Errorf("%s: error %v", solver, err)
 		}
 	}
 }
