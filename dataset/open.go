@@ -38,7 +38,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep = nil
+	opt.Keep, opt.float = nil, floatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err

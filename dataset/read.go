@@ -64,7 +64,8 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
-	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
+	float    arrow.DataType // of the blocks' values; nil where there are none
 
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
 	// and Workers.
@@ -256,6 +257,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
+	opt.float = floatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
