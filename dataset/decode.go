@@ -63,8 +63,13 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	return floatsOf[float64](r, values, n)
 }
 
+// smallDictionary is how many bytes a dictionary may take in any case.
+const smallDictionary = 64 << 10
+
 func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page.Buffer {
-	if n > maxBatchRows { // so that it takes no more memory than a batch does
+	// What it takes meanwhile is no more than for a batch, and what it keeps hardly more than the dictionary does.
+	size := n * sizeOf[T]()
+	if n > maxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
 	}
 	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
@@ -80,7 +85,7 @@ func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page
 	if err != nil {
 		return nil
 	}
-	made := r.pool.Get(n * sizeOf[T]())
+	made := r.pool.Get(size)
 	if _, exact := view.read(0, n, page.As[T](made.Bytes)); !exact {
 		made.Release()
 		return nil

@@ -14,8 +14,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/block"
+	"halfspace/internal/page"
 	"halfspace/kernel"
 )
 
@@ -191,5 +193,38 @@ func TestDictionaryTypes(t *testing.T) {
 	}
 	if read != 2*rows {
 		t.Errorf("%d rows, want %d", read, 2*rows)
+	}
+}
+
+// TestLargeDictionaries: a dictionary that would take more memory than before, or more than a batch on the way, isn't
+// converted.
+func TestLargeDictionaries(t *testing.T) {
+	pool := page.NewPool(memory.DefaultAllocator)
+	p := arrow.PrimitiveTypes
+	long := leaf{column{typ: p.Int64}, pschema.NewColumn(pschema.NewInt64Node("x", parquet.Repetitions.Required, -1), 0, 0)}
+	short := leaf{column{typ: p.Int32}, pschema.NewColumn(pschema.NewInt32Node("x", parquet.Repetitions.Required, -1), 0, 0)}
+	for _, c := range []struct {
+		col         leaf
+		width, n    int
+		float       arrow.DataType
+		isConverted bool
+	}{
+		{long, 8, maxBatchRows, p.Float32, true},
+		{long, 8, maxBatchRows, p.Float64, true},
+		{long, 8, maxBatchRows + 1, p.Float32, false},
+		{short, 4, maxBatchRows, p.Float32, true},
+		{short, 4, smallDictionary / 8, p.Float64, true},
+		{short, 4, smallDictionary/8 + 1, p.Float64, false},
+	} {
+		c.col.float = c.float
+		r := columnReader{col: c.col, pool: pool}
+		values := pool.Get(c.n * c.width)
+		clear(values.Bytes)
+		made := r.floats(values, c.n)
+		if made != nil != c.isConverted {
+			t.Errorf("%d values of %d bytes to %s: converted %t", c.n, c.width, c.float, made != nil)
+		}
+		made.Release()
+		values.Release()
 	}
 }
