@@ -57,6 +57,7 @@ type worker[T kernel.Float] struct {
 	packed []T
 	stride int
 	block  []T
+	packer packer[T]
 }
 
 func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
@@ -80,14 +81,14 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	}
 	packed, w := cut(room*p.b.cols), make([]worker[T], workers)
 	for i := range w {
-		w[i] = worker[T]{rows, cut(rows * p.a.cols), stride, cut(rows * stride)}
+		w[i] = worker[T]{rows: rows, packed: cut(rows * p.a.cols), stride: stride, block: cut(rows * stride)}
 	}
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
 		const group = 8 // tiles of columns for each task
-		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(_, task int) {
+		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
 			at := task * group * p.nr
-			p.b.pack(packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
+			w[worker].packer.pack(p.b, packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
 		})
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 		cuts := p.cut(lo, workers)
 		err = block.Parallel(ctx, workers, len(cuts)-1, func(worker, task int) {
 			task = len(cuts) - 2 - task // of a triangle the longest rows first, so that the shortest are left for the end
-			p.rows(w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
+			p.rows(&w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})
 		if err != nil {
 			return err
@@ -144,8 +145,8 @@ func (p *product[T]) cut(lo, workers int) []int {
 }
 
 // rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed.
-func (p *product[T]) rows(w worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
-	p.a.pack(w.packed, p.mr, w.rows, 0, i0, i1)
+func (p *product[T]) rows(w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
+	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
 	whole := hi // columns up to there are in no tile that isn't all of the result
 	if p.triangle {
 		hi = min(hi, i1)
@@ -175,7 +176,7 @@ func (p *product[T]) rows(w worker[T], number int, packed []T, room, i0, i1, lo,
 }
 
 // panel adds to a block of the result the products of the columns from k on.
-func (p *product[T]) panel(w worker[T], packed []T, b *part[T], lo, k int) {
+func (p *product[T]) panel(w *worker[T], packed []T, b *part[T], lo, k int) {
 	n := min(kc, p.b.cols-k)
 	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]
 	for j := b.j; j < b.j+b.cols; j += p.nr {
