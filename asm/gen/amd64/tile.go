@@ -3,6 +3,7 @@ package amd64
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -10,6 +11,10 @@ import (
 // accumulators; AVX-512 has room for 24. They hide the latency of the fma, and each k loads 2 vectors and a broadcast for
 // each row, fewer than the load ports can take.
 const tileVectors = 2
+
+// aheadLines is how many cache lines of the next panel of b are prefetched for each panel of a: a part of them, since the misses
+// that a core has under way are few, and a's loads from the second-level cache need some.
+const aheadLines = 12
 
 // tileShape returns MR and NR.
 func (w *Writer) tileShape() (mr, nr int) {
@@ -36,9 +41,8 @@ func (w *Writer) tile() {
 	w.Load(w.Param("grow"), grow)
 	w.SHLQ(imm(w.log2()), grow)
 	w.Load(w.Param("add"), add)
-	size := w.GP64() // of b: what follows it is prefetched, the next panel mostly
-	w.MOVQ(n, size)
-	w.SHLQ(imm(w.log2()), size)
+	ahead := w.GP64() // what follows b is prefetched, the next panel mostly
+	w.LEAQ(operand.Mem{Base: b, Index: n, Scale: uint8(w.Size)}, ahead)
 
 	next, nextLdc := w.GP64(), w.GP64() // the rows of c that are prefetched
 	w.MOVQ(c, next)
@@ -53,13 +57,14 @@ func (w *Writer) tile() {
 		w.zero(acc[i]...)
 	}
 	w.prefetchRows(next, nextLdc, grow)
+	for j := range aheadLines {
+		w.PREFETCHT1(mem(ahead, j*cacheLine))
+	}
+	w.ADDQ(imm(aheadLines*cacheLine), ahead)
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
 	w.Label(loop)
-	for j := 0; j < tileVectors*w.ISA.Bytes; j += cacheLine {
-		w.PREFETCHT1(at(row, size, j))
-	}
 	v := w.full(tileVectors)
 	for j, r := range v {
 		w.movp(mem(row, j*w.ISA.Bytes), r)
