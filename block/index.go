@@ -9,9 +9,10 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T]
-	sparse []*Block[T]
-	per    int // rows in each block but the last
+	dense   *kernel.Rows[T]
+	weights [][]float64 // of the chunks of dense rows; nil if every row weighs 1
+	sparse  []*Block[T]
+	per     int // rows in each block but the last
 }
 
 // Index returns an index over the rows. It is an error to have more rows than a 32-bit
@@ -31,14 +32,18 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		return &Index[T]{sparse: d.blocks, per: first.Len()}, nil
 	}
 	var x, y [][]T
+	var weights [][]float64
 	for _, b := range d.blocks {
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
 			x = append(x, b.X[lo*b.Stride:hi*b.Stride])
 			y = append(y, b.Y[lo:hi])
+			if b.W != nil {
+				weights = append(weights, b.W[lo:hi])
+			}
 		}
 	}
-	return &Index[T]{dense: kernel.NewRows(x, y, first.Stride)}, nil
+	return &Index[T]{dense: kernel.NewRows(x, y, first.Stride), weights: weights}, nil
 }
 
 // Ahead returns the features of rows lo to hi of a chunk of kernel.ChunkRows rows, as Epoch takes them for its
@@ -51,8 +56,8 @@ func (x *Index[T]) Ahead(chunk, lo, hi, stride int) []T {
 	return rows[min(lo*stride, len(rows)):min(hi*stride, len(rows))]
 }
 
-// Epoch runs the perceptron in the order of idx, which holds row numbers; see kernel.EpochIndexed. What it writes to
-// log are positions in idx.
+// Epoch runs the perceptron, without a look at weights of rows, in the order of idx, which holds row numbers; see
+// kernel.EpochIndexed. What it writes to log are positions in idx.
 func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int) {
 	if x.dense != nil {
 		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
@@ -70,8 +75,8 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 	return len(idx), updates
 }
 
-// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin. It
-// prefetches nothing.
+// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin, and does not
+// weigh 0. The update is eta times the row's weight. It prefetches nothing.
 func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32) (visits, updates int) {
 	for i, id := range idx {
 		var y, s T
@@ -83,7 +88,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 			b, r := x.sparse[int(id)/x.per], int(id)%x.per
 			y, s = b.Y[r], b.score(r, w)
 		}
-		if !within(y, s, margin) {
+		if !within(y, s, margin) || x.weight(id) == 0 {
 			continue
 		}
 		x.Add(id, eta, w)
@@ -96,12 +101,23 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 	return len(idx), updates
 }
 
-// Add adds a times the label of the row of that number times the row to w, as an update of Epoch does.
+// weight returns the weight of the row of that number.
+func (x *Index[T]) weight(id uint32) float64 {
+	switch {
+	case x.dense == nil:
+		return x.sparse[int(id)/x.per].weight(int(id) % x.per)
+	case x.weights == nil:
+		return 1
+	}
+	return x.weights[id/kernel.ChunkRows][id%kernel.ChunkRows]
+}
+
+// Add is Block.Add for the row of that number.
 func (x *Index[T]) Add(id uint32, a T, w []T) {
 	if x.dense == nil {
 		x.sparse[int(id)/x.per].Add(uint32(int(id)%x.per), a, w)
 		return
 	}
 	row, y := x.dense.Row(int(id))
-	kernel.Axpy(a*y, row, w)
+	kernel.Axpy(times(a*y, x.weight(id)), row, w)
 }

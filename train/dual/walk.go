@@ -70,15 +70,9 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			if b == nil || b.Y == nil {
 				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
 			}
-			for i, y := range b.Y {
-				switch {
-				case classes == 1:
-				case int(y) == c:
-					y = 1
-				default:
-					y = -1
-				}
-				m.y[int(b.First)+i] = y
+			own := m.y[b.First:][:b.Len()]
+			if copy(own, b.Y); classes > 1 {
+				train.Relabel(own, own, c)
 			}
 		}
 		l.machines = append(l.machines, m)
