@@ -3,6 +3,7 @@ package gram
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -17,7 +18,7 @@ const panelRows = 32
 //
 // weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
 //
-// All is float64. Within a run of 4,096 rows, rows are cut into panels of 32; a panel's sum starts at +0 and is
+// All is float64. Within a run of 4,096 rows, those whose weight isn't 0 are cut into panels of 32; a panel's sum starts at +0 and is
 // fma(x[r][i], s[r]*x[r][j], sum), j <= i, with r ascending; panels are added in order to zeros, and runs in row order to
 // zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s []float64),
@@ -142,7 +143,8 @@ func (s sums) store(m *Symmetric[float64]) {
 type weigher[T kernel.Float] struct {
 	cols          int
 	wide, weighed []float64
-	dense         []T // of sparse rows
+	rows          []T       // where rows are gathered
+	s             []float64 // their weights
 }
 
 func newWeigher[T kernel.Float](cols int) *weigher[T] {
@@ -152,43 +154,57 @@ func newWeigher[T kernel.Float](cols int) *weigher[T] {
 
 // sum adds the rows of r to block rows lo to hi of its sums.
 func (w *weigher[T]) sum(r *run[T], lo, hi int) {
-	for k := 0; k < len(r.s); k += panelRows {
-		n := min(panelRows, len(r.s)-k)
-		w.fill(r.Slice(k, k+n), r.s[k:k+n], hi)
-		for i := lo; i < hi; i++ {
+	for k := 0; k < len(r.s); {
+		var x []T
+		var s []float64
+		x, s, k = w.panel(r, k)
+		w.fill(x, s, r.Stride, hi)
+		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(kernel.OuterCols, up(w.cols-i*kernel.OuterCols, 4))
-			a := w.wide[i*panelRows*kernel.OuterCols:][:n*kernel.OuterCols]
+			a := w.wide[i*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 			for j := range i + 1 {
-				b := w.weighed[j*panelRows*kernel.OuterCols:][:n*kernel.OuterCols]
+				b := w.weighed[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
 			}
 		}
 	}
 }
 
-// fill fills the first so many blocks of columns with rows.
-func (w *weigher[T]) fill(rows *block.Block[T], s []float64, blocks int) {
-	x := rows.X
-	if rows.Sparse != nil {
-		x = w.densify(rows)
+// panel returns the next rows of r from row k on whose weights aren't 0, a panel at most, their weights, and where to go on. They are
+// gathered if some are left out, as half of them are in a support vector machine, or if rows are sparse.
+func (w *weigher[T]) panel(r *run[T], k int) (x []T, s []float64, next int) {
+	n := min(panelRows, len(r.s)-k)
+	if r.Sparse == nil && !slices.Contains(r.s[k:k+n], 0) {
+		return r.X[k*r.Stride:], r.s[k : k+n], k + n
 	}
+	if w.rows == nil {
+		w.rows, w.s = make([]T, panelRows*r.Stride), make([]float64, panelRows)
+	}
+	for n = 0; n < panelRows && k < len(r.s); k++ {
+		if r.s[k] == 0 {
+			continue
+		}
+		row := w.rows[n*r.Stride:][:r.Stride]
+		if r.Sparse == nil {
+			copy(row, r.X[k*r.Stride:])
+		} else {
+			clear(row)
+			columns, values := r.Sparse.Row(k)
+			for i, c := range columns {
+				row[c] = values[i]
+			}
+		}
+		w.s[n] = r.s[k]
+		n++
+	}
+	return w.rows, w.s[:n], k
+}
+
+// fill fills the first so many blocks of columns with rows.
+func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
 	for j := range blocks {
 		first := j * kernel.OuterCols
 		at := first * panelRows
-		kernel.Weigh(w.wide[at:], w.weighed[at:], x[first:], s, rows.Stride, min(kernel.OuterCols, up(w.cols-first, 4)))
+		kernel.Weigh(w.wide[at:], w.weighed[at:], x[first:], s, stride, min(kernel.OuterCols, up(w.cols-first, 4)))
 	}
-}
-
-func (w *weigher[T]) densify(rows *block.Block[T]) []T {
-	if w.dense == nil {
-		w.dense = make([]T, panelRows*rows.Stride)
-	}
-	clear(w.dense)
-	for r := range rows.Len() {
-		columns, values := rows.Sparse.Row(r)
-		for k, c := range columns {
-			w.dense[r*rows.Stride+int(c)] = values[k]
-		}
-	}
-	return w.dense
 }

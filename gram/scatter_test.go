@@ -38,10 +38,13 @@ func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) 
 	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks)
 }
 
-// weights are positive numbers that depend on the row's number alone.
+// weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some.
 func weights[T kernel.Float](run block.Run[T], s []float64) {
 	for i := range s {
-		s[i] = 1 / (1 + float64((run.First+int64(i))%97))
+		n := (run.First + int64(i)) % 97
+		if s[i] = 1 / (1 + float64(n)); n >= 70 && n%3 > 0 {
+			s[i] = 0
+		}
 	}
 }
 
@@ -49,15 +52,18 @@ func weights[T kernel.Float](run block.Run[T], s []float64) {
 func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 	total := 0.0
 	for lo := 0; lo < len(x); lo += block.RunRows {
-		run := 0.0
-		for k := lo; k < min(len(x), lo+block.RunRows); k += 32 {
-			sum := 0.0
-			for r := k; r < min(len(x), lo+block.RunRows, k+32); r++ {
-				sum = math.FMA(float64(x[r][i]), float64(s[r]*float64(x[r][j])), sum)
+		run, sum, rows := 0.0, 0.0, 0
+		for r := lo; r < min(len(x), lo+block.RunRows); r++ {
+			if s[r] == 0 {
+				continue
 			}
-			run += sum
+			sum = math.FMA(float64(x[r][i]), float64(s[r]*float64(x[r][j])), sum)
+			if rows++; rows%32 == 0 {
+				run += sum
+				sum = 0
+			}
 		}
-		total += run
+		total += run + sum
 	}
 	return total
 }
