@@ -286,7 +286,10 @@ func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
 		columns[in.label][r] = label
 	}
 	for last := -1; ; {
-		if rest = bytes.TrimLeft(rest, blankBytes); len(rest) == 0 {
+		for len(rest) > 0 && isBlank(rest[0]) {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
 			return nil
 		}
 		pair := rest
