@@ -125,6 +125,8 @@ type Training struct {
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
+	CrossValidation *CrossValidation `json:"cross_validation,omitempty"`
+
 	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
@@ -142,6 +144,12 @@ type Misclassified struct {
 type Optimum struct {
 	Objective float64 `json:"objective"`   // loss and penalty
 	Gap       float64 `json:"duality_gap"` // Objective less that of a point of the dual problem: the optimum is nearer than that
+}
+
+// CrossValidation tells how models with the same options do on rows that they weren't trained on.
+type CrossValidation struct {
+	Folds  int   `json:"folds"`
+	Errors int64 `json:"errors"` // of all rows, each predicted by the model of the folds that it isn't in
 }
 
 // Validation tells how the model does on rows that it was chosen, but not trained on.

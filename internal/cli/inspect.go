@@ -251,6 +251,9 @@ func (r modelReport) text(path string) []byte {
 	if t.Errors != nil {
 		pairs = append(pairs, "errors", errorsText(*t.Errors, t.Rows))
 	}
+	if v := t.CrossValidation; v != nil {
+		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
+	}
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}

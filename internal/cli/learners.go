@@ -114,13 +114,8 @@ func (o *trainOptions) has(option string) bool {
 	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option)
 }
 
-// settle notes options that the learner has no use for, lets none of them have a say, and sets defaults that differ by learner.
-func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
-	for _, name := range particular {
-		if cmd.Flags().Changed(name) && !o.has(name) {
-			a.note("--%s has no effect with --algo %s", name, o.algo.value)
-		}
-	}
+// settle lets options that the learner has no use for have no say, and sets defaults that differ by learner.
+func (o *trainOptions) settle(cmd *cobra.Command) error {
 	if !o.has("order") {
 		o.order.value = string(train.Cyclic)
 	}
@@ -183,13 +178,18 @@ type job[T kernel.Float] struct {
 	note       func(format string, args ...any)
 }
 
-// run learns. It returns the model, and how it went. It neither reads files nor prints, other than by the job's functions.
-func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	how := j.whole
+// learn learns. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
+// than by the job's functions.
+func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], error) {
 	if j.classes() > 2 && !j.together() && !j.learner.multi {
-		how = j.versus
+		return j.versus(ctx)
 	}
-	m, learned, err := how(ctx)
+	return j.whole(ctx)
+}
+
+// run does what learn does, and tells the model which rows it was learned from and judged on.
+func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	m, learned, err := j.learn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

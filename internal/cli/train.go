@@ -28,6 +28,9 @@ type trainOptions struct {
 	learner                           *learner // that algo names
 	validation                        string
 	share                             float64 // of the rows, where validation is one and used
+	folds                             int     // of a cross-validation
+	grid                              []string
+	variations                        []variation // that it chooses from
 	epochs, maxUpdates                int64
 	earlyStop                         int64
 	eta, margin, l2                   float64
@@ -80,11 +83,53 @@ Rows that don't fit in --memory are read again in each pass. For --algo pocket
 and every order but cyclic that takes a --cache; without one, a temporary file
 is made beside --out. The model is the same.
 
+--cv judges the options: the rows are dealt into folds, each with its share of
+every class, and each fold is predicted by what is learned from the others.
+--grid does that for every combination of values and keeps the best. The model
+is then learned from all rows. What --standardize, --nulls mean and --categorical
+learn, they learn from all rows once.
+
 Without --out the model is reported and thrown away.`,
-		Example: `  halfspace train train.parquet --label y --out m.json
+		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
+  halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
   halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
 	}
+	o.addFlags(cmd)
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if err := o.check(cmd.Context(), args); err != nil {
+			return err
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		var validation []string
+		if o.validation != "" && o.share == 0 && o.learner.judged() {
+			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
+				return fmt.Errorf("--validation: %w", err)
+			}
+		}
+		if err := checkOut(o.out, append(validation, paths...)); err != nil {
+			return err
+		}
+		a.noteUnused(cmd, &o)
+		if err := o.settle(cmd); err != nil {
+			return err
+		}
+		o.storage.access = o.access()
+		if err := o.checkFolds(cmd); err != nil {
+			return err
+		}
+		o.storage.shared = o.share > 0 || o.folds > 0
+		if o.dtype.value == "float64" {
+			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
+		}
+		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
+	})
+}
+
+func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.addTo(cmd, "float32", "float64")
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
@@ -108,35 +153,11 @@ Without --out the model is reported and thrown away.`,
 		"for learners that solve and can, else ovr", multiclassNames...)
 	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
 		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
+	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")
+	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
+		"given again, every combination is tried")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		if err := o.check(cmd.Context(), args); err != nil {
-			return err
-		}
-		paths, err := dataset.Expand(args)
-		if err != nil {
-			return err
-		}
-		var validation []string
-		if o.validation != "" && o.share == 0 && o.learner.judged() {
-			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
-				return fmt.Errorf("--validation: %w", err)
-			}
-		}
-		if err := checkOut(o.out, append(validation, paths...)); err != nil {
-			return err
-		}
-		if err := a.settle(cmd, &o); err != nil {
-			return err
-		}
-		a.noteUnused(cmd, &o)
-		o.storage.access, o.storage.shared = o.access(), o.share > 0
-		if o.dtype.value == "float64" {
-			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
-		}
-		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
-	})
 }
 
 // mostNumbers is how many classes of numbers are taken for classes without a note.
@@ -180,9 +201,6 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	if err := o.rowOptions.check(ctx, args); err != nil {
 		return err
 	}
-	if o.epochs < 1 {
-		return usagef("--epochs is %d: use 1 or more", o.epochs)
-	}
 	if o.validation == "-" {
 		return usagef("--validation is -: name a file, a glob or a directory")
 	}
@@ -196,6 +214,14 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	}
 	if toStdout(o.out) {
 		return usagef("--out is %s: name a file for the model", o.out)
+	}
+	return o.checkLearner()
+}
+
+// checkLearner looks for options of learners that can't be used.
+func (o *trainOptions) checkLearner() error {
+	if o.epochs < 1 {
+		return usagef("--epochs is %d: use 1 or more", o.epochs)
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
@@ -229,6 +255,11 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 
 // noteUnused tells about options that the user gave for nothing.
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
+	for _, name := range particular {
+		if cmd.Flags().Changed(name) && !o.has(name) {
+			a.note("--%s has no effect with --algo %s", name, o.algo.value)
+		}
+	}
 	if cmd.Flags().Changed("seed") && !o.random() {
 		a.note("--seed has no effect with --order %s", o.order.value)
 	}
@@ -239,7 +270,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return train.Order(o.order.value) != train.Cyclic || o.share > 0
+	return train.Order(o.order.value) != train.Cyclic || o.share > 0 || o.folds > 0
 }
 
 // common returns the options that learners share.
@@ -282,10 +313,21 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer validation.close()
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	var cv *crossValidation
+	if o.folds > 0 {
+		if cv, err = crossValidate(ctx, o, data.Source, bar); err != nil {
+			return err
+		}
+		o = o.variations[cv.Chosen].options
+	}
+	judged := time.Since(start).Seconds() - load
 	j := &job[T]{trainOptions: o, src: data.Source, validation: validation.Source, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
 		return err
+	}
+	if cv != nil {
+		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: cv.Points[cv.Chosen].Errors}
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
@@ -297,7 +339,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
-	r.Seconds = trainSeconds{Load: load, Train: learned.Seconds, Total: time.Since(start).Seconds()}
+	r.CrossValidation = cv
+	r.Seconds = trainSeconds{Load: load, CrossValidation: judged, Train: learned.Seconds, Total: time.Since(start).Seconds()}
 	if o.json {
 		return a.printJSON(r)
 	}

@@ -21,45 +21,47 @@ func marginText(t *model.Training) string {
 
 // A trainReport is what train --json prints.
 type trainReport struct {
-	Algorithm     string            `json:"algorithm"`
-	Rows          int64             `json:"rows"`
-	Features      int               `json:"features"`
-	Classes       []block.Class     `json:"classes"`
-	Positive      block.Class       `json:"positive"`
-	Epochs        int64             `json:"epochs"`
-	Updates       int64             `json:"updates"`
-	Visits        int64             `json:"visits"`
-	TrainErrors   int64             `json:"train_errors"`
-	TrainAccuracy float64           `json:"train_accuracy"`
-	Converged     bool              `json:"converged"`
-	Multiclass    string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
-	Loss          float64           `json:"loss"`
-	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
-	Radius        float64           `json:"radius"`
-	Norm          float64           `json:"norm"`
-	Voters        int               `json:"voters,omitempty"`      // vectors of weights that vote
-	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
-	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
-	Curve         []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
-	Validation    *model.Validation `json:"validation,omitempty"`  // rows that it judged on
-	Margin        *float64          `json:"margin,omitempty"`      // of weights that separate the rows
-	MistakeBound  *float64          `json:"mistake_bound,omitempty"`
-	Fingerprint   string            `json:"fingerprint"`
-	Dtype         string            `json:"dtype"`
-	ISA           string            `json:"isa"`
-	Workers       int               `json:"workers"`
-	Streamed      bool              `json:"streamed"` // the rows weren't in memory
-	ResumedAt     *int64            `json:"resumed_at"`
-	PeakRSSBytes  int64             `json:"peak_rss_bytes"`
-	Seconds       trainSeconds      `json:"seconds"`
-	Model         *string           `json:"model"` // path of the file, null if none was written
+	Algorithm       string            `json:"algorithm"`
+	Rows            int64             `json:"rows"`
+	Features        int               `json:"features"`
+	Classes         []block.Class     `json:"classes"`
+	Positive        block.Class       `json:"positive"`
+	Epochs          int64             `json:"epochs"`
+	Updates         int64             `json:"updates"`
+	Visits          int64             `json:"visits"`
+	TrainErrors     int64             `json:"train_errors"`
+	TrainAccuracy   float64           `json:"train_accuracy"`
+	Converged       bool              `json:"converged"`
+	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
+	Loss            float64           `json:"loss"`
+	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
+	Radius          float64           `json:"radius"`
+	Norm            float64           `json:"norm"`
+	Voters          int               `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept            *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates      int64             `json:"candidates,omitempty"`  // that the pocket judged
+	RowsScored      int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
+	Curve           []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
+	Validation      *model.Validation `json:"validation,omitempty"`  // rows that it judged on
+	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
+	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
+	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
+	Fingerprint     string            `json:"fingerprint"`
+	Dtype           string            `json:"dtype"`
+	ISA             string            `json:"isa"`
+	Workers         int               `json:"workers"`
+	Streamed        bool              `json:"streamed"` // the rows weren't in memory
+	ResumedAt       *int64            `json:"resumed_at"`
+	PeakRSSBytes    int64             `json:"peak_rss_bytes"`
+	Seconds         trainSeconds      `json:"seconds"`
+	Model           *string           `json:"model"` // path of the file, null if none was written
 }
 
 type trainSeconds struct {
-	Load  float64 `json:"load"`  // from opening the files to all blocks ready
-	Train float64 `json:"train"` // learning alone
-	Total float64 `json:"total"`
+	Load            float64 `json:"load"` // from opening the files to all blocks ready
+	CrossValidation float64 `json:"cross_validation,omitempty"`
+	Train           float64 `json:"train"` // learning alone
+	Total           float64 `json:"total"`
 }
 
 func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
@@ -113,6 +115,9 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
 	scored := r.Rows
+	if r.CrossValidation != nil {
+		pairs = append(pairs, "folds", r.CrossValidation.summary(r.Rows))
+	}
 	if v := r.Validation; v != nil {
 		scored = v.Rows
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
@@ -146,6 +151,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		pairs = append(pairs, "model", *r.Model)
 	}
 	s.pairs(pairs...)
+	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
+		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
+		s.table(cv.table(o.learner))
+	}
 	if advice := r.advice(o); advice != "" {
 		s.line("\n%s", advice)
 	}
