@@ -9,8 +9,8 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T]
-	sparse []*Block[T]
+	dense  *kernel.Rows[T] // nil where rows are sparse
+	blocks []*Block[T]
 	per    int // rows in each block but the last
 }
 
@@ -28,7 +28,7 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		return nil, ErrNoLabels
 	}
 	if first.Sparse != nil {
-		return &Index[T]{sparse: d.blocks, per: first.Len()}, nil
+		return &Index[T]{blocks: d.blocks, per: first.Len()}, nil
 	}
 	var x, y [][]T
 	for _, b := range d.blocks {
@@ -38,7 +38,12 @@ func (d *Data[T]) Index() (*Index[T], error) {
 			y = append(y, b.Y[lo:hi])
 		}
 	}
-	return &Index[T]{dense: kernel.NewRows(x, y, first.Stride)}, nil
+	return &Index[T]{kernel.NewRows(x, y, first.Stride), d.blocks, first.Len()}, nil
+}
+
+// At returns the block that the row of that number is in, and its number there.
+func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
+	return x.blocks[int(id)/x.per], int(id) % x.per
 }
 
 // Ahead returns the features of rows lo to hi of a chunk of kernel.ChunkRows rows, as Epoch takes them for its
@@ -58,7 +63,7 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
 	}
 	for i, id := range idx {
-		b, r := x.sparse[int(id)/x.per], int(id)%x.per
+		b, r := x.At(id)
 		if b.Sparse.Visit(r, b.Y[r], eta, w) {
 			log[updates] = uint32(i)
 			updates++
@@ -80,7 +85,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 			row, y = x.dense.Row(int(id))
 			s = kernel.Dot(row, w)
 		} else {
-			b, r := x.sparse[int(id)/x.per], int(id)%x.per
+			b, r := x.At(id)
 			y, s = b.Y[r], b.score(r, w)
 		}
 		if !within(y, s, margin) {
@@ -99,7 +104,8 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 // Add adds a times the label of the row of that number times the row to w, as an update of Epoch does.
 func (x *Index[T]) Add(id uint32, a T, w []T) {
 	if x.dense == nil {
-		x.sparse[int(id)/x.per].Add(uint32(int(id)%x.per), a, w)
+		b, r := x.At(id)
+		b.Add(uint32(r), a, w)
 		return
 	}
 	row, y := x.dense.Row(int(id))

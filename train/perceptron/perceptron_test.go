@@ -281,6 +281,25 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	return order
 }
 
+// visited returns the rows that an epoch visits.
+func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
+	rows := documented(n, seed, epoch)
+	switch order {
+	case train.Cyclic:
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+	case train.FixedShuffle:
+		rows = documented(n, seed, 0)
+	case train.Random:
+		rng := rand.NewPCG(seed, epoch)
+		for i := range rows {
+			rows[i] = uint32(train.Draw(rng, uint64(n)))
+		}
+	}
+	return rows
+}
+
 // train follows an order for some epochs, with its stopping rule, and judges the last weights of an epoch.
 func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	if !l.over() {
@@ -298,20 +317,7 @@ func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, ma
 func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
-		rows := documented(n, seed, uint64(e))
-		switch order {
-		case train.Cyclic:
-			for i := range rows {
-				rows[i] = uint32(i)
-			}
-		case train.FixedShuffle:
-			rows = documented(n, seed, 0)
-		case train.Random:
-			rng := rand.NewPCG(seed, uint64(e))
-			for i := range rows {
-				rows[i] = uint32(train.Draw(rng, uint64(n)))
-			}
-		}
+		rows := visited(n, order, seed, uint64(e))
 		before := l.updates
 		for _, i := range rows {
 			if !l.visit(int(i), eta, maxUpdates) {
@@ -837,7 +843,11 @@ func TestErrors(t *testing.T) {
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
 		"no labels:":     try(unlabelled, train.Options{Order: train.Shuffle}),
-		"3 classes (-1, 1, 2), training takes two": try(three, train.Options{}),
+		"labels other than the class numbers 0 to 2": try(three, train.Options{}),
+		"3 classes (-1, 1, 2), training takes two": func() error {
+			_, err := Train(context.Background(), three, Options{Pocket: pocket.Exact})
+			return err
+		},
 		"too small": try(d, train.Options{Eta: 1e-60}),
 		"use one of": func() error {
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Order: "up"}})
