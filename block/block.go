@@ -35,12 +35,22 @@ type Block[T kernel.Float] struct {
 	X      []T                   // dense rows
 	Sparse *kernel.SparseRows[T] // or sparse ones
 	Y      []T                   // labels: -1 and +1, or class numbers; nil where labels are unknown
+	W      []float64             // weights, finite and at least 0, where Spec.Weighted says so; nil: every row weighs 1
 }
 
 // New returns a dense block of zeros with room for rows rows of cols columns, labels included.
 func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
 	stride := kernel.Stride[T](cols)
 	return &Block[T]{First: first, Cols: cols, Stride: stride, X: Alloc[T](rows * stride), Y: Alloc[T](rows)}
+}
+
+// NewFor returns what New does, with room for weights where rows as spec describes them have some.
+func NewFor[T kernel.Float](spec *Spec, first int64, rows int) *Block[T] {
+	b := New[T](first, rows, spec.Cols())
+	if spec.Weighted {
+		b.W = Alloc[float64](rows)
+	}
+	return b
 }
 
 // Rows returns the number of rows in a block of the given number of columns, the last block of a data set excepted.
@@ -68,13 +78,16 @@ func (b *Block[T]) Slice(lo, hi int) *Block[T] {
 	if b.Y != nil {
 		s.Y = b.Y[lo:hi]
 	}
+	if b.W != nil {
+		s.W = b.W[lo:hi]
+	}
 	return s
 }
 
 // Clone returns a copy that shares no memory with b.
 func (b *Block[T]) Clone() *Block[T] {
 	c := *b
-	c.Y = slices.Clone(b.Y)
+	c.Y, c.W = slices.Clone(b.Y), slices.Clone(b.W)
 	if b.Sparse != nil {
 		c.Sparse = &kernel.SparseRows[T]{Ptr: slices.Clone(b.Sparse.Ptr), Idx: slices.Clone(b.Sparse.Idx),
 			Val: slices.Clone(b.Sparse.Val)}
@@ -126,7 +139,7 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 	}
 }
 
-// Epoch runs the perceptron from row r until the rows are done, log is full or a panel's worth of rows is done. See
+// Epoch runs the perceptron, without a look at weights of rows, from row r until the rows are done, log is full or a panel's worth of rows is done. See
 // kernel.Epoch; what it writes to log are row numbers of the block.
 func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) {
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
@@ -147,12 +160,13 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 	return rows, updates
 }
 
-// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin.
+// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin, and does not
+// weigh 0. The update is eta times the row's weight.
 func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows, updates int) {
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
 	for i := r; i < hi && updates < len(log); i++ {
 		rows++
-		if within(b.Y[i], b.score(i, w), margin) {
+		if b.weight(i) != 0 && within(b.Y[i], b.score(i, w), margin) {
 			b.Add(uint32(i), eta, w)
 			log[updates] = uint32(i)
 			updates++
@@ -160,6 +174,17 @@ func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows,
 	}
 	return rows, updates
 }
+
+// weight returns the weight of row r.
+func (b *Block[T]) weight(r int) float64 {
+	if b.W == nil {
+		return 1
+	}
+	return b.W[r]
+}
+
+// times returns a times a weight, rounded once.
+func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight) }
 
 // score returns the score of row r.
 func (b *Block[T]) score(r int, w []T) T {
@@ -177,13 +202,15 @@ func within[T kernel.Float](y, s, margin T) bool {
 	return s <= margin
 }
 
-// Add adds a times the label of row r times the row to w, as an update of Epoch does.
+// Add adds a times the label and the weight of row r times the row to w, as an update of EpochMargin does, and, of rows that
+// weigh 1, of Epoch.
 func (b *Block[T]) Add(r uint32, a T, w []T) {
 	b.axpy(int(r), a*b.Y[r], w)
 }
 
-// axpy adds a times row r to w.
+// axpy adds a times the weight of row r times the row to w.
 func (b *Block[T]) axpy(r int, a T, w []T) {
+	a = times(a, b.weight(r))
 	if b.Sparse != nil {
 		b.Sparse.Add(a, r, w)
 		return

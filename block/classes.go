@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,18 @@ func NameClass(c Class) string {
 		return strconv.Quote(string(r[:40])) + "..."
 	}
 	return strconv.Quote(c.Text)
+}
+
+// FindClass returns the index of the class that text stands for, or -1. A number may be spelled in another way.
+func FindClass(classes []Class, text string) int {
+	if i := slices.IndexFunc(classes, func(c Class) bool { return c.Text == text }); i >= 0 {
+		return i
+	}
+	number, err := ParseNumber(text)
+	if err != nil {
+		return -1
+	}
+	return slices.Index(classes, number)
 }
 
 // AdviseClasses says what to do where there are too many classes.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -12,11 +13,11 @@ import (
 	"halfspace/kernel"
 )
 
-// Fingerprint is a fast hash over the values of the rows and their labels, in row order. It depends on nothing else:
-// not on files, their format or how they were read.
+// Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on nothing
+// else: not on files, their format or how they were read.
 //
 // Each run hashes to XXH3-64 of its labels' bytes, seeded with XXH3-64 of its rows' bytes (little-endian, padding
-// included); the fingerprint is the XXH3-64 of the runs' hashes in row order, after the number of columns.
+// included), and where a row of it weighs other than 1, to XXH3-64 of its weights' bytes, seeded with that; the fingerprint is the XXH3-64 of the runs' hashes in row order, after the number of columns.
 func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
 	all := xxh3.New()
 	var word [8]byte
@@ -30,7 +31,11 @@ func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int
 		for row := range r.dense() {
 			rows.Write(littleEndian(row))
 		}
-		return xxh3.HashSeed(littleEndian(r.Y), rows.Sum64())
+		sum := xxh3.HashSeed(littleEndian(r.Y), rows.Sum64())
+		if slices.ContainsFunc(r.W, func(w float64) bool { return w != 1 }) {
+			sum = xxh3.HashSeed(littleEndian(r.W), sum)
+		}
+		return sum
 	}, add)
 	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
 }

@@ -56,8 +56,8 @@ func (x *Index[T]) Ahead(chunk, lo, hi, stride int) []T {
 	return rows[min(lo*stride, len(rows)):min(hi*stride, len(rows))]
 }
 
-// Epoch runs the perceptron in the order of idx, which holds row numbers; see kernel.EpochIndexed. What it writes to
-// log are positions in idx.
+// Epoch runs the perceptron, without a look at weights of rows, in the order of idx, which holds row numbers; see
+// kernel.EpochIndexed. What it writes to log are positions in idx.
 func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int) {
 	if x.dense != nil {
 		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
@@ -75,8 +75,8 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 	return len(idx), updates
 }
 
-// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin. It
-// prefetches nothing.
+// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin, and does not
+// weigh 0. The update is eta times the row's weight. It prefetches nothing.
 func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32) (visits, updates int) {
 	for i, id := range idx {
 		var y, s T
@@ -88,7 +88,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 			b, r := x.At(id)
 			y, s = b.Y[r], b.score(r, w)
 		}
-		if !within(y, s, margin) {
+		if !within(y, s, margin) || x.weight(id) == 0 {
 			continue
 		}
 		x.Add(id, eta, w)
@@ -101,7 +101,13 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 	return len(idx), updates
 }
 
-// Add adds a times the label of the row of that number times the row to w, as an update of Epoch does.
+// weight returns the weight of the row of that number.
+func (x *Index[T]) weight(id uint32) float64 {
+	b, r := x.At(id)
+	return b.weight(r)
+}
+
+// Add is Block.Add for the row of that number.
 func (x *Index[T]) Add(id uint32, a T, w []T) {
 	if x.dense == nil {
 		b, r := x.At(id)
@@ -109,5 +115,5 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 		return
 	}
 	row, y := x.dense.Row(int(id))
-	kernel.Axpy(a*y, row, w)
+	kernel.Axpy(times(a*y, x.weight(id)), row, w)
 }

@@ -26,11 +26,11 @@ type Source[T kernel.Float] interface {
 // labels. Its methods may be called by several goroutines at once, and while a pass is under way.
 type Seekable[T kernel.Float] interface {
 	Source[T]
-	// ReadChunk reads the rows of chunk c, those from c*kernel.ChunkRows on, to the front of x, of Stride elements for each,
-	// and of y, which have room for kernel.ChunkRows rows.
-	ReadChunk(c int, x, y []T) error
-	// ReadRows reads the rows of those numbers, one after the other, into x and y.
-	ReadRows(rows []uint32, x, y []T) error
+	// ReadChunk reads the rows of chunk c, those from c*kernel.ChunkRows on, to the front of a dense block of NewFor, which
+	// has room for kernel.ChunkRows rows.
+	ReadChunk(c int, to *Block[T]) error
+	// ReadRows reads the rows of those numbers, one after the other, to the front of such a block.
+	ReadRows(rows []uint32, to *Block[T]) error
 }
 
 // InFlight is how many blocks a source that isn't in memory holds during a pass: one is in use while the next ones are
@@ -89,9 +89,13 @@ func Collect[T kernel.Float](ctx context.Context, src Source[T]) (*Data[T], erro
 	return NewData(src.Spec(), blocks), nil
 }
 
-// Bytes returns how much memory the blocks of so many rows of cols columns take, labels included.
-func Bytes[T kernel.Float](rows int64, cols int) int64 {
-	return rows * int64(kernel.Stride[T](cols)+1) * int64(unsafe.Sizeof(T(0)))
+// Bytes returns how much memory the blocks of so many rows of cols columns take, labels included, and weights if they have some.
+func Bytes[T kernel.Float](rows int64, cols int, weighted bool) int64 {
+	each := int64(kernel.Stride[T](cols)+1) * int64(unsafe.Sizeof(T(0)))
+	if weighted {
+		each += int64(unsafe.Sizeof(float64(0)))
+	}
+	return rows * each
 }
 
 // Run is the rows of one run as a block, and its number.

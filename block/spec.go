@@ -17,6 +17,7 @@ type Spec struct {
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
 	Positive int      // which of two classes is +1
+	Weighted bool     // the blocks have weights of rows
 
 	// Preprocessing says how features are made; nil: each is the column of its name, a number.
 	Preprocessing *Preprocessing

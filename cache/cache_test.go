@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 )
 
@@ -61,13 +62,19 @@ func mustWrite[T kernel.Float](t *testing.T, path string, k Key, src block.Sourc
 // TestSameBlocks holds every way to read a file against the blocks that it was written from, bit for bit.
 func TestSameBlocks(t *testing.T) {
 	for _, c := range []struct{ rows, features int }{{1, 1}, {511, 3}, {512, 3}, {513, 3}, {5000, 40}, {4 * 4096, 511}, {30000, 200}, {70000, 37}} {
-		testSameBlocks[float32](t, c.rows, c.features)
-		testSameBlocks[float64](t, c.rows, c.features)
+		testSameBlocks(t, random[float32](c.rows, c.features))
+		testSameBlocks(t, weighted(random[float32](c.rows, c.features)))
+		testSameBlocks(t, weighted(random[float64](c.rows, c.features)))
 	}
 }
 
-func testSameBlocks[T kernel.Float](t *testing.T, rows, features int) {
-	want := random[T](rows, features)
+// weighted gives rows random weights.
+func weighted[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(2, 2))
+	return testrows.Weighted(d, func(int) float64 { return rng.ExpFloat64() })
+}
+
+func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
 	path := filepath.Join(t.TempDir(), "c")
 	k := key("o", Source{"/a", 1, 2})
 	mustWrite(t, path, k, want)
@@ -82,8 +89,8 @@ func testSameBlocks[T kernel.Float](t *testing.T, rows, features int) {
 		t.Fatal(err)
 	}
 	for _, f := range []*File[T]{named, temporary} {
-		if f.Rows() != int64(rows) || fmt.Sprint(f.Spec()) != fmt.Sprint(want.Spec()) {
-			t.Fatalf("%d rows and %v, want %d and %v", f.Rows(), f.Spec(), rows, want.Spec())
+		if f.Rows() != want.Rows() || fmt.Sprint(f.Spec()) != fmt.Sprint(want.Spec()) {
+			t.Fatalf("%d rows and %v, want %d and %v", f.Rows(), f.Spec(), want.Rows(), want.Spec())
 		}
 		for range 2 {
 			sameBlocks(t, f, want)
@@ -110,7 +117,8 @@ func sameBlocks[T kernel.Float](t *testing.T, got *File[T], want block.Source[T]
 			if !ok || err != nil {
 				t.Fatalf("block from row %d: %t, error %v", w.First, ok, err)
 			}
-			if g.First != w.First || g.Cols != w.Cols || g.Stride != w.Stride || !slices.Equal(g.X, w.X) || !slices.Equal(g.Y, w.Y) {
+			if g.First != w.First || g.Cols != w.Cols || g.Stride != w.Stride || !slices.Equal(g.X, w.X) || !slices.Equal(g.Y, w.Y) ||
+				!slices.Equal(g.W, w.W) {
 				t.Fatalf("block from row %d differs", w.First)
 			}
 		}
@@ -124,16 +132,19 @@ func sameBlocks[T kernel.Float](t *testing.T, got *File[T], want block.Source[T]
 func sameRows[T kernel.Float](t *testing.T, f *File[T], want *block.Data[T]) {
 	t.Helper()
 	stride := kernel.Stride[T](want.Spec().Cols())
-	x, y := make([]T, 512*stride), make([]T, 512)
+	to := block.NewFor[T](want.Spec(), 0, 512)
+	x, y := to.X, to.Y
 	for w := range want.Blocks(ctx) {
 		for lo := 0; lo < w.Len(); lo += 512 {
 			c := w.Slice(lo, min(w.Len(), lo+512))
-			if err := f.ReadChunk(int(c.First/512), x, y); err != nil || !slices.Equal(x[:len(c.X)], c.X) || !slices.Equal(y[:c.Len()], c.Y) {
+			if err := f.ReadChunk(int(c.First/512), to); err != nil || !slices.Equal(x[:len(c.X)], c.X) || !slices.Equal(y[:c.Len()], c.Y) ||
+				c.W != nil && !slices.Equal(to.W[:c.Len()], c.W) {
 				t.Fatalf("chunk from row %d differs, error %v", c.First, err)
 			}
 			at := []uint32{uint32(c.First), uint32(c.First) + uint32(c.Len()) - 1}
-			if err := f.ReadRows(at, x, y); err != nil || !slices.Equal(x[:stride], c.X[:stride]) ||
-				!slices.Equal(x[stride:2*stride], c.X[len(c.X)-stride:]) || y[0] != c.Y[0] || y[1] != c.Y[c.Len()-1] {
+			if err := f.ReadRows(at, to); err != nil || !slices.Equal(x[:stride], c.X[:stride]) ||
+				!slices.Equal(x[stride:2*stride], c.X[len(c.X)-stride:]) || y[0] != c.Y[0] || y[1] != c.Y[c.Len()-1] ||
+				c.W != nil && (to.W[0] != c.W[0] || to.W[1] != c.W[c.Len()-1]) {
 				t.Fatalf("rows %d differ, error %v", at, err)
 			}
 		}
@@ -176,7 +187,7 @@ func TestWarnings(t *testing.T) {
 // TestDamage changes every byte of the head of a file, bytes of its blocks and of its table, and cuts it at many places:
 // it is stale, or, without the name of the format, no cache. Padding between those means nothing.
 func TestDamage(t *testing.T) {
-	data := random[float32](5000, 3)
+	data := weighted(random[float32](5000, 3))
 	path := filepath.Join(t.TempDir(), "c")
 	k := key("o", Source{"/a", 1, 2})
 	f := mustWrite(t, path, k, warned[float32]{data, []string{"beware", "of \"rows\""}})
@@ -185,12 +196,12 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := int64(strings.Index(string(whole), "}\x00")) + 1
-	_, x, y := f.block(0)
+	_, at := f.block(0)
 	var places []int64
 	for i := range head {
 		places = append(places, i)
 	}
-	places = append(places, x, x+17, y-1, y, y+3, y+4*5000-1, f.table(), f.table()+9, f.tail()-17, f.tail()-9, f.tail()-1, f.tail(), f.tail()+7, int64(len(whole))-1)
+	places = append(places, at.x, at.x+17, at.y-1, at.y, at.y+3, at.w-1, at.w, at.w+9, at.w+8*5000-1, f.table(), f.table()+9, f.tail()-17, f.tail()-9, f.tail()-1, f.tail(), f.tail()+7, int64(len(whole))-1)
 	try := func(what string, content []byte, foreign bool) {
 		t.Helper()
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -291,9 +302,10 @@ func TestStale(t *testing.T) {
 
 // TestUnderUs cuts a file short, overwrites it and replaces it while it is in use.
 func TestUnderUs(t *testing.T) {
-	x, y := make([]float32, 512*8), make([]float32, 512)
-	row := func(f *File[float32]) error { return f.ReadRows([]uint32{4999}, x, y) }
-	chunk := func(f *File[float32]) error { return f.ReadChunk(9, x, y) }
+	row := func(f *File[float32]) error {
+		return f.ReadRows([]uint32{4999}, block.New[float32](0, 512, f.Spec().Cols()))
+	}
+	chunk := func(f *File[float32]) error { return f.ReadChunk(9, block.New[float32](0, 512, f.Spec().Cols())) }
 	pass := func(f *File[float32]) error {
 		for _, err := range f.Blocks(ctx) {
 			if err != nil {
@@ -303,8 +315,7 @@ func TestUnderUs(t *testing.T) {
 		return nil
 	}
 	at := func(path string, f *File[float32]) int64 {
-		where, _ := f.row(4999)
-		return where
+		return f.row(4999).x
 	}
 	for _, c := range []struct {
 		name   string

@@ -124,10 +124,10 @@ func (f *File[T]) begin() (err error) {
 		return errDamaged
 	}
 	f.spare.New = func() any {
-		rows, _, _ := f.block(0)
+		rows, _ := f.block(0)
 		buffers := make([]*buffer[T], min(block.InFlight, f.blocks()))
 		for i := range buffers {
-			buffers[i] = &buffer[T]{whole: block.New[T](0, rows, f.spec.Cols())}
+			buffers[i] = &buffer[T]{whole: block.NewFor[T](f.spec, 0, rows)}
 		}
 		return &buffers
 	}
@@ -174,48 +174,55 @@ func (f *File[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] 
 
 // readBlock reads block i, a chunk at a time: what was just read is verified while it is in the processor's cache.
 func (f *File[T]) readBlock(i int, b *buffer[T]) error {
-	rows, x, y := f.block(i)
+	rows, at := f.block(i)
 	b.block = b.whole.Slice(0, rows)
 	b.block.First = int64(i) * int64(f.blockRows)
-	if err := f.read(bytesOf(b.block.Y), y); err != nil {
+	if err := f.readBeside(b.block, at); err != nil {
 		return err
 	}
 	for lo := 0; lo < rows; lo += kernel.ChunkRows {
 		c := b.block.Slice(lo, min(rows, lo+kernel.ChunkRows))
-		if err := f.read(bytesOf(c.X), x+int64(lo)*int64(f.stride)*int64(f.size)); err != nil {
+		if err := f.read(bytesOf(c.X), f.after(at, int64(lo)).x); err != nil {
 			return err
 		}
-		if err := f.verify(int(c.First/kernel.ChunkRows), c.X, c.Y); err != nil {
+		if err := f.verify(int(c.First/kernel.ChunkRows), c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// readRows reads as many rows as b has, which lie one behind the other.
+func (f *File[T]) readRows(b *block.Block[T], at place) error {
+	if err := f.read(bytesOf(b.X), at.x); err != nil {
+		return err
+	}
+	return f.readBeside(b, at)
+}
+
+// readBeside reads what stands beside the rows: labels and weights.
+func (f *File[T]) readBeside(b *block.Block[T], at place) error {
+	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
+		return err
+	}
+	return f.read(bytesOf(b.W), at.w)
+}
+
 // ReadChunk reads and verifies the rows of chunk c; see block.Seekable.
-func (f *File[T]) ReadChunk(c int, x, y []T) error {
+func (f *File[T]) ReadChunk(c int, to *block.Block[T]) error {
 	first := int64(c) * kernel.ChunkRows
-	n := int(min(kernel.ChunkRows, f.rows-first))
-	x, y = x[:n*f.stride], y[:n]
-	atX, atY := f.row(first)
-	if err := f.read(bytesOf(x), atX); err != nil {
+	to = to.Slice(0, int(min(kernel.ChunkRows, f.rows-first)))
+	if err := f.readRows(to, f.row(first)); err != nil {
 		return err
 	}
-	if err := f.read(bytesOf(y), atY); err != nil {
-		return err
-	}
-	return f.verify(c, x, y)
+	return f.verify(c, to)
 }
 
 // ReadRows reads single rows; see block.Seekable. A checksum says nothing about one row, so that these are those that
 // were verified when the file was opened as long as the file hasn't been written to.
-func (f *File[T]) ReadRows(rows []uint32, x, y []T) error {
+func (f *File[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	for i, r := range rows {
-		atX, atY := f.row(int64(r))
-		if err := f.read(bytesOf(x[i*f.stride:(i+1)*f.stride]), atX); err != nil {
-			return err
-		}
-		if err := f.read(bytesOf(y[i:i+1]), atY); err != nil {
+		if err := f.readRows(to.Slice(i, i+1), f.row(int64(r))); err != nil {
 			return err
 		}
 	}
@@ -237,12 +244,12 @@ func (f *File[T]) read(p []byte, at int64) error {
 	return nil
 }
 
-func (f *File[T]) verify(c int, x, y []T) error {
-	if sum(x, y) == f.sums[c] {
+func (f *File[T]) verify(c int, rows *block.Block[T]) error {
+	if sum(rows) == f.sums[c] {
 		return nil
 	}
 	first := int64(c) * kernel.ChunkRows
-	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(len(y))-1, f.advice)
+	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(rows.Len())-1, f.advice)
 }
 
 // asStale makes an error of reading a file's head or table a Stale one.

@@ -4,12 +4,12 @@
 //
 // A file is
 //
-//   - 18 bytes "halfspace-cache/2\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
+//   - 18 bytes "halfspace-cache/3\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
 //   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
 //   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
-//     their labels;
+//     their labels, then, where the header's spec says that they are weighted, their weights as float64;
 //   - the table, from a multiple of 4,096 on: for each chunk of 512 rows the XXH3-64 of its labels' bytes, seeded with
-//     the XXH3-64 of its rows' bytes; the length of the warnings and their XXH3-64; at last the XXH3-64 of the table so
+//     the XXH3-64 of its rows' bytes, and of its weights' bytes, if there are some, seeded with that; the length of the warnings and their XXH3-64; at last the XXH3-64 of the table so
 //     far. They are uint64 in the machine's byte order;
 //   - the warnings, a JSON array of strings: what was said of the data when the blocks were made, to be said again.
 //
@@ -41,7 +41,7 @@ import (
 
 const (
 	family  = "halfspace-cache/" // what every version begins with
-	magic   = family + "2\n"
+	magic   = family + "3\n"
 	prefix  = 64      // bytes before the header
 	page    = 4096    // that blocks and the table begin at a multiple of
 	maxHead = 1 << 30 // bytes of the header, and of the warnings
@@ -168,11 +168,16 @@ type layout struct {
 	stride    int
 	blockRows int
 	size      int   // of an element, in bytes
+	weight    int   // of a weight, in bytes; 0 where rows have none
 	first     int64 // offset of the first block
 }
 
 func newLayout[T kernel.Float](h *header, first int64) layout {
-	return layout{h.Rows, h.Stride, h.BlockRows, int(unsafe.Sizeof(T(0))), first}
+	weight := 0
+	if h.Spec.Weighted {
+		weight = int(unsafe.Sizeof(float64(0)))
+	}
+	return layout{h.Rows, h.Stride, h.BlockRows, int(unsafe.Sizeof(T(0))), weight, first}
 }
 
 func (l *layout) blocks() int {
@@ -182,27 +187,38 @@ func (l *layout) blocks() int {
 func (l *layout) chunks() int { return int((l.rows + kernel.ChunkRows - 1) / kernel.ChunkRows) }
 
 // bytes returns the size of a block of so many rows, up to the next one.
-func (l *layout) bytes(rows int) int64 { return align(int64(rows) * int64(l.stride+1) * int64(l.size)) }
-
-// block returns the number of rows of block i, and where its rows and labels begin.
-func (l *layout) block(i int) (rows int, x, y int64) {
-	rows = int(min(int64(l.blockRows), l.rows-int64(i)*int64(l.blockRows)))
-	x = l.first + int64(i)*l.bytes(l.blockRows)
-	return rows, x, x + int64(rows)*int64(l.stride)*int64(l.size)
+func (l *layout) bytes(rows int) int64 {
+	return align(int64(rows) * (int64(l.stride+1)*int64(l.size) + int64(l.weight)))
 }
 
-// row returns where row r and its label are.
-func (l *layout) row(r int64) (x, y int64) {
-	_, x, y = l.block(int(r / int64(l.blockRows)))
-	in := r % int64(l.blockRows)
-	return x + in*int64(l.stride)*int64(l.size), y + in*int64(l.size)
+// A place is where rows, their labels and their weights are.
+type place struct{ x, y, w int64 }
+
+// block returns the number of rows of block i, and where they begin.
+func (l *layout) block(i int) (rows int, at place) {
+	rows = int(min(int64(l.blockRows), l.rows-int64(i)*int64(l.blockRows)))
+	at.x = l.first + int64(i)*l.bytes(l.blockRows)
+	at.y = at.x + int64(rows)*int64(l.stride)*int64(l.size)
+	at.w = at.y + int64(rows)*int64(l.size)
+	return rows, at
+}
+
+// row returns where row r is.
+func (l *layout) row(r int64) place {
+	_, at := l.block(int(r / int64(l.blockRows)))
+	return l.after(at, r%int64(l.blockRows))
+}
+
+// after returns where the row is that comes n rows after another one of its block.
+func (l *layout) after(at place, n int64) place {
+	return place{at.x + n*int64(l.stride)*int64(l.size), at.y + n*int64(l.size), at.w + n*int64(l.weight)}
 }
 
 // table returns where the table begins.
 func (l *layout) table() int64 {
 	last := l.blocks() - 1
-	rows, x, _ := l.block(last)
-	return x + l.bytes(rows)
+	rows, at := l.block(last)
+	return at.x + l.bytes(rows)
 }
 
 // tail returns where the warnings begin.
@@ -211,7 +227,13 @@ func (l *layout) tail() int64 { return l.table() + 8*int64(l.chunks()+3) }
 func align(n int64) int64 { return (n + page - 1) / page * page }
 
 // sum returns the checksum of a chunk.
-func sum[T kernel.Float](x, y []T) uint64 { return xxh3.HashSeed(bytesOf(y), xxh3.Hash(bytesOf(x))) }
+func sum[T kernel.Float](c *block.Block[T]) uint64 {
+	h := xxh3.HashSeed(bytesOf(c.Y), xxh3.Hash(bytesOf(c.X)))
+	if c.W != nil {
+		h = xxh3.HashSeed(bytesOf(c.W), h)
+	}
+	return h
+}
 
 // bytesOf returns the memory of s.
 func bytesOf[E float32 | float64 | uint64](s []E) []byte {

@@ -106,7 +106,7 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 			return nil, block.ErrNoLabels
 		}
 		last := rows+int64(b.Len()) == l.rows
-		if b.Sparse != nil || b.First != rows || b.Len()%l.blockRows != 0 && !last {
+		if b.Sparse != nil || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
 			return nil, errors.New("a cache takes the dense blocks of a whole data set")
 		}
 		if table, err = writeBlocks(w, &l, b, table); err != nil {
@@ -137,17 +137,16 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 func writeBlocks[T kernel.Float](w io.Writer, l *layout, b *block.Block[T], sums []uint64) ([]uint64, error) {
 	for lo := 0; lo < b.Len(); lo += l.blockRows {
 		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))
-		x, y := bytesOf(part.X), bytesOf(part.Y)
-		padding := l.bytes(part.Len()) - int64(len(x)+len(y))
-		for _, p := range [][]byte{x, y, make([]byte, padding)} {
+		x, y, weights := bytesOf(part.X), bytesOf(part.Y), bytesOf(part.W)
+		padding := l.bytes(part.Len()) - int64(len(x)+len(y)+len(weights))
+		for _, p := range [][]byte{x, y, weights, make([]byte, padding)} {
 			if _, err := w.Write(p); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
-		c := b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows))
-		sums = append(sums, sum(c.X, c.Y))
+		sums = append(sums, sum(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows))))
 	}
 	return sums, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,7 @@ type builder[T kernel.Float] struct {
 	ones    []T
 	zeros   []T
 	inexact []atomic.Bool // feature columns that T can't hold
+	heavy   *atomic.Bool  // some row doesn't weigh 0
 	scratch sync.Pool     // *scratch[T]
 }
 
@@ -56,7 +58,7 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 	emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
 	b.texts = newCategories(sel)
-	b.inexact = make([]atomic.Bool, len(sel.features))
+	b.inexact, b.heavy = make([]atomic.Bool, len(sel.features)), new(atomic.Bool)
 	if sel.bias {
 		b.cols++
 	}
@@ -82,7 +84,7 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 // is a bound to what is made before they were seen; more than the machine has would end the process.
 func (b *builder[T]) makeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
-	bytes := float64(b.total) * float64(kernel.Stride[T](b.cols)+1) * float64(unsafe.Sizeof(T(0)))
+	bytes := float64(b.total) * float64(block.Bytes[T](1, b.cols, b.sel.weight >= 0))
 	if b.total > 0 && b.sel.nulls != block.NullsDrop && bytes <= float64(min(max(most, ratio*stored), availableMemory())) {
 		b.all = b.newBlock(0, int(b.total))
 	}
@@ -91,7 +93,7 @@ func (b *builder[T]) makeRoom(stored int64) {
 // part returns a builder of rows first to last of those of b, which shares with it what is noted for warnings.
 func (b *builder[T]) part(l *labels, p pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	part := newBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.inexact, part.all = b.texts, b.inexact, b.all
+	part.texts, part.inexact, part.heavy, part.all = b.texts, b.inexact, b.heavy, b.all
 	part.input, part.rows = first, first
 	return part
 }
@@ -186,6 +188,9 @@ func (b *builder[T]) newBlock(first int64, rows int) *block.Block[T] {
 	if b.sel.label < 0 {
 		blk.Y = nil
 	}
+	if b.sel.weight >= 0 {
+		blk.W = block.Alloc[float64](rows)
+	}
 	return blk
 }
 
@@ -220,7 +225,7 @@ func (b *builder[T]) releaseKept() {
 // A rowError is what is wrong with a row of the input.
 type rowError struct {
 	row  int64
-	col  int // its number in the selection's features; that of a label is -1
+	col  int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
 	text string
 }
 
@@ -313,6 +318,10 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 		note(k, exact, row, what)
 		s.columns[r.first] = values
 	}
+	if b.sel.weight >= 0 {
+		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
+		note(len(readers), true, row, what)
+	}
 	if b.sel.bias {
 		s.columns[b.cols-1] = b.ones[:n]
 	}
@@ -331,10 +340,50 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	return bad
 }
 
-// rowError returns an error about the feature column k, or the label if that is -1, in a row of a batch.
+// putWeights writes the weights of rows of a batch to dst. It returns the first row without a usable one and what is wrong
+// there, or "".
+func (b *builder[T]) putWeights(bt *batch, rows cut, dst []float64) (row int, what string) {
+	v, err := newView[float64](bt.columns[b.sel.weight])
+	if err != nil {
+		return rows.first(), err.Error()
+	}
+	heavy := false
+	for i, span := range rows.spans() {
+		to := dst[i:][:span.len()]
+		values, _ := v.read(span.lo, span.hi, to)
+		copy(to, values)
+		for k, w := range to {
+			if !(w >= 0) || math.IsInf(w, 0) || v.array.IsNull(span.lo+k) {
+				advice := "correct it, or leave the row out"
+				if isMissing(v.array, span.lo+k) {
+					advice = "fill it in, or use --nulls drop"
+				}
+				return span.lo + k, fmt.Sprintf("%s, and a weight is a finite number of 0 or more (%s)", v.text(span.lo+k), advice)
+			}
+			heavy = heavy || w > 0
+		}
+	}
+	if heavy {
+		b.heavy.Store(true)
+	}
+	return 0, ""
+}
+
+// weighed returns an error if there are weights, and all were 0.
+func (b *builder[T]) weighed(name string) error {
+	if b.sel.weight < 0 || b.heavy.Load() {
+		return nil
+	}
+	return errorIn(name, "column %q: every row weighs 0: choose another column with --sample-weight", b.sel.columns[b.sel.weight].name)
+}
+
+// rowError returns an error about the feature column k, the label if that is -1, or the weight, in a row of a batch.
 func (b *builder[T]) rowError(bt *batch, k, row int, what string) *rowError {
 	n, col := b.input+int64(row), b.sel.label
-	if k >= 0 {
+	switch {
+	case k == len(b.sel.features):
+		col = b.sel.weight
+	case k >= 0:
 		col = b.sel.features[k]
 	}
 	return &rowError{n, k, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
@@ -353,7 +402,11 @@ func (b *builder[T]) warn(warn func(string)) {
 		warn(some(b.sel.left) + ": left out, a feature is " + featureTypes + advice)
 	}
 	if n := b.input - b.rows; n > 0 {
-		warn(fmt.Sprintf("%d of %d rows left out: a feature or the label is null, NaN or infinite there", n, b.input))
+		what := "a feature or the label"
+		if b.sel.weight >= 0 {
+			what = "a feature, the label or the weight"
+		}
+		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.input, what))
 	}
 	for k, c := range b.texts {
 		if c != nil && c.unknown.Load() > 0 {

@@ -22,13 +22,14 @@ const maxClasses = 1000
 type labels struct {
 	classes []block.Class
 	numbers map[block.Class]int
-	fixed   bool // no class may be added
+	fixed   bool   // no class may be added
+	whose   string // who has the fixed ones
 }
 
 func newLabels(spec *block.Spec) *labels {
 	l := &labels{numbers: map[block.Class]int{}}
 	if spec != nil {
-		l.fixed = true
+		l.fixed, l.whose = true, "the model, which has"
 		for i, c := range spec.Classes {
 			l.classes = append(l.classes, c)
 			l.numbers[c] = i
@@ -47,7 +48,7 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", block.NameClass(c),
+		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", block.NameClass(c), l.whose,
 			block.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
@@ -85,7 +86,7 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 	slices.SortFunc(classes, block.Class.Compare)
 	pos = len(classes) - 1
 	if positive != "" {
-		if pos = meant(positive, classes); pos < 0 {
+		if pos = block.FindClass(classes, positive); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
 				block.ListClasses(classes))
 		}
@@ -95,18 +96,6 @@ func (l *labels) spec(label, positive string) (classes []block.Class, pos int, s
 		stands[l.numbers[classes[i]]] = v
 	}
 	return classes, pos, stands, nil
-}
-
-// meant returns the index of the class that text stands for, or -1. A number may be spelled in another way.
-func meant(text string, classes []block.Class) int {
-	if i := slices.IndexFunc(classes, func(c block.Class) bool { return c.Text == text }); i >= 0 {
-		return i
-	}
-	number, err := block.ParseNumber(text)
-	if err != nil {
-		return -1
-	}
-	return slices.Index(classes, number)
 }
 
 // A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.

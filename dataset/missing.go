@@ -80,6 +80,14 @@ func (c cut) len() int {
 	return c.hi - c.lo
 }
 
+// first returns the first row of the cut, which has some.
+func (c cut) first() int {
+	if c.rows != nil {
+		return int(c.rows[0])
+	}
+	return c.lo
+}
+
 // slice returns n rows of the cut, from its row i on.
 func (c cut) slice(i, n int) cut {
 	if c.rows != nil {
@@ -138,6 +146,9 @@ func (s *selection) kept(ctx context.Context, p pool, bt *batch) (cut, error) {
 	columns := s.features
 	if s.label >= 0 {
 		columns = append(columns[:len(columns):len(columns)], s.label)
+	}
+	if s.weight >= 0 {
+		columns = append(columns[:len(columns):len(columns)], s.weight)
 	}
 	const step = 4096
 	gone := make([]bool, all.hi)

@@ -584,7 +584,7 @@ func oneLine(s string) string {
 // labelOnly returns the input with the label as its only column.
 func (in *parquetInput) labelOnly() input {
 	label := in.sel.label
-	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], label: 0}}
+	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], weight: -1}}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {

@@ -36,18 +36,19 @@ import (
 //
 // A null, NaN or an infinity is a missing value; so is a list in which an element is. In a feature, Nulls says what
 // becomes of it: an error; its row isn't kept; zero; or the mean of the feature over the other kept rows, which the Spec
-// remembers. A missing label is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
+// remembers. A missing label or weight is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
 // rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
 type Options struct {
-	Label    string      // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
-	Features []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
-	Exclude  []string    // columns that aren't features; each must match one of the file's
-	Positive string      // text of the class +1; "": the greater one
-	NoBias   bool        // no column of ones
-	Nulls    block.Nulls // what becomes of missing values; "": they are errors
-	Keep     []string    `json:"-"` // Scan only: columns to hand on as they are
-	Workers  int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
-	Text     TextOptions // how CSV and svmlight files are written
+	Label        string      // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
+	Features     []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
+	Exclude      []string    // columns that aren't features; each must match one of the file's
+	Positive     string      // text of the class +1; "": the greater one
+	SampleWeight string      // column of the rows' weights, numbers that aren't negative, which is no feature; "": none
+	NoBias       bool        // no column of ones
+	Nulls        block.Nulls // what becomes of missing values; "": they are errors
+	Keep         []string    `json:"-"` // Scan only: columns to hand on as they are
+	Workers      int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Text         TextOptions // how CSV and svmlight files are written
 
 	// Memory, unless 0, is how many bytes blocks and the pages of Parquet files may take in memory. What pages may, they take
 	// in any case up to 48 MiB; a file that needs more can't be read. The number of rows that are read at a time, which come
@@ -64,10 +65,11 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
-	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
+	float    arrow.DataType // of the blocks' values; nil where there are none
 
-	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label, Keep
-	// and Workers.
+	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label,
+	// SampleWeight, Keep and Workers.
 	Spec *block.Spec
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
@@ -179,6 +181,9 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	case all.rows == 0:
 		return nil, errorIn(name, "no rows: give some")
 	}
+	if err := all.weighed(name); err != nil {
+		return nil, err
+	}
 	spec, signs, err := newSpec(sel, all.labels, opt)
 	if err != nil {
 		return nil, errorIn(name, "%w", err)
@@ -227,13 +232,23 @@ func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p p
 // newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
 func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []float64, err error) {
 	if opt.Spec != nil {
-		return opt.Spec, modelSigns(opt.Spec), nil
+		return asWeighted(opt.Spec, sel), modelSigns(opt.Spec), nil
 	}
 	if spec, err = sel.spec(); err == nil && sel.label >= 0 {
 		spec.Label = sel.columns[sel.label].name
 		spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive)
 	}
 	return spec, signs, err
+}
+
+// asWeighted returns a model's spec for rows that have weights or not.
+func asWeighted(spec *block.Spec, sel *selection) *block.Spec {
+	if spec.Weighted == (sel.weight >= 0) {
+		return spec
+	}
+	s := *spec
+	s.Weighted = sel.weight >= 0
+	return &s
 }
 
 // Scan reads files as Load does, and calls fn with one block after the other and the kept columns of its rows,
@@ -256,6 +271,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
+	opt.float = floatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
@@ -271,6 +287,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 			return errorIn(in.name(), "%w", err)
 		}
 	}
+	onePass(in)
 	kept := keptSchema(sel)
 	var b *builder[T]
 	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {

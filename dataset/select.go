@@ -20,8 +20,9 @@ type column struct {
 	typ      arrow.DataType // of the arrays it is read into; nil if it can't be read
 	desc     string         // the type as messages name it
 	nullable bool
-	listDef  int // of a Parquet file's lists: definition level from which on one has an element; else 0
-	index    int // among a Parquet file's leaf columns, or a record's fields
+	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
+	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
+	index    int            // among a Parquet file's leaf columns, or a record's fields
 }
 
 // A selection says which columns are read, each once, and what for.
@@ -30,6 +31,7 @@ type selection struct {
 	features []int          // numbers in columns
 	inputs   []block.Column // how each of these becomes features of the block, in order
 	label    int            // or -1
+	weight   int            // of rows; or -1
 	keep     []int
 	bias     bool
 	nulls    block.Nulls
@@ -52,7 +54,7 @@ func (s *selection) width() int {
 
 // spec says what the columns of blocks without labels mean.
 func (s *selection) spec() (*block.Spec, error) {
-	spec := &block.Spec{Bias: s.bias, Preprocessing: s.preprocessing()}
+	spec := &block.Spec{Bias: s.bias, Preprocessing: s.preprocessing(), Weighted: s.weight >= 0}
 	of := map[string]string{}
 	for i := range s.inputs {
 		for _, name := range s.inputs[i].Names() {
@@ -92,7 +94,11 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	features, inputs, err := c.features(label)
+	weight, err := c.weight(label)
+	if err != nil {
+		return nil, err
+	}
+	features, inputs, err := c.features(label, weight)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +106,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{inputs: inputs, label: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
+	sel := &selection{inputs: inputs, label: -1, weight: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
 		left: c.left, passed: c.passed, texts: c.texts}
 	if opt.Spec != nil {
 		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
@@ -128,8 +134,16 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if label >= 0 {
 		sel.label = use(label)
 	}
+	if weight >= 0 {
+		sel.weight = use(weight)
+	}
 	for _, i := range keep {
 		sel.keep = append(sel.keep, use(i))
+	}
+	for k, i := range sel.features {
+		if c := &sel.columns[i]; inputs[k].Kind == block.NumberColumn && i != sel.label && !slices.Contains(sel.keep, i) {
+			c.float = opt.float
+		}
 	}
 	return sel, nil
 }
@@ -143,6 +157,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 			return nil, err
 		}
 		bound[k] = in.cols[i]
+		bound[k].float = first.float
 	}
 	for i, k := range s.features {
 		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})
@@ -158,6 +173,9 @@ func (s *selection) bind(in *schema) ([]column, error) {
 		if kind, ok := classKind(bound[s.label].typ); !ok || kind != first {
 			return nil, in.differs(bound[s.label], s.columns[s.label])
 		}
+	}
+	if s.weight >= 0 && !weighs(bound[s.weight]) {
+		return nil, in.differs(bound[s.weight], s.columns[s.weight])
 	}
 	for _, k := range s.keep {
 		if bound[k].typ == nil || !arrow.TypeEqual(bound[k].typ, s.columns[k].typ) {
@@ -192,12 +210,34 @@ func (c *chooser) label() (int, error) {
 	return i, nil
 }
 
-// features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded.
-func (c *chooser) features(label int) ([]int, []block.Column, error) {
+// weight returns the column of the rows' weights, or -1.
+func (c *chooser) weight(label int) (int, error) {
+	if c.opt.SampleWeight == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.SampleWeight)
+	switch {
+	case err != nil:
+		return 0, err
+	case i == label:
+		return 0, c.errorf("column %q is the label: choose another one with --sample-weight", c.cols[i].name)
+	case !weighs(c.cols[i]):
+		return 0, c.errorf("column %q is %s, and a weight is a number: choose another one with --sample-weight", c.cols[i].name,
+			c.cols[i].desc)
+	}
+	return i, nil
+}
+
+// weighs tells whether a column may hold weights of rows.
+func weighs(c column) bool { return number(c.typ) && unit(c.typ) == "" && c.typ.ID() != arrow.BOOL }
+
+// features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded. The
+// others, the label and the weight or -1, can't be features.
+func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
 	}
-	wanted, err := c.wanted(label)
+	wanted, err := c.wanted(others)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +247,7 @@ func (c *chooser) features(label int) ([]int, []block.Column, error) {
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	for i, col := range c.cols {
-		if len(c.opt.Features) == 0 && i != label && !excluded[i] && !c.usable(i) {
+		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
 			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
 			c.texts = c.texts || textual(col.typ)
 		}
@@ -320,15 +360,15 @@ func nameInput(c block.Column) string {
 }
 
 // wanted returns the columns that Features asks for, or by default all that can be features.
-func (c *chooser) wanted(label int) ([]int, error) {
+func (c *chooser) wanted(others []int) ([]int, error) {
 	patterns := c.opt.Features
 	if len(patterns) == 0 {
-		return c.allUsable(label), nil
+		return c.allUsable(others), nil
 	}
 	var wanted []int
 	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
 	for _, pattern := range patterns {
-		matches, err := c.pick(pattern, label, named)
+		matches, err := c.pick(pattern, others, named)
 		if err != nil {
 			return nil, err
 		}
@@ -343,17 +383,20 @@ func (c *chooser) wanted(label int) ([]int, error) {
 }
 
 // pick returns the feature columns that one name or pattern stands for; named says which were named before.
-func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
+func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error) {
 	if !c.isPattern(pattern) {
 		i, err := c.lookUp(pattern)
 		if err != nil {
 			return nil, err
 		}
-		if i != label && !c.usable(i) {
-			return nil, c.noFeature(c.cols[i])
-		}
-		if i == label {
+		switch slices.Index(others, i) {
+		case 0:
 			return nil, c.errorf("feature %q is the label: leave it out of --features", pattern)
+		case 1:
+			return nil, c.errorf("feature %q is the weight of rows: leave it out of --features", pattern)
+		}
+		if !c.usable(i) {
+			return nil, c.noFeature(c.cols[i])
 		}
 		if named[i] {
 			return nil, c.errorf("feature %q is named twice: name it once in --features", pattern)
@@ -366,7 +409,7 @@ func (c *chooser) pick(pattern string, label int, named []bool) ([]int, error) {
 		return nil, err
 	}
 	first := c.cols[matches[0]]
-	matches = slices.DeleteFunc(matches, func(i int) bool { return i == label || !c.usable(i) })
+	matches = slices.DeleteFunc(matches, func(i int) bool { return slices.Contains(others, i) || !c.usable(i) })
 	if len(matches) == 0 {
 		return nil, c.errorf("no feature matches %q (column %q is %s): change it in --features", pattern, first.name,
 			first.desc)
@@ -381,10 +424,10 @@ func (c *chooser) usable(i int) bool {
 }
 
 // allUsable returns all columns that can be features.
-func (c *chooser) allUsable(label int) []int {
+func (c *chooser) allUsable(others []int) []int {
 	var all []int
 	for i := range c.cols {
-		if i != label && c.usable(i) {
+		if !slices.Contains(others, i) && c.usable(i) {
 			all = append(all, i)
 		}
 	}

@@ -362,7 +362,7 @@ func TestKey(t *testing.T) {
 		"label": {Label: "z"}, "features": {Label: "y", Features: []string{"x"}}, "exclude": {Label: "y", Exclude: []string{"x"}},
 		"positive": {Label: "y", Positive: "0"}, "bias": {Label: "y", NoBias: true},
 		"nulls": {Label: "y", Nulls: block.NullsDrop}, "standardize": {Label: "y", Standardize: true},
-		"categorical": {Label: "y", Categorical: "onehot"}, "text": {Label: "y", Text: TextOptions{Header: "no"}},
+		"categorical": {Label: "y", Categorical: "onehot"}, "weight": {Label: "y", SampleWeight: "z"}, "text": {Label: "y", Text: TextOptions{Header: "no"}},
 	} {
 		if key(opt, a, b) == want {
 			t.Errorf("the key doesn't show another %s", what)

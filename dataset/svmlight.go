@@ -18,6 +18,9 @@ import (
 // svmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
 const svmlightLabel = "label"
 
+// ErrNoWeights is about files that can't have a column of weights.
+var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
+
 // denseBytes is about how much of dense columns is made of lines at a time.
 const denseBytes = 4 << 20
 
@@ -36,6 +39,9 @@ type svmlightInput struct {
 }
 
 func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, error) {
+	if opt.SampleWeight != "" {
+		return nil, fmt.Errorf("%s: %w", sources[0].path, ErrNoWeights)
+	}
 	in := &svmlightInput{sources: sources, rows: -1, fewer: opt.Spec != nil && len(opt.Spec.Features) > 0}
 	var seen extent
 	if in.fewer {
@@ -216,7 +222,7 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 func (in *svmlightInput) labelOnly() input {
 	label := in.sel.columns[in.sel.label]
 	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer}
-	only.read(&selection{columns: []column{label}}, len(in.place)-1)
+	only.read(&selection{columns: []column{label}, weight: -1}, len(in.place)-1)
 	return only
 }
 

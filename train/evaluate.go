@@ -56,11 +56,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	if err != nil {
 		return 0, err
 	}
-	r.Radius, r.Norm = math.Sqrt(square), 0
-	for _, v := range r.Weights {
-		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
-	}
-	r.Norm = math.Sqrt(r.Norm)
+	r.Radius, r.Norm = math.Sqrt(square), Norm(r.Weights)
 	if margin > 0 {
 		if r.Margin = margin / r.Norm; len(w) > 1 {
 			r.Margin /= math.Sqrt2
@@ -126,6 +122,15 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 	}
 	j.square = run.MaxSquaredNorm()
 	return j
+}
+
+// Norm returns the Euclidean norm of weights, their squares summed up in order.
+func Norm[T kernel.Float](w []T) float64 {
+	square := 0.0
+	for _, v := range w {
+		square = math.FMA(float64(v), float64(v), square)
+	}
+	return math.Sqrt(square)
 }
 
 // TooLarge is the error of features with which the arithmetic of T overflows.

@@ -13,7 +13,7 @@ import (
 // vectors -w and w those that w has of two classes.
 func TestEvaluateClasses(t *testing.T) {
 	const features, classes = 5, 3
-	d := testrows.Classes[float64](9000, features, classes, 0)
+	d := testrows.RandomClasses[float64](9000, features, classes, 0)
 	cols := d.Spec().Cols()
 	r := train.Result[float64]{Weights: make([]float64, classes*cols)}
 	for c := range classes {

@@ -82,16 +82,17 @@ type seekableVersus[T kernel.Float] struct {
 	from block.Seekable[T]
 }
 
-func (s seekableVersus[T]) ReadChunk(c int, x, y []T) error {
-	err := s.from.ReadChunk(c, x, y)
-	y = y[:min(len(y), kernel.ChunkRows)]
+func (s seekableVersus[T]) ReadChunk(c int, to *block.Block[T]) error {
+	err := s.from.ReadChunk(c, to)
+	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
 	Relabel(y, y, s.class)
 	return err
 }
 
-func (s seekableVersus[T]) ReadRows(rows []uint32, x, y []T) error {
-	err := s.from.ReadRows(rows, x, y)
-	Relabel(y[:len(rows)], y, s.class)
+func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+	err := s.from.ReadRows(rows, to)
+	y := to.Y[:len(rows)]
+	Relabel(y, y, s.class)
 	return err
 }
 

@@ -245,7 +245,12 @@ func (r modelReport) text(path string) []byte {
 		pairs = append(pairs, "voters", votersText(r.Voters))
 		which = " of the voters' mean"
 	}
-	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
+	if t.Mistakes != nil {
+		pairs = append(pairs, "mistakes", mistakesText(*t.Mistakes, t.Rows))
+	}
+	if t.Errors != nil {
+		pairs = append(pairs, "errors", errorsText(*t.Errors, t.Rows))
+	}
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}

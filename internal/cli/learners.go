@@ -75,7 +75,7 @@ var learners = []*learner{
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2"}, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "logistic", uses: []string{"epochs", "l2"}, joint: true, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
 	{name: "lda", learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
@@ -235,7 +235,7 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 		}
 	}
 	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
-		Errors: learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
@@ -303,9 +303,11 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		}
 	}
 	if whole.Voters != nil {
-		whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers)
+		if all.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
+			return nil, nil, err
+		}
 	}
-	return whole, all, err
+	return whole, all, nil
 }
 
 // errorsOf counts the rows whose prediction by a model isn't their label.

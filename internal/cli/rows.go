@@ -96,9 +96,10 @@ type storage struct {
 	cache  string
 
 	// What the verb knows besides its flags.
-	out    string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
-	access access
-	shared bool // rows are shared out, so that they are there twice for a while, and each share gets a cache of its own
+	out      string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
+	access   access
+	weighted bool // rows have weights
+	shared   bool // rows are shared out, so that they are there twice for a while, and each share gets a cache of its own
 }
 
 // access is how rows are read.
@@ -185,7 +186,7 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 // that.
 func rowsAtMost[T kernel.Float](ctx context.Context, s *storage, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
-	if most >= 0 && block.Bytes[T](most, in.Cols()) <= s.memory.limit()/5*4 {
+	if most >= 0 && block.Bytes[T](most, in.Cols(), s.weighted) <= s.memory.limit()/5*4 {
 		return most, nil
 	}
 	return in.Count(ctx)
@@ -246,7 +247,7 @@ func (s *storage) tempDir() string {
 // budget tells whether the blocks fit in memory, and tells the garbage collector what it has. It is an error if not
 // even the blocks fit that are in use at a time.
 func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err error) {
-	limit, all := s.memory.limit(), block.Bytes[T](count, cols)
+	limit, all := s.memory.limit(), block.Bytes[T](count, cols, s.weighted)
 	held := all
 	if s.shared {
 		held *= 2
@@ -255,11 +256,11 @@ func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err e
 		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
 		return true, nil
 	}
-	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols))
+	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted))
 	least := pass
 	switch s.access {
 	case anyOrder:
-		least += perceptron.WindowBytes[T](cols)
+		least += perceptron.WindowBytes[T](cols, s.weighted)
 	case nested:
 		least += pass
 	}

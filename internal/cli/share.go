@@ -73,8 +73,7 @@ func (s *share[T]) Rows() int64 { return s.rows }
 
 func (s *share[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
-		cols := s.Spec().Cols()
-		b := block.New[T](0, int(min(s.rows, int64(block.Rows[T](cols)))), cols)
+		b := block.NewFor[T](s.Spec(), 0, int(min(s.rows, int64(block.Rows[T](s.Spec().Cols())))))
 		n, has := 0, s.each()
 		for from, err := range s.Source.Blocks(ctx) {
 			if err != nil {
@@ -87,6 +86,9 @@ func (s *share[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 				}
 				copy(b.X[n*b.Stride:(n+1)*b.Stride], from.X[r*b.Stride:])
 				b.Y[n] = y
+				if b.W != nil {
+					b.W[n] = from.W[r]
+				}
 				if n++; n < b.Len() {
 					continue
 				}

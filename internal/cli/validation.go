@@ -70,10 +70,10 @@ func (r *rows[T]) openTemporary(ctx context.Context, s *storage, src block.Sourc
 // It is an error if not even the blocks fit that are in use at a time.
 func budgetBeside[T kernel.Float](s *storage, count int64, learned block.Source[T]) (fits bool, err error) {
 	cols := learned.Spec().Cols()
-	all, pass := block.Bytes[T](count, cols), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols)
-	limit, used := s.memory.limit(), block.Bytes[T](learned.Rows(), cols)
+	all, pass := block.Bytes[T](count, cols, s.weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted)
+	limit, used := s.memory.limit(), block.Bytes[T](learned.Rows(), cols, s.weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
-		used = min(used, pass) + perceptron.WindowBytes[T](cols)
+		used = min(used, pass) + perceptron.WindowBytes[T](cols, s.weighted)
 	} else if s.memory.bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}

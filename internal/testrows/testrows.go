@@ -37,9 +37,9 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 	return block.NewData(spec, blocks)
 }
 
-// Classes returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn;
+// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn;
 // without those, planes separate them by a margin.
-func Classes[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
+func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -59,7 +59,12 @@ func Classes[T kernel.Float](rows, features, classes int, wrong float64) *block.
 		}
 		y[r] = float64(best)
 	}
-	d := Dense[T](x, y, true)
+	return Classes[T](x, y, classes, true)
+}
+
+// Classes is Dense with class numbers below a number of classes as labels.
+func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool) *block.Data[T] {
+	d := Dense[T](x, y, bias)
 	d.Spec().Classes = nil
 	for c := range classes {
 		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(int64(c)))
@@ -104,9 +109,25 @@ func Sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
+}
+
+// Weighted returns the same rows with weights, those of their numbers.
+func Weighted[T kernel.Float](d *block.Data[T], weight func(row int) float64) *block.Data[T] {
+	spec := *d.Spec()
+	spec.Weighted = true
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		c := *b
+		c.W = make([]float64, b.Len())
+		for r := range c.W {
+			c.W[r] = weight(int(b.First) + r)
+		}
+		blocks = append(blocks, &c)
+	}
+	return block.NewData(&spec, blocks)
 }
 
 // A Stream yields copies of the blocks of a data set, which it overwrites, as a source that reads a file would.
@@ -126,6 +147,9 @@ func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 				c.X[i] = T(math.NaN())
 			}
 			clear(c.Y)
+			for i := range c.W {
+				c.W[i] = math.NaN()
+			}
 			if !goOn {
 				return
 			}

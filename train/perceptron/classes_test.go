@@ -107,7 +107,7 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 		epochs                  int
 		updates                 int64
 	}{{600, 3, 3, 0, 200, 0}, {1500, 5, 4, 0.1, 3, 0}, {5000, 9, 26, 0.2, 2, 0}, {1500, 40, 7, 0, 5, 333}} {
-		d := testrows.Classes[T](c.rows, c.features, c.classes, c.wrong)
+		d := testrows.RandomClasses[T](c.rows, c.features, c.classes, c.wrong)
 		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d)}
 		for _, order := range train.Orders {
 			want := newClassLiteral(d)
@@ -199,7 +199,7 @@ func defaults(t *testing.T, opt Options) Options {
 
 // TestClassesMargin: with a margin, rows right by less change the weights too, and those that converge are right by it.
 func TestClassesMargin(t *testing.T) {
-	d := testrows.Classes[float64](400, 3, 3, 0)
+	d := testrows.RandomClasses[float64](400, 3, 3, 0)
 	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
@@ -209,7 +209,7 @@ func TestClassesMargin(t *testing.T) {
 // TestClassesValidation: the weights at the end of the epoch with the fewest errors on other rows are kept, and training ends after some
 // epochs without fewer.
 func TestClassesValidation(t *testing.T) {
-	d, v := testrows.Classes[float32](1000, 4, 5, 0.2), testrows.Classes[float32](999, 4, 5, 0.2)
+	d, v := testrows.RandomClasses[float32](1000, 4, 5, 0.2), testrows.RandomClasses[float32](999, 4, 5, 0.2)
 	for _, average := range []bool{false, true} {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
@@ -236,7 +236,7 @@ func TestClassesValidation(t *testing.T) {
 
 // TestOneVersusRest: each class has the weights that it has alone, for any number of workers, in memory and from a cache.
 func TestOneVersusRest(t *testing.T) {
-	d := testrows.Classes[float32](3000, 12, 5, 0.1)
+	d := testrows.RandomClasses[float32](3000, 12, 5, 0.1)
 	cached := inCache(t, d)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, order := range train.Orders {

@@ -108,15 +108,15 @@ const windowsInFlight = 3
 
 // WindowBytes returns how much memory the rows of an order other than cyclic take, beside the blocks, where the source
 // isn't in memory.
-func WindowBytes[T kernel.Float](cols int) int64 {
-	return windowsInFlight * block.Bytes[T](windowRows, cols)
+func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
+	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }
 
 func newFileShelf[T kernel.Float](src block.Seekable[T]) (*fileShelf[T], error) {
 	s := &fileShelf[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
-		b := block.New[T](0, chunks*kernel.ChunkRows, src.Spec().Cols())
+		b := block.NewFor[T](src.Spec(), 0, chunks*kernel.ChunkRows)
 		index, err := block.NewData(src.Spec(), []*block.Block[T]{b}).Index()
 		if err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func (s *fileShelf[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(wind
 		for i := range w.draws {
 			w.rows = append(w.rows, uint32(i))
 		}
-		return func() error { return s.src.ReadRows(w.draws, w.block.X, w.block.Y) }
+		return func() error { return s.src.ReadRows(w.draws, w.block) }
 	})
 }
 
@@ -162,7 +162,7 @@ func (s *fileShelf[T]) each(ctx context.Context, n int, visit func(window[T]) er
 func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error {
 	for i, c := range chunks {
 		lo := i * kernel.ChunkRows
-		if err := src.ReadChunk(int(c), w.block.X[lo*w.block.Stride:], w.block.Y[lo:]); err != nil {
+		if err := src.ReadChunk(int(c), w.block.Slice(lo, lo+kernel.ChunkRows)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,149 @@
+package train
+
+import (
+	"context"
+	"iter"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/predict"
+)
+
+// BalancedWeights returns a weight for each class of src, in the order of its spec: n/(k m) for a class of m rows, where there are n
+// rows of k classes, so that all classes weigh the same. Rows are counted, whatever they weigh, as by scikit-learn's "balanced". A
+// class without rows weighs 1. It makes a pass over the rows.
+func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
+	spec := src.Spec()
+	counts, noLabels := make([]int64, len(spec.Classes)), false
+	part := func(run block.Run[T]) []int64 {
+		if run.Y == nil {
+			return nil
+		}
+		n := make([]int64, len(counts))
+		for _, y := range run.Y {
+			n[classOf(y, spec)]++
+		}
+		return n
+	}
+	err := block.ReduceRuns(ctx, src, workers, part, func(n []int64) {
+		noLabels = noLabels || n == nil
+		for c, n := range n {
+			counts[c] += n
+		}
+	})
+	if err == nil && noLabels {
+		err = block.ErrNoLabels
+	}
+	if err != nil {
+		return nil, err
+	}
+	present := int64(0)
+	for _, n := range counts {
+		if n > 0 {
+			present++
+		}
+	}
+	weights := make([]float64, len(counts))
+	for c, n := range counts {
+		if weights[c] = 1; n > 0 {
+			weights[c] = float64(src.Rows()) / float64(present*n)
+		}
+	}
+	return weights, nil
+}
+
+// classOf returns the number of the class of a row with label y.
+func classOf[T kernel.Float](y T, spec *block.Spec) int {
+	if len(spec.Classes) > 2 {
+		return int(y)
+	}
+	return predict.Class(y, spec.Positive)
+}
+
+// Weigh returns the rows of src, each with its weight times that of its class; classes has one for each class of src, in the order
+// of its spec. Data in memory stay that, sharing all but weights with src, and a block.Seekable stays one.
+func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
+	spec := *src.Spec()
+	spec.Weighted = true
+	w := &weighed[T]{src, &spec, classes}
+	switch src := src.(type) {
+	case *block.Data[T]:
+		var blocks []*block.Block[T]
+		for b := range src.Blocks(context.Background()) {
+			blocks = append(blocks, w.weigh(b, make([]float64, b.Len())))
+		}
+		return block.NewData(&spec, blocks)
+	case block.Seekable[T]:
+		return weighedFile[T]{w, src}
+	}
+	return w
+}
+
+// A weighed source is one whose rows have other weights.
+type weighed[T kernel.Float] struct {
+	block.Source[T]
+	spec    *block.Spec
+	classes []float64
+}
+
+func (w *weighed[T]) Spec() *block.Spec { return w.spec }
+
+// weigh returns the block with weights that are written to buf, which may be those that it has.
+func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
+	c := *b
+	c.W = buf[:b.Len()]
+	for r, y := range b.Y {
+		weight := w.classes[classOf(y, w.spec)]
+		if b.W != nil {
+			weight *= b.W[r]
+		}
+		c.W[r] = weight
+	}
+	return &c
+}
+
+func (w *weighed[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		var buf []float64
+		for b, err := range w.Source.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(buf) < b.Len() {
+				buf = make([]float64, b.Len())
+			}
+			if !yield(w.weigh(b, buf), nil) {
+				return
+			}
+		}
+	}
+}
+
+// A weighedFile reads its rows in any order.
+type weighedFile[T kernel.Float] struct {
+	*weighed[T]
+	file block.Seekable[T]
+}
+
+func (f weighedFile[T]) ReadChunk(c int, to *block.Block[T]) error {
+	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
+	return f.read(to.Slice(0, int(rows)), func(to *block.Block[T]) error { return f.file.ReadChunk(c, to) })
+}
+
+func (f weighedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+	return f.read(to.Slice(0, len(rows)), func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
+}
+
+// read weighs rows that are read into a block.
+func (f weighedFile[T]) read(to *block.Block[T], read func(to *block.Block[T]) error) error {
+	b := *to
+	if !f.file.Spec().Weighted {
+		b.W = nil
+	}
+	err := read(&b)
+	if err == nil {
+		f.weigh(&b, to.W)
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+package train_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// TestWeigh reads rows that were weighed by class from memory, from a stream, and in every way from a file: each has the weight that
+// its class and its own weight say, and all else as it was.
+func TestWeigh(t *testing.T) {
+	ctx := context.Background()
+	const rows = 3*block.RunRows + 700
+	own := func(r int) float64 { return float64(r%5) / 4 }
+	for _, labels := range [][]float64{{-1, 1}, {0, 1, 2}} {
+		for positive := range 2 {
+			for _, weighted := range []bool{false, true} {
+				x, y := make([][]float64, rows), make([]float64, rows)
+				for r := range x {
+					x[r], y[r] = []float64{float64(r), 1}, labels[r*r%7%len(labels)]
+				}
+				d := testrows.Dense[float32](x, y, true)
+				d.Spec().Positive = positive
+				for len(d.Spec().Classes) < len(labels) {
+					d.Spec().Classes = append(d.Spec().Classes, block.IntClass(7))
+				}
+				if weighted {
+					d = testrows.Weighted(d, own)
+				}
+				file, err := cache.Temporary(ctx, t.TempDir(), block.Source[float32](d), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				classes := []float64{0.5, 3, 7}[:len(labels)]
+				want := func(r int) float64 {
+					c := int(y[r])
+					if len(labels) == 2 {
+						if c = 1 - positive; y[r] > 0 {
+							c = positive
+						}
+					}
+					if weighted {
+						return classes[c] * own(r)
+					}
+					return classes[c]
+				}
+				check := func(name string, rows []uint32, b *block.Block[float32]) {
+					t.Helper()
+					for i, r := range rows {
+						if b.W[i] != want(int(r)) || b.Y[i] != float32(y[r]) || b.X[i*b.Stride] != float32(r) {
+							t.Fatalf("%d classes, positive %d, weighted %t, %s: row %d is %v with label %v and weight %v, want weight %v", len(labels),
+								positive, weighted, name, r, b.X[i*b.Stride], b.Y[i], b.W[i], want(int(r)))
+						}
+					}
+				}
+				for name, src := range map[string]block.Source[float32]{"memory": d, "stream": testrows.Stream[float32]{Data: d}, "file": file} {
+					w := train.Weigh(src, classes)
+					for range 2 {
+						for b, err := range w.Blocks(ctx) {
+							if err != nil {
+								t.Fatal(err)
+							}
+							check(name, numbers(int(b.First), b.Len()), b)
+						}
+					}
+					if src.Spec().Weighted != weighted || !w.Spec().Weighted {
+						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
+					}
+				}
+				any := train.Weigh[float32](file, classes).(block.Seekable[float32])
+				to := block.NewFor[float32](any.Spec(), 0, kernel.ChunkRows)
+				for range 2 {
+					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
+						if err := any.ReadChunk(c, to); err != nil {
+							t.Fatal(err)
+						}
+						check("chunk", numbers(c*kernel.ChunkRows, min(kernel.ChunkRows, rows-c*kernel.ChunkRows)), to)
+					}
+					at := []uint32{rows - 1, 5, 5, 4097}
+					if err := any.ReadRows(at, to); err != nil {
+						t.Fatal(err)
+					}
+					check("rows", at, to)
+				}
+				if _, ok := train.Weigh[float32](d, classes).(*block.Data[float32]); !ok {
+					t.Error("weighed data aren't in memory any more")
+				}
+			}
+		}
+	}
+}
+
+func numbers(first, n int) (all []uint32) {
+	for i := range n {
+		all = append(all, uint32(first+i))
+	}
+	return all
+}
+
+// TestBalancedWeights: n/(k m), by the counts of the classes that are there.
+func TestBalancedWeights(t *testing.T) {
+	y := slices.Concat(slices.Repeat([]float64{0}, 6000), slices.Repeat([]float64{1}, 3000), slices.Repeat([]float64{3}, 1000))
+	x := make([][]float64, len(y))
+	for r := range x {
+		x[r] = []float64{1}
+	}
+	d := testrows.Dense[float64](x, y, false)
+	for _, c := range []int64{7, 8} { // beside -1 and 1
+		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(c))
+	}
+	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
+	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
+	for _, workers := range []int{1, 3} {
+		got, err := train.BalancedWeights[float64](context.Background(), d, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, v := range []float64{10000. / 18000, 10000. / 9000, 1, 10000. / 3000} {
+			if got[c] != v {
+				t.Errorf("%d workers: %v, want %v", workers, got, want)
+			}
+		}
+	}
+}
