@@ -208,6 +208,9 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Form != "" {
 		options += ", form " + r.Options.Form
 	}
+	if l2 := r.Options.L2; l2 != nil && !learnerNamed(r.Algorithm).solved {
+		options += ", l2 " + real(*l2)
+	}
 	if r.Options.Margin > 0 {
 		options += ", margin " + real(r.Options.Margin)
 	}

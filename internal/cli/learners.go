@@ -63,11 +63,11 @@ const (
 
 // learners lists every learner, the default first.
 var learners = []*learner{
-	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
 		joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
 	{name: "pocket", uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "pocket", "validation"}, access: nested,
 		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true},
-	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
 		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
@@ -75,7 +75,7 @@ var learners = []*learner{
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2"}, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "logistic", uses: []string{"epochs", "l2"}, joint: true, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
 	{name: "lda", learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
@@ -121,6 +121,9 @@ func (o *trainOptions) settle(cmd *cobra.Command) error {
 	}
 	if !o.has("margin") {
 		o.margin = 0
+	}
+	if !o.has("l2") {
+		o.l2 = 0
 	}
 	if !o.has("early-stop") {
 		o.earlyStop = 0
@@ -303,9 +306,11 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		}
 	}
 	if whole.Voters != nil {
-		*whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers)
+		if *whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
+			return nil, nil, err
+		}
 	}
-	return whole, all, err
+	return whole, all, nil
 }
 
 // errorsOf counts the rows whose prediction by a model isn't their label.
@@ -364,9 +369,13 @@ func (o *trainOptions) shaping() model.Options {
 		"early-stop":  func() { m.EarlyStop = o.earlyStop },
 		"pocket":      func() { m.Pocket = o.pocket.value },
 		"winnow":      func() { m.Winnow = o.winnow.value },
-		"l2":          func() { m.L2 = &o.l2 },
-		"loss":        func() { m.Loss = o.loss.value },
-		"validation":  func() { m.Validation = o.share },
+		"l2": func() {
+			if o.l2 > 0 || o.learner.solved {
+				m.L2 = &o.l2
+			}
+		},
+		"loss":       func() { m.Loss = o.loss.value },
+		"validation": func() { m.Validation = o.share },
 	} {
 		if o.has(name) {
 			set()
@@ -390,7 +399,7 @@ func (j *job[T]) trainer() train.Options {
 
 func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := j.learner.walk
-	opt.Options, opt.Margin, opt.EarlyStop = j.trainer(), j.margin, j.earlyStop
+	opt.Options, opt.Margin, opt.L2, opt.EarlyStop = j.trainer(), j.margin, j.l2, j.earlyStop
 	if j.machines > 0 {
 		opt.VoterBytes = perceptron.VoterBytes / int64(j.machines)
 	}

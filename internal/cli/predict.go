@@ -58,7 +58,7 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 	f.StringArrayVar(&models, "model", nil, "model `FILE` of halfspace train (required)")
 	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
-	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
+	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted; of more than two classes, \"score_CLASS\" of each")
 	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)

@@ -46,8 +46,8 @@ func (a *app) train() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
 		Short: "Learn a model from data",
-		Long: `Train learns a linear classifier of two classes from the rows of Parquet, CSV,
-svmlight or Arrow IPC files.
+		Long: `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
+Arrow IPC files.
 
 DATA are files of one format, globs or directories, or - for standard input. The
 extension tells the format, or the content where it doesn't. Columns of a CSV
@@ -69,9 +69,13 @@ the duality gap in its report is the most that its objective may be above the
 optimum.
 
 --algo dual and kernel-perceptron learn in the dual form, on inner products of
-rows, or on a --kernel in their place, and of any number of classes, one versus
-the rest. The products of all pairs are kept where they fit in --memory, else as
-many as do; the rows must fit. --form averaged or voted mostly errs less.
+rows, or on a --kernel in their place. The products of all pairs are kept where
+they fit in --memory, else as many as do; the rows must fit. --form averaged or
+voted mostly errs less.
+
+More than two classes are learned one versus the rest (--multiclass ovr), or
+together (joint) where the learner can: logistic and lda, which do unless told
+otherwise, perceptron and averaged. The greatest score predicts the class.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -93,7 +97,8 @@ Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
   halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
-  halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
+  halfspace train train.parquet --label y --order shuffle --seed 7 --json
+  halfspace train iris.parquet --label species --algo averaged --multiclass joint --out m.json`,
 	}
 	o.addFlags(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
@@ -141,7 +146,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
 	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic and svm: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
 	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
 	o.dual.addTo(cmd)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
@@ -150,7 +155,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
 		"has weights of either sign", winnowNames()...)
 	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
-		"for learners that solve and can, else ovr", multiclassNames...)
+		"for logistic and lda, else ovr", multiclassNames...)
 	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
 		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")

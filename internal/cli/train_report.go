@@ -254,7 +254,10 @@ func howSolved(m *model.Model) []string {
 	t := &m.Training
 	var pairs []string
 	if m.Options.L2 != nil {
-		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
+		loss, sum, steps := "", "log(1 + e^(-y(w.x+b)))", " of Newton's"
+		if m.Options.Multiclass == model.Joint {
+			sum, steps = "-log(p) of each row's class", ""
+		}
 		if m.Options.Loss != "" {
 			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
 		}
@@ -266,7 +269,7 @@ func howSolved(m *model.Model) []string {
 		if !t.Converged {
 			converged = "not converged"
 		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
+		pairs = append(pairs, "solver", fmt.Sprintf("%s%s in %s, %s", plural(t.Updates, "step"), steps, passes(t.Epochs), converged),
 			"loss", real(t.Loss)+", the sum of "+sum)
 		if t.Optimum != nil {
 			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
