@@ -104,7 +104,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 // weight returns the weight of the row of that number.
 func (x *Index[T]) weight(id uint32) float64 {
 	b, r := x.At(id)
-	return b.weight(r)
+	return b.Weight(r)
 }
 
 // Add is Block.Add for the row of that number.

@@ -40,7 +40,7 @@ func (v *Vectors[T]) visit(b *Block[T], r int, eta, slack T) (rival int, update 
 			rival = c
 		}
 	}
-	if !(v.scores[rival] >= v.scores[own]-slack) || b.weight(r) == 0 {
+	if !(v.scores[rival] >= v.scores[own]-slack) || b.Weight(r) == 0 {
 		return 0, false
 	}
 	v.Add(b, r, rival, eta, v.W)

@@ -58,6 +58,9 @@ type Options struct {
 // w_1 would be w, and w_0 -w. Average, Margin (of half the difference of the scores) and rows to validate on are as above; a pocket
 // and votes take two classes. Loss is the sum of the differences then.
 //
+// A row's weight multiplies eta where the row changes the weights, and its share of the loss; rows that weigh 0 change nothing. The
+// bounds are for rows that weigh 1. The pocket then keeps the first with the least weight of wrong rows. Errors counts rows.
+//
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, fewer classes than two, weights that overflow the element type, whatever src fails
 // with, and ctx's error.
@@ -131,8 +134,9 @@ type learner[T kernel.Float] struct {
 	voters    *voters[T]        // likewise
 	log       []uint32
 	rivals    []uint32 // of the updates in log, where there are vectors
-	found     int      // weights that the pocket has found the best so far
-	stale     int64    // epochs since it found the last of them
+	weighted  bool
+	found     int   // weights that the pocket has found the best so far
+	stale     int64 // epochs since it found the last of them
 
 	visits    int64
 	updates   int64
@@ -145,7 +149,7 @@ type learner[T kernel.Float] struct {
 
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
-	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), found: 1, start: time.Now()}
+	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), weighted: src.Spec().Weighted, found: 1, start: time.Now()}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
 	if classes := len(src.Spec().Classes); classes > 2 && opt.Pocket == "" && !opt.Vote {
 		l.vectors = block.NewVectors[T](classes, stride)
@@ -251,12 +255,15 @@ func (l *learner[T]) stopEarly(ctx context.Context) error {
 	return nil
 }
 
+// byRow tells whether the kernels for an epoch don't serve.
+func (l *learner[T]) byRow() bool { return l.margin > 0 || l.weighted }
+
 // epoch runs the perceptron with weights w on rows of a block from row r on.
 func (l *learner[T]) epoch(b *block.Block[T], r int, w []T, log []uint32) (rows, updates int) {
 	if l.vectors != nil {
 		return b.EpochClasses(r, l.eta, 2*l.margin, l.vectors.With(w), log, l.rivals)
 	}
-	if l.margin > 0 {
+	if l.byRow() {
 		return b.EpochMargin(r, l.eta, l.margin, w, log)
 	}
 	return b.Epoch(r, l.eta, w, log)
@@ -357,7 +364,7 @@ func (l *learner[T]) settle() error {
 
 // judged ends the training if the pocket holds weights that nothing can replace.
 func (l *learner[T]) judged(err error) error {
-	if err == nil && l.pocket.Best().Errors == 0 {
+	if err == nil && l.pocket.Best().Weight == 0 {
 		return errStop
 	}
 	return err
@@ -372,7 +379,7 @@ func (l *learner[T]) settlePocket(ctx context.Context) error {
 	if err := l.pocket.End(ctx, l.current(), l.updates, l.visits); err != nil {
 		return err
 	}
-	if best := l.pocket.Best(); best.Errors == 0 {
+	if best := l.pocket.Best(); best.Weight == 0 {
 		l.converged = !l.validated
 		l.updates, l.visits = best.Update, best.Visits
 	}
@@ -413,7 +420,8 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 		r.Curve = l.pocket.Curve()
 	}
 	if l.vectors != nil {
-		return r, train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
+		_, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
+		return r, err
 	}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
@@ -424,6 +432,9 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	}
 	if l.voters == nil {
 		return r, nil
+	}
+	if l.updates == 0 {
+		return nil, errors.New("every row weighs 0: there is nothing to learn from")
 	}
 	r.Voters, r.Counts = l.voters.w, l.voters.counts
 	var err error
@@ -449,7 +460,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			}
 			m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
 			if !(m >= 0) {
-				s.loss -= m
+				s.loss -= float64(m * run.Weight(i))
 			}
 			s.margin = min(s.margin, m)
 		}
@@ -498,7 +509,7 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 		var visits, updates int
 		if x.vectors != nil {
 			visits, updates = win.index.EpochClasses(rows, x.eta, 2*x.margin, x.vectors, x.room(), x.rivals)
-		} else if x.margin > 0 {
+		} else if x.byRow() {
 			visits, updates = win.index.EpochMargin(rows, x.eta, x.margin, x.w, x.room())
 		} else {
 			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
