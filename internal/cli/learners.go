@@ -76,7 +76,7 @@ var learners = []*learner{
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "logistic", uses: []string{"epochs", "l2"}, joint: true, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
-	{name: "lda", learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "lda", joint: true, learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
 
@@ -306,7 +306,7 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		}
 	}
 	if whole.Voters != nil {
-		if *whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
+		if all.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
 			return nil, nil, err
 		}
 	}

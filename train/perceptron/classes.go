@@ -48,13 +48,18 @@ func (j *classJudge[T]) EpochEnded(ctx context.Context, w []T, updates, visits i
 	}
 	j.last = slices.Clone(w)
 	r := &train.Result[T]{Weights: unpad(j.last, j.vectors.Stride, j.src.Spec().Cols())}
-	if err := train.Evaluate(ctx, j.src, j.workers, r); err != nil {
+	wrong, err := train.EvaluateLoss(ctx, j.src, j.workers, r)
+	if err != nil {
 		return err
 	}
 	j.judged++
-	if j.curve == nil || r.Errors < j.best.Errors {
-		j.best = pocket.Candidate[T]{Weights: j.last, Update: updates, Visits: visits, Errors: r.Errors}
-		j.curve = append(j.curve, pocket.Point{Update: updates, Visits: visits, Errors: r.Errors, Seconds: time.Since(j.start).Seconds()})
+	if j.curve == nil || wrong < j.best.Weight {
+		j.best = pocket.Candidate[T]{Weights: j.last, Update: updates, Visits: visits, Errors: r.Errors, Weight: wrong}
+		p := pocket.Point{Update: updates, Visits: visits, Errors: r.Errors, Seconds: time.Since(j.start).Seconds()}
+		if j.src.Spec().Weighted {
+			p.Weight = wrong
+		}
+		j.curve = append(j.curve, p)
 	}
 	return nil
 }

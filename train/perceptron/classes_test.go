@@ -18,6 +18,7 @@ import (
 type classLiteral[T kernel.Float] struct {
 	x                      [][]T
 	y                      []int
+	weights                []float64
 	w                      [][]T
 	sum                    [][]float64 // of w over the visits
 	updates, visits, quiet int64
@@ -27,7 +28,7 @@ func newClassLiteral[T kernel.Float](d *block.Data[T]) *classLiteral[T] {
 	l := &classLiteral[T]{}
 	for b := range d.Blocks(context.Background()) {
 		for r, y := range b.Y {
-			l.x, l.y = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride]), append(l.y, int(y))
+			l.x, l.y, l.weights = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride]), append(l.y, int(y)), append(l.weights, b.Weight(r))
 		}
 	}
 	for range d.Spec().Classes {
@@ -44,13 +45,14 @@ func (l *classLiteral[T]) rival(i int) (rival int, wrong bool) {
 			rival = c
 		}
 	}
-	return rival, kernel.Dot(l.x[i], l.w[rival]) >= kernel.Dot(l.x[i], l.w[l.y[i]])
+	return rival, l.weights[i] > 0 && kernel.Dot(l.x[i], l.w[rival]) >= kernel.Dot(l.x[i], l.w[l.y[i]])
 }
 
 func (l *classLiteral[T]) visit(i int, eta T) {
 	l.visits++
 	l.quiet++
 	if rival, wrong := l.rival(i); wrong {
+		eta = T(float64(eta) * l.weights[i])
 		kernel.Axpy(eta, l.x[i], l.w[l.y[i]])
 		kernel.Axpy(-eta, l.x[i], l.w[rival])
 		l.updates++
@@ -69,7 +71,7 @@ func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta 
 		before := l.updates
 		for _, i := range visited(n, order, seed, uint64(e)) {
 			l.visit(int(i), eta)
-			if l.updates == maxUpdates {
+			if maxUpdates > 0 && l.updates == maxUpdates {
 				return false
 			}
 			if order == train.Shuffle || l.quiet < int64(n) {
@@ -106,8 +108,13 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 		wrong                   float64
 		epochs                  int
 		updates                 int64
-	}{{600, 3, 3, 0, 200, 0}, {1500, 5, 4, 0.1, 3, 0}, {5000, 9, 26, 0.2, 2, 0}, {1500, 40, 7, 0, 5, 333}} {
+		weighted                bool
+	}{{600, 3, 3, 0, 200, 0, false}, {1500, 5, 4, 0.1, 3, 0, false}, {5000, 9, 26, 0.2, 2, 0, false}, {1500, 40, 7, 0, 5, 333, false},
+		{1500, 6, 3, 0.1, 2, 0, true}} {
 		d := testrows.RandomClasses[T](c.rows, c.features, c.classes, c.wrong)
+		if c.weighted {
+			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
+		}
 		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d)}
 		for _, order := range train.Orders {
 			want := newClassLiteral(d)

@@ -56,9 +56,6 @@ type Options struct {
 // divided by 1 + eta l2 (forward-backward splitting; Duchi and Singer, "Efficient Online and Batch Learning Using Forward Backward
 // Splitting", Journal of Machine Learning Research 10, 2009). The next epoch counts its visits without an update from 0.
 //
-// A row's weight multiplies eta where the row changes the weights, and its share of the loss; rows that weigh 0 change nothing. The
-// bounds are for rows that weigh 1. The pocket then keeps the first with the least weight of wrong rows. Errors counts rows.
-//
 // Of more than two classes each has a vector w_c, and a row of class y is wrong where some other class has a score of at least
 // w_y.x. With r the one of them that has the greatest, the first of equal ones, w_y = w_y + eta x and w_r = w_r - eta x. That is the
 // perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12), and an ultraconservative algorithm (Crammer
@@ -66,6 +63,9 @@ type Options struct {
 // that the vectors of some norm 1 separate by rho, as train.Evaluate measures it, there are at most R^2/rho^2 updates. Of two classes
 // w_1 would be w, and w_0 -w. Average, Margin (of half the difference of the scores) and rows to validate on are as above; a pocket
 // and votes take two classes. Loss is the sum of the differences then.
+//
+// A row's weight multiplies eta where the row changes the weights, and its share of the loss; rows that weigh 0 change nothing. The
+// bounds are for rows that weigh 1. The pocket then keeps the first with the least weight of wrong rows. Errors counts rows.
 //
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, fewer classes than two, weights that overflow the element type, whatever src fails
@@ -143,10 +143,10 @@ type learner[T kernel.Float] struct {
 	mean      *mean[T]          // nil where it isn't asked for
 	voters    *voters[T]        // likewise
 	log       []uint32
-	weighted  bool
 	rivals    []uint32 // of the updates in log, where there are vectors
-	found     int      // weights that the pocket has found the best so far
-	stale     int64    // epochs since it found the last of them
+	weighted  bool
+	found     int   // weights that the pocket has found the best so far
+	stale     int64 // epochs since it found the last of them
 
 	visits    int64
 	updates   int64
@@ -449,7 +449,8 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 		r.Curve = l.pocket.Curve()
 	}
 	if l.vectors != nil {
-		return r, train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
+		_, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
+		return r, err
 	}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
