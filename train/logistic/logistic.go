@@ -27,6 +27,15 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
 
+// Epochs returns the most passes over the rows by default. Of LBFGS few are the rule, but many may be needed, as with features
+// that nearly depend on each other.
+func (s Solver) Epochs() int64 {
+	if s == LBFGS {
+		return 1000
+	}
+	return 100
+}
+
 // Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default 100, or 1,000 for LBFGS,
 // Workers, Progress and, for SGD, Eta.
 type Options struct {
@@ -63,8 +72,6 @@ const (
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 	widest     = 256 // columns up to which Newton's method is chosen
-
-	lbfgsEpochs = 1000 // its default: few passes are the rule, but many may be needed, as with features that nearly depend on each other
 )
 
 // Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
@@ -109,8 +116,8 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
 		return nil, err
 	}
-	if opt.Epochs == 0 && opt.Solver == LBFGS {
-		opt.Epochs = lbfgsEpochs
+	if opt.Epochs == 0 {
+		opt.Epochs = opt.Solver.Epochs()
 	}
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
