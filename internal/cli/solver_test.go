@@ -157,3 +157,57 @@ func TestSolverUsage(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestJoint: logistic and lda learn three classes together, with probabilities that sum to 1, the greatest of which is the prediction's; or
+// one versus the rest, and the model says by which solver.
+func TestJoint(t *testing.T) {
+	const data = "../../examples/iris.parquet"
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "p.csv")
+	for options, most := range map[string]int64{"logistic --l2 1": 5, "lda --solver eigen": 3} {
+		succeed(t, append([]string{"train", data, "--label", "species", "--dtype", "float64", "--out", path, "--algo"}, strings.Fields(options)...)...)
+		m := mustLoad(t, path)
+		if m.Options.Multiclass != model.Joint || *m.Training.Errors > most || !m.Training.Converged {
+			t.Errorf("%s: %+v, %+v", options, m.Options, m.Training)
+		}
+		args := []string{"predict", "--model", path, data, "--proba", "--out", out}
+		if m.Projection != nil {
+			args = append(args, "--project")
+		}
+		succeed(t, args...)
+		file, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(file)), "\n")
+		want := "prediction,probability_setosa,probability_versicolor,probability_virginica"
+		if m.Projection != nil {
+			want += ",projection_1,projection_2"
+		}
+		if lines[0] != want || len(lines) != 151 {
+			t.Fatalf("%d lines, the first is %q", len(lines), lines[0])
+		}
+		for _, line := range lines[1:] {
+			fields, sum, best := strings.Split(line, ","), 0.0, 0
+			var p [3]float64
+			for k := range p {
+				if _, err := fmt.Sscan(fields[1+k], &p[k]); err != nil {
+					t.Fatal(err)
+				}
+				if sum += p[k]; p[k] > p[best] {
+					best = k
+				}
+			}
+			if math.Abs(sum-1) > 1e-12 || fields[0] != m.Classes[best].Text {
+				t.Errorf("%s: %s", options, line)
+			}
+		}
+	}
+	succeed(t, "train", data, "--label", "species", "--algo", "logistic", "--l2", "1", "--multiclass", "ovr", "--solver", "lbfgs", "--out", path)
+	if m := mustLoad(t, path); m.Options.Multiclass != model.OneVersusRest || m.Options.Solver != "lbfgs" || m.Options.Epochs != 1000 {
+		t.Errorf("%+v", m.Options)
+	}
+	if code, _, stderr := command("train", data, "--label", "species", "--algo", "logistic", "--solver", "newton"); code != 1 || !strings.Contains(stderr, "use lbfgs") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

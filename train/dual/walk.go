@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -25,6 +26,7 @@ type learner[T kernel.Float] struct {
 	opt      Options
 	mercer   gram.Mercer
 	eta      T
+	weigh    []float64 // the rows' weights; nil if each weighs 1
 	n        int
 	machines []*machine[T] // one for two classes, else one for each
 	whole    *gram.Symmetric[T]
@@ -36,7 +38,7 @@ type learner[T kernel.Float] struct {
 // A machine tells one class from the others.
 type machine[T kernel.Float] struct {
 	y      []T // -1 and +1
-	scores []T // of all rows
+	scores []T // of all rows; NaN for those that weigh 0, which are never wrong
 
 	mistakes  []mistake
 	visits    int64
@@ -74,6 +76,14 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			if copy(own, b.Y); classes > 1 {
 				train.Relabel(own, own, c)
 			}
+			for i := range own {
+				if b.Weight(i) == 0 {
+					m.scores[int(b.First)+i] = T(math.NaN())
+				}
+			}
+			if c == 0 {
+				l.weigh = append(l.weigh, b.W...)
+			}
 		}
 		l.machines = append(l.machines, m)
 	}
@@ -84,6 +94,14 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 	}
 	l.multiplied = time.Now()
 	return l, nil
+}
+
+// step returns what a mistake adds to the alpha of row i.
+func (l *learner[T]) step(i uint32) T {
+	if l.weigh == nil {
+		return l.eta
+	}
+	return T(float64(l.eta) * l.weigh[i])
 }
 
 // multiply computes the inner products of all rows, if there is room for them.
@@ -182,7 +200,7 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32) error {
 				m.visits++
 				m.quiet = 0
 				m.mistakes = append(m.mistakes, mistake{uint32(i), m.visits})
-				add(l.eta*m.y[i], g, m.scores)
+				add(l.step(uint32(i))*m.y[i], g, m.scores)
 				m.done = int64(len(m.mistakes)) == l.opt.MaxUpdates
 				l.seek(m, rows, at+1)
 			}

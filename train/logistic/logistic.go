@@ -171,7 +171,7 @@ func choose(solver Solver, spec *block.Spec) (Solver, error) {
 		return LBFGS, nil
 	case Newton:
 		if classes > 2 {
-			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs", spec.Label, classes)
+			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes)
 		}
 		if cols > maxColumns {
 			return "", fmt.Errorf("%d columns are too many for the solver newton, which takes up to %d: use lbfgs", cols, maxColumns)
