@@ -27,6 +27,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -66,6 +67,9 @@ type Model struct {
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
+	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
+	Projection *Projection `json:"projection,omitempty"`
+
 	Options  Options  `json:"options"`
 	Data     Data     `json:"data"`
 	Training Training `json:"training"`
@@ -90,6 +94,30 @@ type Options struct {
 
 	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
 	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
+
+	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
+	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
+}
+
+// A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
+type Projection struct {
+	Directions [][]float64 `json:"directions"` // each a number for each feature
+	Explained  []float64   `json:"explained"`  // each one's share of what all tell of the classes
+}
+
+func (p *Projection) check(features int) error {
+	if len(p.Directions) == 0 || len(p.Explained) != len(p.Directions) {
+		return fmt.Errorf("projection has %d directions, and shares of %d", len(p.Directions), len(p.Explained))
+	}
+	for _, d := range p.Directions {
+		if len(d) != features {
+			return fmt.Errorf("a direction of the projection has %d numbers for %d features", len(d), features)
+		}
+		if !allFinite(d) || !allFinite(p.Explained) {
+			return errors.New("projection holds a number that isn't finite")
+		}
+	}
+	return nil
 }
 
 // What Options.Multiclass says.
@@ -245,6 +273,11 @@ func (m *Model) Check() error {
 	}
 	if err := m.checkFeatures(); err != nil {
 		return err
+	}
+	if p := m.Projection; p != nil {
+		if err := p.check(len(m.Features)); err != nil {
+			return err
+		}
 	}
 	if m.Expansion != nil {
 		if err := m.checkExpansion(); err != nil {

@@ -100,8 +100,9 @@ func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*tr
 	if len(settings) == 0 {
 		return o, nil
 	}
-	v, flags := new(trainOptions), new(cobra.Command)
+	v, flags, ofRows := new(trainOptions), new(cobra.Command), new(cobra.Command)
 	v.addFlags(flags)
+	new(rowOptions).addTo(ofRows, "float32", "float64")
 	var err error
 	set := func(name, value string) {
 		if err == nil {
@@ -109,7 +110,7 @@ func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*tr
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "algo" || f.Name == "seed" || slices.Contains(particular, f.Name) {
+		if f.Name != "grid" && ofRows.Flags().Lookup(f.Name) == nil && flags.Flags().Lookup(f.Name) != nil {
 			set(f.Name, f.Value.String())
 		}
 	})

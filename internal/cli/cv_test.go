@@ -168,6 +168,11 @@ func TestGrid(t *testing.T) {
 	if cv["chosen"] != float64(chosen) {
 		t.Errorf("%v was chosen, want %d of %v", cv["chosen"], chosen, points)
 	}
+	r = decode(t, "train", at("all.csv"), "--label", "label", "--algo", "logistic", "--multiclass", "ovr", "--solver", "lbfgs", "--memory", "1GiB", "--exclude", "x", "--grid", "l2=1,2",
+		"--out", at("o.json"), "--json")
+	if m := loadedModel(t, at("o.json")); m.Options.Multiclass != "ovr" || m.Options.Solver != "lbfgs" || len(m.Features) != 1 {
+		t.Errorf("options %+v and features %v, of %v", m.Options, m.Features, r["cross_validation"])
+	}
 	o := points[chosen].(map[string]any)["options"].(map[string]any)
 	succeed(t, append(base, "--l2", o["l2"].(string), "--loss", o["loss"].(string), "--out", at("n.json"))...)
 	if got, want := read(t, at("m.json")), read(t, at("n.json")); got != want {

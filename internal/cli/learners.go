@@ -29,6 +29,8 @@ type learner struct {
 	name string
 	uses []string // those of particular that it has a use for
 
+	solvers []string // what --solver may be, other than auto
+
 	needsBias string             // why it can't do without, if it can't
 	l2        float64            // its penalty where none is given; it takes none of 0 then
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
@@ -51,7 +53,7 @@ type learning[T kernel.Float] func(ctx context.Context, j *job[T]) (*train.Resul
 
 // particular lists the options that not every learner has a use for.
 var particular = []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss", "kernel", "degree", "gamma", "coef0", "form",
-	"pocket", "winnow", "validation"}
+	"pocket", "winnow", "validation", "shrinkage"}
 
 // The names of learners that others have to know.
 const (
@@ -75,8 +77,8 @@ var learners = []*learner{
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2"}, joint: true, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
-	{name: "lda", joint: true, learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "logistic", uses: []string{"epochs", "l2", "eta"}, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
+	{name: "lda", uses: []string{"shrinkage"}, solvers: solverNames(lda.Solvers), learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
 
@@ -111,11 +113,13 @@ func learn[T kernel.Float](l *learner) learning[T] {
 
 // has tells whether an option of those in particular has a say.
 func (o *trainOptions) has(option string) bool {
-	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option)
+	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option) &&
+		!(option == "eta" && o.learner.solved && o.solver.value != string(logistic.SGD))
 }
 
 // settle lets options that the learner has no use for have no say, and sets defaults that differ by learner.
 func (o *trainOptions) settle(cmd *cobra.Command) error {
+	o.epochsGiven = cmd.Flags().Changed("epochs")
 	if !o.has("order") {
 		o.order.value = string(train.Cyclic)
 	}
@@ -288,6 +292,9 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 	}
 	all.Margin = 0 // no machine's
 	whole := j.model(all)
+	way := whole.Options.Multiclass
+	whole.Options = machines[0].Options // with the solver that was chosen
+	whole.Options.Multiclass = way
 	for _, m := range machines {
 		whole.Training.Ridge = max(whole.Training.Ridge, m.Training.Ridge)
 		if o := m.Training.Optimum; o != nil {
@@ -423,19 +430,43 @@ func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[
 }
 
 func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	r, err := logistic.Train(ctx, j.src, logistic.Options{Options: j.trainer(), L2: j.l2})
+	opt := logistic.Options{Options: j.trainer(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
+	if !j.epochsGiven {
+		opt.Epochs = 0
+	}
+	r, err := logistic.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &r.Result, func(m *model.Model) { m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge }, nil
+	if !j.epochsGiven {
+		j.epochs = r.Solver.Epochs()
+	}
+	return &r.Result, func(m *model.Model) {
+		m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge
+		if r.Solver != logistic.Newton {
+			m.Options.Solver = string(r.Solver)
+		}
+	}, nil
 }
 
 func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	r, err := lda.Train(ctx, j.src, lda.Options{Options: j.trainer()})
+	opt := lda.Options{Options: j.trainer(), Shrinkage: j.shrink}
+	if j.solver.value != autoName {
+		opt.Solver = lda.Solver(j.solver.value)
+	}
+	r, err := lda.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &r.Result, func(m *model.Model) { m.Training.Ridge = r.Ridge }, nil
+	return &r.Result, func(m *model.Model) {
+		m.Training.Ridge = r.Ridge
+		if j.shrink != 0 {
+			m.Options.Shrinkage = j.shrinkage
+		}
+		if r.Projection != nil {
+			m.Options.Solver, m.Projection = string(lda.Eigen), &model.Projection{Directions: r.Projection, Explained: r.Explained}
+		}
+	}, nil
 }
 
 func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {

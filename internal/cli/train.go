@@ -24,6 +24,10 @@ type trainOptions struct {
 	rowOptions
 
 	algo, order, pocket, winnow, loss choice
+	solver                            choice
+	shrinkage                         string
+	shrink                            float64 // what it says
+	epochsGiven                       bool
 	multiclass                        choice
 	learner                           *learner // that algo names
 	validation                        string
@@ -63,8 +67,9 @@ the weights after every visit, which takes hardly longer than the perceptron;
 mistakes in proportion to the logarithm of their number, by multiplying weights.
 Ending without such a plane, after --epochs, is not a failure. --algo logistic
 finds the most likely weights by Newton's method, with standard errors (see
-inspect), in at most --epochs passes; --algo lda is Fisher's discriminant. Both
-give probabilities (predict --proba). --algo svm is the support vector machine;
+inspect), in at most --epochs passes, or of wide data by L-BFGS (--solver);
+--algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
+--algo svm is the support vector machine;
 the duality gap in its report is the most that its objective may be above the
 optimum.
 
@@ -148,6 +153,10 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
 	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
 	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
+	addChoice(cmd, &o.solver, "solver", "`WAY` to the optimum: of --algo logistic newton, lbfgs or sgd, auto is newton up to 256 columns; of --algo lda cholesky "+
+		"or eigen, which adds the directions for predict --project", allSolvers()...)
+	f.StringVar(&o.shrinkage, "shrinkage", "0", "`SHARE` that a multiple of the identity gets in the covariance of --algo lda, from 0 to 1; auto estimates it "+
+		"for each class (Ledoit and Wolf)")
 	o.dual.addTo(cmd)
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
@@ -247,6 +256,9 @@ func (o *trainOptions) checkLearner() error {
 		return usagef("--early-stop needs --validation, rows to judge on")
 	}
 	if err := checkL2(o.l2); err != nil {
+		return err
+	}
+	if err := o.checkSolver(); err != nil {
 		return err
 	}
 	if err := o.dual.check(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -11,6 +12,7 @@ import (
 	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/dual"
+	"halfspace/train/logistic"
 	"halfspace/train/svm"
 )
 
@@ -254,9 +256,9 @@ func howSolved(m *model.Model) []string {
 	t := &m.Training
 	var pairs []string
 	if m.Options.L2 != nil {
-		loss, sum, steps := "", "log(1 + e^(-y(w.x+b)))", " of Newton's"
+		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
 		if m.Options.Multiclass == model.Joint {
-			sum, steps = "-log(p) of each row's class", ""
+			sum = "-log p of the row's class"
 		}
 		if m.Options.Loss != "" {
 			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
@@ -269,14 +271,28 @@ func howSolved(m *model.Model) []string {
 		if !t.Converged {
 			converged = "not converged"
 		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s%s in %s, %s", plural(t.Updates, "step"), steps, passes(t.Epochs), converged),
+		of, ok := map[string]string{string(logistic.LBFGS): "L-BFGS", string(logistic.SGD): "stochastic gradient descent"}[m.Options.Solver]
+		if !ok {
+			of = "Newton's"
+		}
+		pairs = append(pairs, "solver", fmt.Sprintf("%s of %s in %s, %s", plural(t.Updates, "step"), of, passes(t.Epochs), converged),
 			"loss", real(t.Loss)+", the sum of "+sum)
 		if t.Optimum != nil {
 			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
 				real(t.Optimum.Gap)))
 		}
 	} else {
+		if m.Options.Shrinkage != "" {
+			pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
+		}
 		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
+		if p := m.Projection; p != nil {
+			var shares []string
+			for _, v := range p.Explained {
+				shares = append(shares, percent(v))
+			}
+			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+		}
 	}
 	if t.Ridge > 0 {
 		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
