@@ -277,17 +277,16 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 }
 
 // most returns no fewer rows than there are, each of whose columns takes a character and a separator; -1 where files are
-// compressed.
+// compressed, and of standard input.
 func (in *csvInput) most() (rows int64) {
 	for _, s := range in.sources {
-		size := int64(len(s.data))
-		if s.info != nil {
-			size = s.info.Size()
+		if s.stdin != nil {
+			return -1
 		}
 		if compressed, err := s.compressed(); compressed || err != nil {
 			return -1
 		}
-		rows += size/int64(max(2, 2*len(in.sel.columns)-1)) + 1
+		rows += s.info.Size()/int64(max(2, 2*len(in.sel.columns)-1)) + 1
 	}
 	return rows
 }

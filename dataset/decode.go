@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/internal/page"
+	"halfspace/kernel"
 )
 
 // A batch is consecutive rows of the input: an array for each of the selection's columns, all of the same length.
@@ -46,7 +47,45 @@ type columnReader struct {
 }
 
 func newColumnReader(src io.ReaderAt, col leaf, c chunk, pool *page.Pool) *columnReader {
-	return &columnReader{col: col, pages: page.NewReader(src, c.Chunk, pool), pool: pool}
+	r := &columnReader{col: col, pages: page.NewReader(src, c.Chunk, pool), pool: pool}
+	if col.float != nil && !arrow.TypeEqual(col.float, col.typ) {
+		r.pages.Convert = r.floats
+	}
+	return r
+}
+
+// floats makes the n values of a dictionary those of the column's features, if they are all held exactly, so that nothing
+// need be said of one, whether it is used or not. Otherwise it returns nil, and each value is converted where it is used.
+func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
+	if r.col.float.ID() == arrow.FLOAT32 {
+		return floatsOf[float32](r, values, n)
+	}
+	return floatsOf[float64](r, values, n)
+}
+
+func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page.Buffer {
+	if n > maxBatchRows { // so that it takes no more memory than a batch does
+		return nil
+	}
+	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
+	defer v.Release()
+	data, err := r.data(r.col.typ, v)
+	if err != nil {
+		return nil
+	}
+	defer data.Release()
+	a := array.MakeFromData(data)
+	defer a.Release()
+	view, err := newView[T](a)
+	if err != nil {
+		return nil
+	}
+	made := r.pool.Get(n * sizeOf[T]())
+	if floats, exact := view.read(0, n, page.As[T](made.Bytes)); !exact || !finite(floats) {
+		made.Release()
+		return nil
+	}
+	return made
 }
 
 // close lets go of all memory.
@@ -109,6 +148,11 @@ func (r *columnReader) take(n int) arrow.Array {
 
 // array makes values the array of the column's type.
 func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
+	if v.Made {
+		data := arrowData(r.col.float, v.N, v.Nulls, nil, &v.Valid, &v.Data)
+		defer data.Release()
+		return array.MakeFromData(data), nil
+	}
 	list, isList := r.col.typ.(*arrow.ListType)
 	if !isList {
 		data, err := r.data(r.col.typ, v)

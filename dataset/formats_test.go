@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -368,7 +369,8 @@ func TestStandardInput(t *testing.T) {
 	feed(textFile(t, "a.csv", "x\n1\n"))
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	if _, err := readStandardInput(context.Background(), strings.NewReader("12345"), 4); err == nil ||
+	few := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: strings.NewReader("12345"), most: 4}}
+	if _, err := few.open(); err == nil ||
 		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
 	}
@@ -376,8 +378,52 @@ func TestStandardInput(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := readStandardInput(ctx, open, 4); err != context.Canceled {
+	if _, err := (&source{path: "-", stdin: &standardInput{ctx: ctx, r: open, most: 4}}).open(); err != context.Canceled {
 		t.Errorf("canceled: %v", err)
+	}
+	failing := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: iotest.ErrReader(errors.New("gone")), most: 4}}
+	if _, err := failing.open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
+		t.Errorf("failing: %v", err)
+	}
+}
+
+func opened(t *testing.T, s *source) *sourceReader {
+	t.Helper()
+	r, err := s.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.
+func TestLastPass(t *testing.T) {
+	want := strings.Repeat("0123456789abcdef", 20000)
+	s := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: iotest.HalfReader(strings.NewReader(want)), most: 100_000}}
+	for _, n := range []int{10, 70_000, 3} {
+		got := make([]byte, n)
+		if _, err := io.ReadFull(opened(t, s), got); err != nil || string(got) != want[:n] {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+	lastPass([]*source{s})
+	r, most := opened(t, s), 0
+	var got strings.Builder
+	for buf := make([]byte, 1000); ; {
+		n, err := r.Read(buf)
+		got.Write(buf[:n])
+		if most = max(most, len(s.stdin.data)); got.Len() > 200_000 && len(s.stdin.data) > 64<<10 {
+			t.Fatalf("%d bytes are held after %d", len(s.stdin.data), got.Len())
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got.String() != want || most < 70_000 {
+		t.Errorf("%d bytes of %d, %d held at most", got.Len(), len(want), most)
 	}
 }
 

@@ -24,6 +24,18 @@ func (in *parquetInput) total() int64          { return in.rows }
 func (in *parquetInput) selection() *selection { return in.sel }
 func (in *parquetInput) notes() []string       { return nil }
 
+// onePass tells an input that it is read once more, and then no more: standard input needn't be held.
+func onePass(in input) {
+	switch in := in.(type) {
+	case *csvInput:
+		lastPass(in.sources)
+	case *svmlightInput:
+		lastPass(in.sources)
+	case *arrowInput:
+		lastPass(in.sources)
+	}
+}
+
 // nameOf names an input of those files.
 func nameOf(sources []*source) string {
 	paths := make([]string, len(sources))

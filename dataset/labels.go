@@ -22,13 +22,14 @@ const maxClasses = 1000
 type labels struct {
 	classes []block.Class
 	numbers map[block.Class]int
-	fixed   bool // no class may be added
+	fixed   bool   // no class may be added
+	whose   string // who has the fixed ones
 }
 
 func newLabels(spec *block.Spec) *labels {
 	l := &labels{numbers: map[block.Class]int{}}
 	if spec != nil {
-		l.fixed = true
+		l.fixed, l.whose = true, "the model, which has"
 		for i, c := range spec.Classes {
 			l.classes = append(l.classes, c)
 			l.numbers[c] = i
@@ -47,7 +48,7 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%s is no class of the model, which has %s: change the label, or leave the row out", block.NameClass(c),
+		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", block.NameClass(c), l.whose,
 			block.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {

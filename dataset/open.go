@@ -38,7 +38,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep = nil
+	opt.Keep, opt.float = nil, floatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	if s.rows < 0 || in.sel.nulls == block.NullsDrop {
 		s.rows, err = in.countKept(ctx, s.labels)
 	} else if in.opt.Spec == nil && in.sel.label >= 0 {
-		err = in.readLabels(ctx, s.labels)
+		err = in.readLabels(ctx, s.labels, func() bool { return false })
 	}
 	if err != nil {
 		return s, err
@@ -203,8 +203,8 @@ func (in *Input[T]) countKept(ctx context.Context, l *labels) (int64, error) {
 	return b.rows, err
 }
 
-// readLabels numbers the classes of the label column, which it reads alone where that is less work.
-func (in *Input[T]) readLabels(ctx context.Context, l *labels) error {
+// readLabels numbers the classes of the label column, which it reads alone where that is less work, until enough says so.
+func (in *Input[T]) readLabels(ctx context.Context, l *labels, enough func() bool) error {
 	only := in.in.labelOnly()
 	label := only.selection().label
 	var numbers []T
@@ -229,6 +229,9 @@ func (in *Input[T]) readLabels(ctx context.Context, l *labels) error {
 		first += bt.rows
 		if in.opt.Progress != nil {
 			in.opt.Progress(first, in.Rows())
+		}
+		if enough() {
+			break
 		}
 	}
 	return nil

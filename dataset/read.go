@@ -65,7 +65,8 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
-	converts bool // Convert: Keep is all if it is empty, and Exclude takes from it
+	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
+	float    arrow.DataType // of the blocks' values; nil where there are none
 
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label,
 	// SampleWeight, Keep and Workers.
@@ -270,6 +271,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
+	opt.float = floatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
@@ -285,6 +287,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 			return errorIn(in.name(), "%w", err)
 		}
 	}
+	onePass(in)
 	kept := keptSchema(sel)
 	var b *builder[T]
 	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {

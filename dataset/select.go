@@ -20,8 +20,9 @@ type column struct {
 	typ      arrow.DataType // of the arrays it is read into; nil if it can't be read
 	desc     string         // the type as messages name it
 	nullable bool
-	listDef  int // of a Parquet file's lists: definition level from which on one has an element; else 0
-	index    int // among a Parquet file's leaf columns, or a record's fields
+	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
+	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
+	index    int            // among a Parquet file's leaf columns, or a record's fields
 }
 
 // A selection says which columns are read, each once, and what for.
@@ -139,6 +140,11 @@ func choose(in *schema, opt Options) (*selection, error) {
 	for _, i := range keep {
 		sel.keep = append(sel.keep, use(i))
 	}
+	for k, i := range sel.features {
+		if c := &sel.columns[i]; inputs[k].Kind == block.NumberColumn && i != sel.label && !slices.Contains(sel.keep, i) {
+			c.float = opt.float
+		}
+	}
 	return sel, nil
 }
 
@@ -151,6 +157,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 			return nil, err
 		}
 		bound[k] = in.cols[i]
+		bound[k].float = first.float
 	}
 	for i, k := range s.features {
 		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +16,16 @@ import (
 	"halfspace/internal/memory"
 )
 
-// A source is a file that is read from its beginning, or standard input, which is held in memory so that it can be read
-// as often as a file. Either may be compressed by gzip.
+// A source is a file that is read from its beginning, or standard input. Either may be compressed by gzip.
 type source struct {
-	path string
-	info os.FileInfo // of a file, when it was first seen
-	data []byte      // of standard input
+	path  string
+	info  os.FileInfo    // of a file, when it was first seen
+	stdin *standardInput // or nil
 }
 
 func newSource(ctx context.Context, path string) (*source, error) {
 	if path == "-" {
-		data, err := readStandardInput(ctx, os.Stdin, maxStandardInput())
-		return &source{path: path, data: data}, err
+		return &source{path: path, stdin: &standardInput{ctx: ctx, r: os.Stdin, most: maxStandardInput()}}, nil
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
 	info, err := os.Stat(path)
@@ -41,9 +38,95 @@ func newSource(ctx context.Context, path string) (*source, error) {
 	return &source{path: path, info: info}, nil
 }
 
+// lastPass has the sources held no longer than it takes to read them once more.
+func lastPass(sources []*source) {
+	for _, s := range sources {
+		if s.stdin != nil {
+			s.stdin.last = true
+		}
+	}
+}
+
+// A standardInput is a stream, of which as much is read as somebody asks for. That is held, so that it can be read from its
+// beginning again, until the last pass.
+type standardInput struct {
+	ctx  context.Context
+	r    io.Reader
+	most int64 // bytes that may be held
+
+	data []byte // what was read before the last pass
+	err  error  // after which there is nothing more
+	last bool   // the reader that is opened next is the last
+}
+
+// An inputError is an error of standard input, in words for the user.
+type inputError struct{ error }
+
 // maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
 // of them takes room too.
 func maxStandardInput() int64 { return availableMemory() / 2 }
+
+// read reads what comes next of the stream. It returns when the context ends: a read that waits for a terminal or a pipe can't be
+// ended, and is left behind with its buffer.
+func (s *standardInput) read(most int) ([]byte, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	var piece []byte
+	var err error
+	var reading errgroup.Group
+	done := make(chan struct{})
+	reading.Go(func() error {
+		defer close(done)
+		buf := make([]byte, most)
+		n := 0
+		for n == 0 && err == nil {
+			n, err = s.r.Read(buf)
+		}
+		piece = buf[:n]
+		return nil
+	})
+	select {
+	case <-done:
+	case <-s.ctx.Done():
+		s.err = inputError{s.ctx.Err()}
+		return nil, s.err
+	}
+	if err != nil && err != io.EOF {
+		err = inputError{fmt.Errorf("-: standard input can't be read (%w)", err)}
+	}
+	s.err = err
+	if len(piece) > 0 {
+		err = nil
+	}
+	return piece, err
+}
+
+// A standardReader reads standard input from its beginning.
+type standardReader struct {
+	*standardInput
+	at int // bytes of data that were handed on
+}
+
+func (r *standardReader) Read(p []byte) (int, error) {
+	if r.at == len(r.data) {
+		piece, err := r.read(max(len(p), 64<<10))
+		switch {
+		case err != nil:
+			return 0, err
+		case r.last:
+			r.data, r.at = piece, 0
+		case int64(len(r.data)+len(piece)) > r.most:
+			return 0, inputError{fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
+				bytesText(r.most))}
+		default:
+			r.data = append(r.data, piece...)
+		}
+	}
+	n := copy(p, r.data[r.at:])
+	r.at += n
+	return n, nil
+}
 
 // availableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
 func availableMemory() int64 {
@@ -51,32 +134,6 @@ func availableMemory() int64 {
 		return bytes
 	}
 	return 8 << 30
-}
-
-// readStandardInput returns when the context ends. A read that waits for a terminal or a pipe can't be ended and is left behind.
-func readStandardInput(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
-	var data []byte
-	var err error
-	var reading errgroup.Group
-	done := make(chan struct{})
-	reading.Go(func() error {
-		defer close(done)
-		data, err = io.ReadAll(io.LimitReader(r, most+1))
-		return nil
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("-: standard input can't be read (%w)", err)
-	case int64(len(data)) > most:
-		return nil, fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
-			bytesText(most))
-	}
-	return data, nil
 }
 
 // bytesText writes a number of bytes in the unit that fits.
@@ -93,8 +150,8 @@ func bytesText(n int64) string {
 // open starts to read, decompressing what gzip compressed. Errors of the reader name the file.
 func (s *source) open() (*sourceReader, error) {
 	r := &sourceReader{path: s.path}
-	var raw io.Reader = bytes.NewReader(s.data)
-	if s.info != nil {
+	var raw io.Reader = &standardReader{standardInput: s.stdin}
+	if s.stdin == nil {
 		f, err := os.Open(s.path)
 		if err != nil {
 			return nil, pathError(s.path, err)
@@ -153,7 +210,10 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 
 func (r *sourceReader) explain(err error) error {
 	var pe *fs.PathError
+	var said inputError
 	switch {
+	case errors.As(err, &said):
+		return said.error
 	case errors.As(err, &pe):
 		return fmt.Errorf("%s: can't be read (%w): check the disk", r.path, pe.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:

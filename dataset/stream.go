@@ -32,12 +32,35 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream[T]{Input: in, rows: survey.rows}
+	return in.stream(survey)
+}
+
+// StreamOnce returns the rows as a source for a single pass. It knows as classes only those of the first rows, as many as it takes to
+// find two, and not how many rows there are, unless the files tell: standard input is read as the pass goes on, and isn't held.
+func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
+	l := newLabels(in.opt.Spec)
+	if in.opt.Spec == nil && in.sel.label >= 0 {
+		if err := in.readLabels(ctx, l, func() bool { return len(l.classes) > 1 }); err != nil {
+			return nil, err
+		}
+		if len(l.classes) == 0 {
+			return nil, errorIn(in.in.name(), "no rows: name a file that has some")
+		}
+	}
+	onePass(in.in)
+	return in.stream(survey{rows: -1, labels: l})
+}
+
+func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
+	s = &Stream[T]{Input: in, rows: survey.rows}
 	if s.spec, _, err = newSpec(in.sel, survey.labels, in.opt); err != nil {
 		return nil, errorIn(in.in.name(), "%w", err)
 	}
-	rows := int(min(s.rows, int64(block.Rows[T](s.spec.Cols()))))
-	count := min(block.InFlight, (s.rows+int64(rows)-1)/int64(rows))
+	rows, count := block.Rows[T](s.spec.Cols()), int64(block.InFlight)
+	if s.rows >= 0 {
+		rows = int(min(s.rows, int64(rows)))
+		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
+	}
 	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted))
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
@@ -52,7 +75,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	return s, nil
 }
 
-// Rows returns the number of rows.
+// Rows returns the number of rows; -1 of StreamOnce.
 func (s *Stream[T]) Rows() int64 { return s.rows }
 
 // Spec says what the columns mean.
@@ -104,9 +127,12 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 
 // decode sends all blocks to ready, each made in one that was free.
 func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*builder[T], error) {
-	signs := modelSigns(s.spec)
+	signs, l := modelSigns(s.spec), newLabels(s.spec)
+	if s.opt.Spec == nil {
+		l.whose = "the first rows, which have"
+	}
 	var b *builder[T]
-	b = newBuilder(s.sel, newLabels(s.spec), s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
+	b = newBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
 		sign(full.Y, signs)
 		select {
 		case ready <- full:
@@ -127,7 +153,7 @@ func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], rea
 	if err := b.run(ctx, s.in.batches(ctx, s.pool, s.mem), nil); err != nil {
 		return nil, err
 	}
-	if b.rows != s.rows {
+	if s.rows >= 0 && b.rows != s.rows {
 		return nil, fmt.Errorf("%s: the data changed while it was read: try again", s.in.name())
 	}
 	return b, nil

@@ -41,7 +41,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources(ctx, []string{path})
+	f, _, err := openSources(ctx, []string{path})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	info := &TableInfo{Path: path, Format: string(f), Bytes: int64(len(sources[0].data))}
+	info := &TableInfo{Path: path, Format: string(f)}
 	if stat, err := os.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}

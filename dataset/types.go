@@ -2,12 +2,14 @@ package dataset
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/block"
+	"halfspace/kernel"
 )
 
 // arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
@@ -158,6 +160,14 @@ func timeUnit(u pschema.TimeUnitType) arrow.TimeUnit {
 		return arrow.Microsecond
 	}
 	return arrow.Nanosecond
+}
+
+// floatType returns what T is to Arrow.
+func floatType[T kernel.Float]() arrow.DataType {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return arrow.PrimitiveTypes.Float32
+	}
+	return arrow.PrimitiveTypes.Float64
 }
 
 // number tells whether the values of a type are numbers that a feature can be; booleans count as 0 and 1.

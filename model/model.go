@@ -101,7 +101,8 @@ type Training struct {
 	Epochs        int64           `json:"epochs"`
 	Visits        int64           `json:"visits"`
 	Updates       int64           `json:"updates"`
-	Errors        int64           `json:"errors"` // rows whose prediction isn't their label
+	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label; nil where rows went by once
+	Mistakes      *int64          `json:"mistakes,omitempty"` // rows whose prediction wasn't, each made before the row was learned from
 	Converged     bool            `json:"converged"`
 	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
 	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included

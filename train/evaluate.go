@@ -4,56 +4,108 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/predict"
 )
 
 // Evaluate sets the errors, the radius, the norm and the margin of a result, by the weights that it holds, in one pass over rows
-// with labels -1 and +1. It is an error if a score overflows: then nothing that was learned can be trusted.
+// with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers. It is an error if a score
+// overflows: then nothing that was learned can be trusted.
+//
+// Of more than two classes, the greatest score tells the class, of equal ones the first, and the margin is the least by which the
+// score of a row's class is above all others, divided by the square root of 2 and the norm of all vectors. Two classes with weights
+// -w and w have the margin of w that way.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
-	w := block.Alloc[T](kernel.Stride[T](src.Spec().Cols()))
-	copy(w, r.Weights)
-	type sums struct {
-		errors         int64
-		square, margin float64
-		bad            bool
+	cols := src.Spec().Cols()
+	stride := kernel.Stride[T](cols)
+	var w [][]T
+	for v := range slices.Chunk(r.Weights, cols) {
+		w = append(w, append(block.Alloc[T](stride)[:0], v...)[:stride])
 	}
-	part := func(run block.Run[T]) (s sums) {
-		s.margin = math.Inf(1)
-		var buf [block.RunRows]T
-		scores := buf[:run.Len()]
-		run.Scores(w, scores)
-		for i, score := range scores {
-			if (score > 0) != (run.Y[i] > 0) {
-				s.errors++
-			}
-			s.bad = s.bad || score-score != 0
-			s.margin = min(s.margin, float64(run.Y[i])*float64(score))
+	part := func(run block.Run[T]) judgement {
+		if len(w) == 1 {
+			return judge(run, w[0])
 		}
-		s.square = run.MaxSquaredNorm()
-		return s
+		return judgeClasses(run, w)
 	}
 	square, margin, bad := 0.0, math.Inf(1), false
-	err := block.ReduceRuns(ctx, src, workers, part, func(s sums) {
+	err := block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
 		r.Errors += s.errors
 		square, margin, bad = max(square, s.square), min(margin, s.margin), bad || s.bad
 	})
 	if err != nil {
 		return err
 	}
-	r.Radius, r.Norm = math.Sqrt(square), 0
-	for _, v := range r.Weights {
-		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
-	}
-	r.Norm = math.Sqrt(r.Norm)
+	r.Radius, r.Norm = math.Sqrt(square), Norm(r.Weights)
 	if margin > 0 {
-		r.Margin = margin / r.Norm
+		if r.Margin = margin / r.Norm; len(w) > 1 {
+			r.Margin /= math.Sqrt2
+		}
 	}
 	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
 		return TooLarge[T]()
 	}
 	return nil
+}
+
+// A judgement is what Evaluate looks for in a run.
+type judgement struct {
+	errors         int64
+	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
+	bad            bool    // a score overflows
+}
+
+// judge scores rows labelled -1 and +1.
+func judge[T kernel.Float](run block.Run[T], w []T) (j judgement) {
+	j.margin = math.Inf(1)
+	var buf [block.RunRows]T
+	scores := buf[:run.Len()]
+	run.Scores(w, scores)
+	for i, score := range scores {
+		if (score > 0) != (run.Y[i] > 0) {
+			j.errors++
+		}
+		j.bad = j.bad || score-score != 0
+		j.margin = min(j.margin, float64(run.Y[i])*float64(score))
+	}
+	j.square = run.MaxSquaredNorm()
+	return j
+}
+
+// judgeClasses scores rows of many classes.
+func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
+	j.margin = math.Inf(1)
+	scores := make([][]T, len(w))
+	for c := range w {
+		scores[c] = make([]T, run.Len())
+		run.Scores(w[c], scores[c])
+	}
+	for i, y := range run.Y {
+		if predict.Predicted(scores, i, 0) != int(y) {
+			j.errors++
+		}
+		own := scores[int(y)][i]
+		for c, s := range scores {
+			j.bad = j.bad || s[i]-s[i] != 0
+			if c != int(y) {
+				j.margin = min(j.margin, float64(own)-float64(s[i]))
+			}
+		}
+	}
+	j.square = run.MaxSquaredNorm()
+	return j
+}
+
+// Norm returns the Euclidean norm of weights, their squares summed up in order.
+func Norm[T kernel.Float](w []T) float64 {
+	square := 0.0
+	for _, v := range w {
+		square = math.FMA(float64(v), float64(v), square)
+	}
+	return math.Sqrt(square)
 }
 
 // TooLarge is the error of features with which the arithmetic of T overflows.

@@ -17,14 +17,9 @@ import (
 	"halfspace/train/dual"
 )
 
-// The learners in the dual form. They are the same; their names are what users look for.
-const (
-	dualName   = "dual"
-	kernelName = "kernel-perceptron"
-)
-
-// isDual tells whether an algorithm is one of them.
-func isDual(algorithm string) bool { return algorithm == dualName || algorithm == kernelName }
+// dualOptionNames are the options that the learners in the dual form use. There are two, which are the same; their names are what
+// users look for.
+var dualOptionNames = []string{"order", "eta", "max-updates", "epochs", "kernel", "degree", "gamma", "coef0", "form"}
 
 // dualOptions are the options of the learners in the dual form.
 type dualOptions struct {
@@ -69,9 +64,9 @@ func (o *dualOptions) unused() []string {
 // mostMisclassified is how many rows a model names that were misclassified most often.
 const mostMisclassified = 20
 
-// learnDual learns in the dual form. It returns what is to be added to the model, too.
-func learnDual[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T],
-	func(*model.Model), error) {
+// learnDual learns in the dual form.
+func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	o, src := j.trainOptions, j.src
 	data, ok := src.(*block.Data[T])
 	limit, used := o.storage.memory.limit(), block.Bytes[T](src.Rows(), src.Spec().Cols(), o.storage.weighted)
 	if !ok {
@@ -81,10 +76,10 @@ func learnDual[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src
 	if o.storage.memory.bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}
-	opt := dual.Options{Options: o.trainer(show).Options, Form: dual.Form(o.dual.form.value), Memory: max(1, (limit-used)/10*9),
+	opt := dual.Options{Options: j.trainer(), Form: dual.Form(o.dual.form.value), Memory: max(1, (limit-used)/10*9),
 		Kernel: model.Kernel{Kind: o.dual.kernel.value, Degree: o.dual.degree, Gamma: o.dual.gamma, Coef0: o.dual.coef0}}
 	if whole := dual.Bytes[T](int(src.Rows())); whole > opt.Memory {
-		a.note("the Gram matrix needs %s, %s is %s: using the row cache", size(whole), o.storage.memory.name(), size(limit))
+		j.note("the Gram matrix needs %s, %s is %s: using the row cache", size(whole), o.storage.memory.name(), size(limit))
 	}
 	debug.SetMemoryLimit(limit + used) // the matrix is there once, and no garbage
 	r, err := dual.Train(ctx, data, opt)
@@ -97,9 +92,6 @@ func learnDual[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src
 			if m.FitBias {
 				m.Bias = r.Bias
 			}
-		}
-		if opt.Form != dual.Last {
-			m.Options.Form = string(opt.Form)
 		}
 		m.Training.Misclassified = misclassified(r.Mistakes)
 	}, nil

@@ -222,7 +222,7 @@ func (r modelReport) text(path string) []byte {
 		updates += ", kept " + keptText(*t.Kept)
 	}
 	how := []string{"options", options, "updates", updates}
-	if solves(r.Algorithm) {
+	if learnerNamed(r.Algorithm).solved {
 		how = howSolved(r.Model)
 	}
 	var s sheet
@@ -242,11 +242,16 @@ func (r modelReport) text(path string) []byte {
 		pairs = append(pairs, "voters", votersText(r.Voters))
 		which = " of the voters' mean"
 	}
-	pairs = append(pairs, "errors", errorsText(t.Errors, t.Rows))
+	if t.Mistakes != nil {
+		pairs = append(pairs, "mistakes", mistakesText(*t.Mistakes, t.Rows))
+	}
+	if t.Errors != nil {
+		pairs = append(pairs, "errors", errorsText(*t.Errors, t.Rows))
+	}
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if losing(r.Algorithm) {
+	if learnerNamed(r.Algorithm).loss {
 		pairs = append(pairs, "loss", real(t.Loss))
 	}
 	pairs = append(pairs,
@@ -272,6 +277,37 @@ func (r modelReport) text(path string) []byte {
 	s.line("\nThe largest of %s%s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
 	s.table(rows)
 	return s.Bytes()
+}
+
+// zTable is the table of weights with standard errors and z-values, the bias at its end. The largest z-values are first.
+func zTable(m *model.Model, n int) [][]string {
+	type row struct {
+		name          string
+		weight, error float64
+	}
+	var all []row
+	for i, f := range m.Features {
+		all = append(all, row{f, m.Weights[0][i], m.StdErrors[i]})
+	}
+	z := func(r row) float64 { return r.weight / r.error }
+	slices.SortStableFunc(all, func(a, b row) int {
+		switch x, y := math.Abs(z(a)), math.Abs(z(b)); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	all = all[:min(n, len(all))]
+	if m.FitBias {
+		all = append(all, row{"(bias)", m.Bias[0], m.StdErrors[len(m.Features)]})
+	}
+	rows := [][]string{{"feature", "weight", "std error", "z"}}
+	for _, r := range all {
+		rows = append(rows, []string{r.name, real(r.weight), real(r.error), fixed(z(r), 2)})
+	}
+	return rows
 }
 
 // A parquetReport is what inspect --json prints for a Parquet file.

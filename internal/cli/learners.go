@@ -2,250 +2,269 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/pocket"
 	"halfspace/train"
+	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
 )
 
-// The learners that solve for an optimum over all rows.
+// A learner is what --algo names, and what the command knows about it.
+type learner struct {
+	name string
+	uses []string // those of particular that it has a use for
+
+	needsBias string             // why it can't do without, if it can't
+	l2        float64            // its penalty where none is given; it takes none of 0 then
+	access    access             // how it reads rows in cyclic order; other orders are anyOrder
+	held      bool               // it takes rows in memory alone
+	multi     bool               // it learns any number of classes
+	walk      perceptron.Options // what distinguishes perceptrons
+	learn32   learning[float32]
+	learn64   learning[float64]
+
+	loss   bool                                         // its report has the perceptron's loss
+	kept   string                                       // what its report says of the weights it kept, where the last ones changed nothing
+	odds   bool                                         // scores are the logarithms of the odds of the positive class
+	solved bool                                         // it solves for an optimum over all rows: its report says how, in place of visits
+	advise func(o *trainOptions, r *trainReport) string // what to try where it didn't converge, "" where that is nothing of its own
+}
+
+// A learning learns by the options of a job. It returns what is to be added to the model, too, or nil.
+type learning[T kernel.Float] func(ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error)
+
+// particular lists the options that not every learner has a use for.
+var particular = []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss", "kernel", "degree", "gamma", "coef0", "form",
+	"pocket", "winnow", "validation"}
+
+// The names of learners that others have to know.
 const (
-	logisticName = "logistic"
-	ldaName      = "lda"
-	svmName      = "svm"
+	perceptronName = "perceptron"
+	averagedName   = "averaged"
+	votedName      = "voted"
+	onlineName     = "online" // what models of the verb online say of their learner
 )
 
-// solves tells whether an algorithm is one of them.
-func solves(algorithm string) bool { return hasOdds(algorithm) || algorithm == svmName }
+// learners lists every learner, the default first.
+var learners = []*learner{
+	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
+	{name: "pocket", uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "pocket", "validation"}, access: nested,
+		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true},
+	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+		walk: perceptron.Options{Average: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
+	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
+		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
+	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold",
+		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
+	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
+	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
+	{name: "logistic", uses: []string{"epochs", "l2"}, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "lda", learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
+}
 
-// hasOdds tells whether scores are the logarithm of the odds of the positive class.
-func hasOdds(algorithm string) bool { return algorithm == logisticName || algorithm == ldaName }
-
-func lossNames() []string {
+func learnerNames() []string {
 	var names []string
-	for _, l := range svm.Losses {
-		names = append(names, string(l))
+	for _, l := range learners {
+		names = append(names, l.name)
 	}
 	return names
 }
 
-// winnowName is the learner that multiplies weights.
-const winnowName = "winnow"
-
-func winnowNames() []string {
-	var names []string
-	for _, v := range winnow.Variants {
-		names = append(names, string(v))
+// learnerNamed returns the learner of that name, or one without any properties: models may be of the verb online, or of a learner to come.
+func learnerNamed(name string) *learner {
+	for _, l := range learners {
+		if l.name == name {
+			return l
+		}
 	}
-	return names
+	return &learner{name: name}
 }
 
-// unusedBy lists the options that a learner has no use for, other than those that noteUnused knows about.
-func unusedBy(algorithm string) []string {
-	switch algorithm {
-	case logisticName:
-		return []string{"order", "eta", "max-updates", "margin", "early-stop", "loss"}
-	case ldaName:
-		return []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss"}
-	case svmName:
-		return []string{"order", "eta", "max-updates", "margin", "early-stop"}
-	case winnowName:
-		return []string{"order", "eta", "l2", "margin", "early-stop", "loss"}
-	case votedName:
-		return []string{"l2", "early-stop", "loss"}
-	case dualName, kernelName:
-		return []string{"l2", "margin", "early-stop", "loss"}
+// judged tells whether weights are judged on other rows than those that are learned from, if there are some.
+func (l *learner) judged() bool { return slices.Contains(l.uses, "validation") }
+
+// learn returns what learns from rows of T.
+func learn[T kernel.Float](l *learner) learning[T] {
+	if f, ok := any(l.learn32).(learning[T]); ok {
+		return f
 	}
-	return []string{"l2", "loss"}
+	return any(l.learn64).(learning[T])
 }
 
-// unused is unusedBy with the options of the dual form.
-func (o *trainOptions) unused() []string {
-	names := unusedBy(o.algo.value)
-	if isDual(o.algo.value) {
-		return append(names, o.dual.unused()...)
-	}
-	return append(names, "kernel", "degree", "gamma", "coef0", "form")
+// has tells whether an option of those in particular has a say.
+func (o *trainOptions) has(option string) bool {
+	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option)
 }
 
 // settle notes options that the learner has no use for, lets none of them have a say, and sets defaults that differ by learner.
 func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
-	for _, name := range o.unused() {
-		if cmd.Flags().Changed(name) {
+	for _, name := range particular {
+		if cmd.Flags().Changed(name) && !o.has(name) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
-	if solves(o.algo.value) || o.algo.value == winnowName {
+	if !o.has("order") {
 		o.order.value = string(train.Cyclic)
 	}
-	if isDual(o.algo.value) {
+	if !o.has("margin") {
 		o.margin = 0
 	}
-	if o.algo.value == svmName && o.l2 == 0 {
+	if !o.has("early-stop") {
+		o.earlyStop = 0
+	}
+	if o.l2 == 0 && o.learner.l2 > 0 {
 		if cmd.Flags().Changed("l2") {
-			return usagef("--l2 is 0: --algo svm takes a penalty above 0")
+			return usagef("--l2 is 0: --algo %s takes a penalty above 0", o.algo.value)
 		}
-		o.l2 = 1
+		o.l2 = o.learner.l2
 	}
 	return nil
 }
 
-func checkL2(l2 float64) error {
-	if !(l2 >= 0) || math.IsInf(l2, 0) {
-		return usagef("--l2 is %v: use a penalty of 0 or more", l2)
+// access returns how the training reads rows.
+func (o *trainOptions) access() access {
+	switch {
+	case o.learner.held: // in memory or not at all
+		return inOrder
+	case train.Order(o.order.value) != train.Cyclic:
+		return anyOrder
 	}
-	return nil
+	return o.learner.access
 }
 
-// solve learns by a learner that solves, by Winnow, or in the dual form; for another it returns nil. It returns what is to be added to
-// the model, too.
-func solve[T kernel.Float](ctx context.Context, a *app, o *trainOptions, src block.Source[T], show func(train.Progress)) (*train.Result[T],
-	func(*model.Model), error) {
-	opt := train.Options{Epochs: o.epochs, Workers: o.workers, Progress: show}
-	switch o.algo.value {
-	case dualName, kernelName:
-		return learnDual(ctx, a, o, src, show)
-	case logisticName:
-		r, err := logistic.Train(ctx, src, logistic.Options{Options: opt, L2: o.l2})
-		if err != nil {
+// A job is rows to learn from, and how.
+type job[T kernel.Float] struct {
+	*trainOptions
+	src        block.Source[T]
+	validation block.Source[T] // nil where there is none
+	show       func(train.Progress)
+	note       func(format string, args ...any)
+}
+
+// run learns. It returns the model, and how it went. It neither reads files nor prints, other than by the job's functions.
+func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	learned, describe, err := learn[T](j.learner)(ctx, j)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := model.New(j.src.Spec(), learned.Weights)
+	m.Algorithm, m.Options = j.learner.name, j.shaping()
+	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
+		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+	if len(learned.Curve) > 0 {
+		m.Training.Kept = &learned.Kept
+	}
+	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
+		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+	}
+	if describe != nil {
+		describe(m)
+	}
+	m.Data.Rows = j.src.Rows()
+	if m.Data.Fingerprint, err = block.Fingerprint(ctx, j.src, j.workers); err != nil {
+		return nil, nil, err
+	}
+	if j.validation != nil {
+		v := &model.Validation{Rows: j.validation.Rows(), Errors: learned.Curve[len(learned.Curve)-1].Errors}
+		if v.Fingerprint, err = block.Fingerprint(ctx, j.validation, j.workers); err != nil {
 			return nil, nil, err
 		}
-		return &r.Result, func(m *model.Model) {
-			m.Options, m.StdErrors, m.Training.Ridge = model.Options{Epochs: o.epochs, L2: &o.l2}, r.StdErrors, r.Ridge
-		}, nil
-	case ldaName:
-		r, err := lda.Train(ctx, src, lda.Options{Options: opt})
-		if err != nil {
-			return nil, nil, err
-		}
-		return &r.Result, func(m *model.Model) { m.Options, m.Training.Ridge = model.Options{}, r.Ridge }, nil
-	case svmName:
-		r, err := svm.Train(ctx, src, svm.Options{Options: opt, Loss: svm.Loss(o.loss.value), L2: o.l2})
-		if err != nil {
-			return nil, nil, err
-		}
-		return &r.Result, func(m *model.Model) {
-			m.Options = model.Options{Epochs: o.epochs, L2: &o.l2, Loss: o.loss.value}
-			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
-		}, nil
-	case winnowName:
-		opt.MaxUpdates = o.maxUpdates
-		r, err := winnow.Train(ctx, src, winnow.Options{Options: opt, Variant: winnow.Variant(o.winnow.value)})
-		if err != nil {
-			return nil, nil, err
-		}
-		return r, func(m *model.Model) {
-			m.Options = model.Options{Epochs: o.epochs, MaxUpdates: o.maxUpdates, Winnow: o.winnow.value}
-		}, nil
+		m.Training.Validation = v
 	}
-	return nil, nil, nil
+	return m, learned, nil
 }
 
-// howSolved tells of a model of a learner that solves which options it had, and how it went.
-func howSolved(m *model.Model) []string {
-	t := &m.Training
-	var pairs []string
-	if m.Options.L2 != nil {
-		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
-		if m.Options.Loss != "" {
-			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
+// shaping returns the options that have a say, for the model.
+func (o *trainOptions) shaping() model.Options {
+	var m model.Options
+	for name, set := range map[string]func(){
+		"order":       func() { m.Order = o.order.value },
+		"epochs":      func() { m.Epochs = o.epochs },
+		"max-updates": func() { m.MaxUpdates = o.maxUpdates },
+		"eta":         func() { m.Eta = o.eta },
+		"margin":      func() { m.Margin = o.margin },
+		"early-stop":  func() { m.EarlyStop = o.earlyStop },
+		"pocket":      func() { m.Pocket = o.pocket.value },
+		"winnow":      func() { m.Winnow = o.winnow.value },
+		"l2":          func() { m.L2 = &o.l2 },
+		"loss":        func() { m.Loss = o.loss.value },
+		"validation":  func() { m.Validation = o.share },
+	} {
+		if o.has(name) {
+			set()
 		}
-		if m.Options.Loss == string(svm.SquaredHinge) {
-			sum += "^2"
-		}
-		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, real(*m.Options.L2), passes(m.Options.Epochs)))
-		converged := "converged"
-		if !t.Converged {
-			converged = "not converged"
-		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
-			"loss", real(t.Loss)+", the sum of "+sum)
-		if t.Optimum != nil {
-			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
-				real(t.Optimum.Gap)))
-		}
-	} else {
-		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
 	}
-	if t.Ridge > 0 {
-		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
-			"weights that mean something", real(t.Ridge)))
+	if o.has("form") && o.dual.form.value != string(dual.Last) {
+		m.Form = o.dual.form.value
 	}
-	return pairs
+	if o.random() {
+		m.Seed = &o.seed
+	}
+	return m
 }
 
-func passes(n int64) string {
-	if n == 1 {
-		return "1 pass"
-	}
-	return count(n) + " passes"
+// trainer returns the options that learners share.
+func (j *job[T]) trainer() train.Options {
+	opt := j.common()
+	opt.Progress = j.show
+	return opt
 }
 
-// zTable is the table of weights with standard errors and z-values, the bias at its end. The largest z-values are first.
-func zTable(m *model.Model, n int) [][]string {
-	type row struct {
-		name          string
-		weight, error float64
+func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	opt := j.learner.walk
+	opt.Options, opt.Margin, opt.EarlyStop = j.trainer(), j.margin, j.earlyStop
+	if j.has("pocket") {
+		opt.Pocket = pocket.Mode(j.pocket.value)
 	}
-	var all []row
-	for i, f := range m.Features {
-		all = append(all, row{f, m.Weights[0][i], m.StdErrors[i]})
+	r, err := perceptron.TrainValidated(ctx, j.src, j.validation, opt)
+	if err != nil {
+		return nil, nil, err
 	}
-	z := func(r row) float64 { return r.weight / r.error }
-	slices.SortStableFunc(all, func(a, b row) int {
-		switch x, y := math.Abs(z(a)), math.Abs(z(b)); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
+	return r, func(m *model.Model) {
+		if r.Counts != nil {
+			m.Voters = model.NewVoters(r.Voters, r.Counts, j.src.Spec().Cols())
 		}
-		return 0
-	})
-	all = all[:min(n, len(all))]
-	if m.FitBias {
-		all = append(all, row{"(bias)", m.Bias[0], m.StdErrors[len(m.Features)]})
-	}
-	rows := [][]string{{"feature", "weight", "std error", "z"}}
-	for _, r := range all {
-		rows = append(rows, []string{r.name, real(r.weight), real(r.error), fixed(z(r), 2)})
-	}
-	return rows
+	}, nil
 }
 
-// checkProba returns an error unless the scores of a model are the logarithms of odds.
-func checkProba(path string, m *model.Model) error {
-	if hasOdds(m.Algorithm) {
-		return nil
-	}
-	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)
+func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	r, err := winnow.Train(ctx, j.src, winnow.Options{Options: j.trainer(), Variant: winnow.Variant(j.winnow.value)})
+	return r, nil, err
 }
 
-// probabilityName is the name of the column that holds the probability of a class.
-func probabilityName(c block.Class) string { return "probability_" + c.String() }
-
-// probabilityColumns makes a column for each class, in their order.
-func probabilityColumns[T kernel.Float](scores []T, positive int, valid []bool) [2]arrow.Array {
-	var columns [2]arrow.Array
-	for class := range columns {
-		odds := slices.Clone(scores)
-		if class != positive {
-			for i, s := range odds {
-				odds[i] = -s
-			}
-		}
-		kernel.Sigmoid(odds, odds)
-		columns[class] = floatColumn(odds, valid)
+func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	r, err := logistic.Train(ctx, j.src, logistic.Options{Options: j.trainer(), L2: j.l2})
+	if err != nil {
+		return nil, nil, err
 	}
-	return columns
+	return &r.Result, func(m *model.Model) { m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge }, nil
+}
+
+func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	r, err := lda.Train(ctx, j.src, lda.Options{Options: j.trainer()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &r.Result, func(m *model.Model) { m.Training.Ridge = r.Ridge }, nil
+}
+
+func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
+	r, err := svm.Train(ctx, j.src, svm.Options{Options: j.trainer(), Loss: svm.Loss(j.loss.value), L2: j.l2})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &r.Result, func(m *model.Model) { m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap} }, nil
 }

@@ -15,9 +15,6 @@ import (
 	"halfspace/train"
 )
 
-// onlineName is what models of the verb online say of their learner.
-const onlineName = "online"
-
 type onlineOptions struct {
 	machine
 	text textOptions
@@ -41,9 +38,11 @@ before it learns from it. The mistakes of these predictions are reported at 1, 2
 weights of the end separate the rows. --model goes on with a model's weights.
 
 An interrupt ends the visits; the report and the model are those of the rows so
-far. DATA is as in train. Files are read piece by piece, and twice, since the
-classes are looked for first; standard input is held in memory, in half of what
-is available at most, and must end before the first row is visited.`,
+far. DATA is as in train, and read piece by piece. Files are read twice more: to
+find the classes before, and to measure the weights of the end. Standard input is
+a stream of any length: its rows go by once. Without --model its first rows tell
+the columns and the two classes, and svmlight, which doesn't say how many features
+there are, is held in memory.`,
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}
@@ -149,7 +148,7 @@ type onlineReport struct {
 	Rows         int64         `json:"rows"`
 	Mistakes     int64         `json:"mistakes"`
 	Updates      int64         `json:"updates"`
-	Errors       int64         `json:"errors"` // of the weights of the end
+	Errors       *int64        `json:"errors"` // of the weights of the end; null of standard input, whose rows went by once
 	Progressive  []progressive `json:"progressive"`
 	Radius       float64       `json:"radius"`
 	Margin       *float64      `json:"margin,omitempty"`
@@ -171,7 +170,11 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	if err != nil {
 		return err
 	}
-	src, err := in.Stream(ctx)
+	open, again := in.Stream, true
+	if paths[0] == "-" {
+		open, again = in.StreamOnce, false
+	}
+	src, err := open(ctx)
 	if err != nil {
 		return err
 	}
@@ -182,21 +185,25 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	if m != nil {
 		copy(w, model.Vector[T](m))
 	}
-	r := &onlineReport{}
-	err = visitOnline(ctx, r, src, w, T(o.eta), func() { bar.show("learning", "", r.Rows, src.Rows()) })
-	if r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !r.Interrupted {
+	v := &visitor[T]{Source: src, ctx: ctx, w: w, eta: T(o.eta), zeros: m == nil}
+	v.show = func() { bar.show("learning", "", v.r.Rows, src.Rows()) }
+	err = v.learn(o.workers)
+	if v.r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !v.r.Interrupted {
 		return err
 	}
-	if r.Rows == 0 {
+	if v.r.Rows == 0 {
+		if err == nil {
+			err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		}
 		return err
 	}
-	if saved := finishOnline(context.WithoutCancel(ctx), r, firstRows[T]{src, r.Rows}, w, o, m == nil); saved != nil {
+	if saved := v.finish(context.WithoutCancel(ctx), o, again); saved != nil {
 		return saved
 	}
 	bar.end()
-	print := func() error { return a.print(r.text()) }
+	print := func() error { return a.print(v.r.text()) }
 	if o.json {
-		print = func() error { return a.printJSON(r) }
+		print = func() error { return a.printJSON(&v.r) }
 	}
 	if printed := print(); printed != nil {
 		return printed
@@ -204,66 +211,107 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	return err
 }
 
-// visitOnline has the perceptron predict each row and then learn from it, and counts.
-func visitOnline[T kernel.Float](ctx context.Context, r *onlineReport, src block.Source[T], w []T, eta T, show func()) error {
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return err
+// A visitor is a source of which each block was learned from when it is handed on.
+type visitor[T kernel.Float] struct {
+	block.Source[T]
+	ctx   context.Context
+	w     []T
+	eta   T
+	zeros bool // w began with zeros
+	show  func()
+
+	r           onlineReport
+	square      float64 // the largest of a row's squared norms
+	fingerprint string
+	err         error
+}
+
+// learn visits the rows until their end or that of the context, and takes the fingerprint of those that it visited.
+func (v *visitor[T]) learn(workers int) error {
+	var err error
+	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
+		return err
+	}
+	return v.err
+}
+
+// Blocks ends without an error where learning does; v.err has it.
+func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range v.Source.Blocks(v.ctx) {
+			if v.err = err; err != nil {
+				return
+			}
+			first := v.r.Rows
+			v.err = v.visit(b)
+			b = b.Slice(0, int(v.r.Rows-first))
+			v.square = max(v.square, b.MaxSquaredNorm())
+			if !yield(b, nil) || v.err != nil {
+				return
+			}
 		}
-		for i, y := range b.Y {
-			if i%1024 == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				show()
+	}
+}
+
+// visit has the perceptron predict each row and then learn from it, and counts.
+func (v *visitor[T]) visit(b *block.Block[T]) error {
+	r := &v.r
+	for i, y := range b.Y {
+		if i%1024 == 0 {
+			if err := v.ctx.Err(); err != nil {
+				return err
 			}
-			x := b.X[i*b.Stride : (i+1)*b.Stride]
-			s := kernel.Dot(x, w)
-			if (s > 0) != (y > 0) {
-				r.Mistakes++
-			}
-			if y < 0 && s >= 0 || y > 0 && s <= 0 {
-				kernel.Axpy(eta*y, x, w)
-				r.Updates++
-			}
-			if r.Rows++; r.Rows&(r.Rows-1) == 0 {
-				r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
-			}
+			v.show()
+		}
+		x := b.X[i*b.Stride : (i+1)*b.Stride]
+		s := kernel.Dot(x, v.w)
+		if (s > 0) != (y > 0) {
+			r.Mistakes++
+		}
+		if y < 0 && s >= 0 || y > 0 && s <= 0 {
+			kernel.Axpy(v.eta*y, x, v.w)
+			r.Updates++
+		}
+		if r.Rows++; r.Rows&(r.Rows-1) == 0 {
+			r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
 		}
 	}
 	return nil
 }
 
-// finishOnline measures the rows that were visited by the weights of the end, and writes the model. The bound is that of a
-// perceptron that began with zeros.
-func finishOnline[T kernel.Float](ctx context.Context, r *onlineReport, src block.Source[T], w []T, o *onlineOptions, zeros bool) error {
+// finish measures the rows that were visited by the weights of the end, if they can be read again, and writes the model.
+func (v *visitor[T]) finish(ctx context.Context, o *onlineOptions, again bool) error {
+	r, spec := &v.r, v.Spec()
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
 		r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
 	}
-	learned := train.Result[T]{Weights: w[:src.Spec().Cols()]}
-	if err := train.Evaluate(ctx, src, o.workers, &learned); err != nil {
-		return err
-	}
-	r.Errors, r.Radius = learned.Errors, learned.Radius
-	m := model.New(src.Spec(), w)
+	m := model.New(spec, v.w)
 	m.Algorithm = onlineName
 	m.Options = model.Options{Order: string(train.Cyclic), Epochs: 1, Eta: o.eta}
-	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Errors: r.Errors, Radius: r.Radius, Norm: learned.Norm}
-	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
-		if r.Margin = &learned.Margin; zeros {
-			r.MistakeBound = &bound
+	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
+	r.Radius = math.Sqrt(v.square)
+	norm := train.Norm(v.w)
+	if sum := norm + r.Radius; sum-sum != 0 {
+		return train.TooLarge[T]()
+	}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: r.Radius, Norm: norm}
+	if again {
+		learned := train.Result[T]{Weights: v.w[:spec.Cols()]}
+		if err := train.Evaluate(ctx, firstRows[T]{v.Source, r.Rows}, o.workers, &learned); err != nil {
+			return err
+		}
+		r.Errors, m.Training.Errors = &learned.Errors, &learned.Errors
+		if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
+			m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+			if r.Margin = &learned.Margin; v.zeros { // of which Novikoff speaks
+				r.MistakeBound = &bound
+			}
 		}
 	}
 	if o.out == "" {
 		return nil
 	}
 	r.Model = &o.out
-	fingerprint, err := block.Fingerprint(ctx, src, o.workers)
-	if err != nil {
-		return err
-	}
-	m.Data = model.Data{Fingerprint: fingerprint, Rows: r.Rows}
 	return m.Save(o.out)
 }
 
@@ -288,6 +336,10 @@ func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], err
 	}
 }
 
+func mistakesText(mistakes, rows int64) string {
+	return fmt.Sprintf("%s of %s, each predicted before it was learned", count(mistakes), plural(rows, "row"))
+}
+
 // text is the report for people.
 func (r *onlineReport) text() []byte {
 	var s sheet
@@ -300,10 +352,13 @@ func (r *onlineReport) text() []byte {
 	}
 	s.table(rows)
 	s.line("")
-	pairs := []string{"mistakes", fmt.Sprintf("%s of %s, each predicted before it was learned", count(r.Mistakes), plural(r.Rows, "row")),
-		"errors", errorsText(r.Errors, r.Rows) + ", of the weights of the end",
-		"radius", real(r.Radius)}
+	pairs := []string{"mistakes", mistakesText(r.Mistakes, r.Rows)}
+	if r.Errors != nil {
+		pairs = append(pairs, "errors", errorsText(*r.Errors, r.Rows)+", of the weights of the end")
+	}
+	pairs = append(pairs, "radius", real(r.Radius))
 	switch {
+	case r.Errors == nil:
 	case r.MistakeBound != nil:
 		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", real(math.Floor(*r.MistakeBound)), real(*r.Margin)))
 	case r.Margin == nil:

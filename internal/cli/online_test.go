@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -150,17 +151,17 @@ func TestOnlineInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, w := &onlineReport{}, block.Alloc[float32](8)
-	err = visitOnline(ctx, r, data, w, 1, func() {
-		if r.Rows == 1024 {
+	v := &visitor[float32]{Source: data, ctx: ctx, w: block.Alloc[float32](8), eta: 1, zeros: true}
+	v.show = func() {
+		if v.r.Rows == 1024 {
 			cancel()
 		}
-	})
-	if !errors.Is(err, context.Canceled) || r.Rows != 2048 {
-		t.Fatalf("%d rows were visited, error %v", r.Rows, err)
+	}
+	if err := v.learn(2); !errors.Is(err, context.Canceled) || v.r.Rows != 2048 {
+		t.Fatalf("%d rows were visited, error %v", v.r.Rows, err)
 	}
 	o := &onlineOptions{out: filepath.Join(dir, "m.json"), eta: 1}
-	if err := finishOnline(context.WithoutCancel(ctx), r, firstRows[float32]{data, r.Rows}, w, o, true); err != nil {
+	if err := v.finish(context.WithoutCancel(ctx), o, true); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, o.out)
@@ -168,6 +169,83 @@ func TestOnlineInterrupted(t *testing.T) {
 	if want := read(t, o.out); got != want {
 		t.Errorf("interrupted after 2,048 rows, the model is\n%s\nthat of those rows is\n%s", got, want)
 	}
+}
+
+// TestOnlineStream: standard input goes by once, in whatever pieces it comes, and is learned from as a file is. What only a second
+// pass could tell isn't reported.
+func TestOnlineStream(t *testing.T) {
+	dir := t.TempDir()
+	csv, model1, model2 := filepath.Join(dir, "x.csv"), filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	rows := "a,b,y\n" + lines(600_000, "0", 0.1, 9) // more than the first rows, which tell the columns
+	if err := os.WriteFile(csv, []byte(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	feed := func(text string) {
+		t.Helper()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdin := os.Stdin
+		os.Stdin = r
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			io.WriteString(w, text) // fails where nobody reads on
+			w.Close()
+		}()
+		t.Cleanup(func() {
+			r.Close()
+			<-done
+			os.Stdin = stdin
+		})
+	}
+	want := decode(t, "online", csv, "--label", "y", "--out", model1, "--json")
+	formats := map[string]string{"x.csv": csv}
+	for _, name := range []string{"x.arrow", "x.svm"} {
+		formats[name] = filepath.Join(dir, name)
+		succeed(t, "convert", csv, "--label", "y", "--out", formats[name])
+	}
+	for name, path := range formats {
+		args := []string{"online", "-", "--label", "y", "--out", model2, "--json"}
+		if name == "x.svm" {
+			args[3] = "label"
+		}
+		feed(read(t, path))
+		got := decode(t, args...)
+		if got["errors"] != nil || got["margin"] != nil || got["radius"] != want["radius"] || !reflect.DeepEqual(got["progressive"], want["progressive"]) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		a, b := loadedModel(t, model1), loadedModel(t, model2)
+		if !reflect.DeepEqual(a.Weights, b.Weights) || a.Data != b.Data || b.Training.Errors != nil || *b.Training.Mistakes != *a.Training.Mistakes {
+			t.Errorf("%s: %v and %v, want %v and %v", name, b.Data, b.Training, a.Data, a.Training)
+		}
+	}
+	feed(rows)
+	if text := succeed(t, "online", "-", "--label", "y", "--model", model1); !strings.Contains(text, "600,000 rows, each predicted") || strings.Contains(text, "bound") {
+		t.Errorf("going on says\n%s", text)
+	}
+	for text, want := range map[string]string{
+		"a,y\n1,0\n":                       "training takes two",
+		"a,y\n":                            "no rows",
+		rows + "1,1,2\n":                   `column "y", row 600000: 2 is no class of the first rows, which have 0, 1: change the label, or leave the row out`,
+		rows + "nonsense,1,1\n":            `line 600002, column "a": "nonsense" is not a number`,
+		strings.Repeat("1,0\n", 4) + "1\n": "line 5",
+	} {
+		feed(text)
+		if status, _, stderr := command("online", "-", "--label", "last", "--out", model2); status != exitFailed || !strings.Contains(stderr, want) {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
+		}
+	}
+}
+
+func loadedModel(t *testing.T, path string) *model.Model {
+	t.Helper()
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func TestOnlineUsage(t *testing.T) {

@@ -358,3 +358,30 @@ func floatColumn[T kernel.Float](scores []T, valid []bool) arrow.Array {
 	}
 	panic("cli: scores are float32 or float64")
 }
+
+// checkProba returns an error unless the scores of a model are the logarithms of odds.
+func checkProba(path string, m *model.Model) error {
+	if learnerNamed(m.Algorithm).odds {
+		return nil
+	}
+	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)
+}
+
+// probabilityName is the name of the column that holds the probability of a class.
+func probabilityName(c block.Class) string { return "probability_" + c.String() }
+
+// probabilityColumns makes a column for each class, in their order.
+func probabilityColumns[T kernel.Float](scores []T, positive int, valid []bool) [2]arrow.Array {
+	var columns [2]arrow.Array
+	for class := range columns {
+		odds := slices.Clone(scores)
+		if class != positive {
+			for i, s := range odds {
+				odds[i] = -s
+			}
+		}
+		kernel.Sigmoid(odds, odds)
+		columns[class] = floatColumn(odds, valid)
+	}
+	return columns
+}

@@ -141,8 +141,8 @@ func TestPredictManyBlocks(t *testing.T) {
 		} else {
 			errors = checkScores[float64](t, loaded, table)
 		}
-		if int64(errors) != loaded.Training.Errors {
-			t.Errorf("%d predictions are wrong, in training %d were", errors, loaded.Training.Errors)
+		if int64(errors) != *loaded.Training.Errors {
+			t.Errorf("%d predictions are wrong, in training %d were", errors, *loaded.Training.Errors)
 		}
 	}
 }

@@ -97,12 +97,13 @@ func TestPanel(t *testing.T) {
 
 func testPanel[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{1, 3, 28, 31, 32, 33, 70} {
+	const nSums = 37
+	for _, n := range []int{1, 3, 28, 31, 32, 33, 70, 200} {
 		b := block.New[T](0, 75, n)
 		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c := range n {
-				if v := T(rng.NormFloat64()); rng.IntN(3) > 0 {
+				if v := T(rng.NormFloat64()); rng.IntN(3) > n/100 {
 					b.X[r*b.Stride+c] = v
 					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
 				}
@@ -115,12 +116,12 @@ func testPanel[T kernel.Float](t *testing.T) {
 		}
 		factor := func(r, k int) float64 { return float64(r*k + k + 1) }
 		var scores []float64
-		sums := [Sums][]float64{}
+		sums := [nSums][]float64{}
 		for k := range sums {
 			sums[k] = make([]float64, n)
 		}
 		for lo := 0; lo < b.Len(); lo += PanelRows {
-			panel := [Sums][]float64{}
+			panel := [nSums][]float64{}
 			for k := range panel {
 				panel[k] = make([]float64, n)
 			}
@@ -145,7 +146,7 @@ func testPanel[T kernel.Float](t *testing.T) {
 			}
 		}
 		for _, rows := range []*block.Block[T]{b, {Cols: n, Stride: b.Stride, Sparse: s}} {
-			p := NewPanel[T](n)
+			p := NewPanel[T](n, nSums)
 			for range 2 { // the second time shows that Take leaves zeros
 				got := make([]float64, b.Len())
 				for lo := 0; lo < b.Len(); lo += PanelRows {
@@ -153,8 +154,8 @@ func testPanel[T kernel.Float](t *testing.T) {
 					p.Load(rows.Slice(lo, hi))
 					p.Scores(w, got[lo:hi])
 					for r := lo; r < hi; r++ {
-						for k := range Sums {
-							p.Factors()[(r-lo)*PanelCols+k] = factor(r, k)
+						for k := range nSums {
+							p.Factors()[k/PanelCols*PanelRows*PanelCols+(r-lo)*PanelCols+k%PanelCols] = factor(r, k)
 						}
 					}
 					p.Add()
@@ -165,6 +166,59 @@ func testPanel[T kernel.Float](t *testing.T) {
 				for k := range sums {
 					if got := p.Take(k, nil); !slices.Equal(got, sums[k]) {
 						t.Fatalf("%v, %d columns: sum %d is %v, want %v", kernel.Active(), n, k, got, sums[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEigen holds eigenvalues against gonum's, and vectors by what they are: orthonormal, and A v = value v.
+func TestEigen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 3, 10, 40} {
+		for _, rank := range []int{n, (n + 1) / 2, 0} {
+			a, packed := mat.NewSymDense(n, nil), []float64{}
+			for range rank {
+				v := mat.NewVecDense(n, nil)
+				for i := range n {
+					v.SetVec(i, rng.NormFloat64()*math.Pow(10, float64(i%3)))
+				}
+				a.SymRankOne(a, 1, v)
+			}
+			for i := range n {
+				for j := range i + 1 {
+					packed = append(packed, a.At(i, j))
+				}
+			}
+			values, vectors := Eigen(packed, n)
+			var e mat.EigenSym
+			if !e.Factorize(a, false) {
+				t.Fatal("gonum finds no eigenvalues")
+			}
+			want := e.Values(nil)
+			slices.Reverse(want)
+			tol := 1e-14 * float64(n) * max(want[0], 1)
+			for k, v := range vectors {
+				if math.Abs(values[k]-want[k]) > tol {
+					t.Errorf("n=%d, rank %d: eigenvalue %d is %v, gonum's %v", n, rank, k, values[k], want[k])
+				}
+				for i := range n {
+					sum := 0.0
+					for j := range n {
+						sum += a.At(i, j) * v[j]
+					}
+					if math.Abs(sum-values[k]*v[i]) > tol {
+						t.Errorf("n=%d, rank %d: element %d of A v is %v, want %v", n, rank, i, sum, values[k]*v[i])
+					}
+				}
+				for l := range k + 1 {
+					one := 0.0
+					if l == k {
+						one = 1
+					}
+					if got := kernel.Dot(v, vectors[l]); math.Abs(got-one) > 1e-13*float64(n) {
+						t.Errorf("n=%d, rank %d: vectors %d and %d have the product %v", n, rank, k, l, got)
 					}
 				}
 			}

@@ -4,6 +4,8 @@
 package dense
 
 import (
+	"math"
+
 	"halfspace/block"
 	"halfspace/kernel"
 )
@@ -11,34 +13,36 @@ import (
 const (
 	// PanelRows is how many rows a Panel holds at most: with a block of columns they fill a quarter of the first-level cache.
 	PanelRows = 32
-	// Sums is how many weighted sums over rows Add makes at a time.
-	Sums = 4
-	// PanelCols is from the factors of a row to those of the next.
+	// PanelCols is from the factors of a row to those of the next, and the number of factors that lie together.
 	PanelCols = cols
 )
 
 const (
 	cols      = kernel.OuterCols
+	lanes     = 16 // of kernel.Dot
 	panelSize = PanelRows * cols
 	blockSize = cols * cols
 )
 
-// A Panel is a few rows of a block as float64, in blocks of columns. It isn't safe for concurrent use.
+// A Panel is a few rows of a block as float64, in blocks of columns; sparse ones stay as they are. It isn't safe for concurrent
+// use.
 type Panel[T kernel.Float] struct {
 	cols, rows   int
+	sums         int
 	wide, spare  []float64
 	ones, scores []float64
 	factors      []float64
-	sums         []float64 // a block for each block of columns, of which the first rows count
-	dense        []T       // of sparse rows
+	dense        [][]float64           // for each PanelCols sums, a block for each block of columns, of which the first rows count
+	sparse       *kernel.SparseRows[T] // nil if the rows are dense
+	scattered    [][]float64           // each sum over sparse rows
+	part         []float64             // that over the rows of the panel
+	touched      []uint32              // the columns of part that may be other than 0
 }
 
-// NewPanel returns a panel for rows of so many columns.
-func NewPanel[T kernel.Float](columns int) *Panel[T] {
-	n := Pad(columns) / cols
-	p := &Panel[T]{cols: columns, wide: block.Alloc[float64](n * panelSize), spare: block.Alloc[float64](panelSize),
-		ones: make([]float64, PanelRows), scores: make([]float64, PanelRows), factors: block.Alloc[float64](panelSize),
-		sums: block.Alloc[float64](n * blockSize)}
+// NewPanel returns a panel for rows of so many columns, that makes so many weighted sums over rows at a time.
+func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
+	p := &Panel[T]{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
+		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
 	for i := range p.ones {
 		p.ones[i] = 1
 	}
@@ -48,36 +52,31 @@ func NewPanel[T kernel.Float](columns int) *Panel[T] {
 // Pad returns the length of weights for so many columns, zeros at their end included.
 func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 
-// Load fills the panel with rows, PanelRows at most.
+// Load fills the panel with rows, PanelRows at most. It keeps sparse rows until the next ones.
 func (p *Panel[T]) Load(rows *block.Block[T]) {
-	x := rows.X
-	if rows.Sparse != nil {
-		x = p.densify(rows)
+	p.rows, p.sparse = rows.Len(), rows.Sparse
+	if p.sparse != nil {
+		return
 	}
-	p.rows = rows.Len()
+	if p.wide == nil {
+		p.wide, p.spare = block.Alloc[float64](Pad(p.cols)*PanelRows), block.Alloc[float64](panelSize)
+	}
 	for first := 0; first < p.cols; first += cols {
 		n := min(cols, (p.cols-first+3)/4*4)
-		kernel.Weigh(p.wide[first*PanelRows:][:panelSize], p.spare, x[first:], p.ones[:p.rows], rows.Stride, n)
+		kernel.Weigh(p.wide[first*PanelRows:][:panelSize], p.spare, rows.X[first:], p.ones[:p.rows], rows.Stride, n)
 	}
-}
-
-func (p *Panel[T]) densify(rows *block.Block[T]) []T {
-	if p.dense == nil {
-		p.dense = make([]T, PanelRows*rows.Stride)
-	}
-	clear(p.dense)
-	for r := range rows.Len() {
-		columns, values := rows.Sparse.Row(r)
-		for k, c := range columns {
-			p.dense[r*rows.Stride+int(c)] = values[k]
-		}
-	}
-	return p.dense
 }
 
 // Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in order, of
 // their dot products.
 func (p *Panel[T]) Scores(w, out []float64) {
+	if p.sparse != nil {
+		for r := range out {
+			columns, values := p.sparse.Row(r)
+			out[r] = sparseScore(columns, values, w)
+		}
+		return
+	}
 	for j := 0; j < len(w); j += cols {
 		x := p.wide[j*PanelRows:][:p.rows*cols]
 		if j == 0 {
@@ -89,22 +88,90 @@ func (p *Panel[T]) Scores(w, out []float64) {
 	}
 }
 
-// Factors returns the factors of the rows, which the caller sets before Add: factor k of row r is element r*PanelCols+k. Those
-// from Sums on stay 0.
+// sparseScore is the score of a sparse row, in the order of dense ones: elements that aren't stored would add zeros.
+func sparseScore[T kernel.Float](columns []uint32, values []T, w []float64) (score float64) {
+	for k := 0; k < len(columns); {
+		first, c := columns[k]/cols, columns[k]
+		if k+1 == len(columns) || columns[k+1]/cols != first { // alone in its block
+			score += float64(float64(values[k]) * w[c])
+			k++
+			continue
+		}
+		var lane [lanes]float64
+		for ; k < len(columns) && columns[k]/cols == first; k++ {
+			c := columns[k]
+			lane[c%lanes] = math.FMA(float64(values[k]), w[c], lane[c%lanes])
+		}
+		for h := lanes / 2; h > 0; h /= 2 {
+			for j := range h {
+				lane[j] += lane[j+h]
+			}
+		}
+		score += lane[0]
+	}
+	return score
+}
+
+// Factors returns the factors of the rows, which the caller sets before Add: factor k of row r is element
+// k/PanelCols*PanelRows*PanelCols + r*PanelCols + k%PanelCols. Those from the number of sums on stay 0.
 func (p *Panel[T]) Factors() []float64 { return p.factors }
 
 // Add adds the sum over the rows of the panel of factor k times the row to sum k, for each k.
 func (p *Panel[T]) Add() {
-	for j := range len(p.sums) / blockSize {
-		kernel.Outer(p.factors[:p.rows*cols], p.wide[j*panelSize:][:p.rows*cols], p.sums[j*blockSize:][:blockSize], Sums, true)
+	if p.sparse != nil {
+		p.scatter()
+		return
+	}
+	for len(p.dense) < len(p.factors)/panelSize {
+		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols))
+	}
+	for g, sums := range p.dense {
+		factors, rows := p.factors[g*panelSize:][:p.rows*cols], min(cols, (p.sums-g*cols+3)/4*4)
+		for j := range len(sums) / blockSize {
+			kernel.Outer(factors, p.wide[j*panelSize:][:p.rows*cols], sums[j*blockSize:][:blockSize], rows, true)
+		}
+	}
+}
+
+// scatter is Add for sparse rows.
+func (p *Panel[T]) scatter() {
+	for len(p.scattered) < p.sums {
+		p.scattered = append(p.scattered, make([]float64, p.cols))
+	}
+	if p.part == nil {
+		p.part = make([]float64, p.cols)
+	}
+	for k, sum := range p.scattered {
+		factors := p.factors[k/cols*panelSize+k%cols:]
+		p.touched = p.touched[:0]
+		for r := range p.rows {
+			f := factors[r*cols]
+			columns, values := p.sparse.Row(r)
+			for i, c := range columns {
+				v := p.part[c]
+				if v == 0 {
+					p.touched = append(p.touched, c)
+				}
+				p.part[c] = math.FMA(f, float64(values[i]), v)
+			}
+		}
+		for _, c := range p.touched { // one that is there twice adds 0 the second time
+			sum[c] += p.part[c]
+			p.part[c] = 0
+		}
 	}
 }
 
 // Take appends sum k to out and sets it to zeros. Sums add up panel by panel: fma(factor, element, sum) from +0 over the rows
-// of a panel, and panels in order.
+// of a panel, and panels in order. Of the rows since the last Take, all are dense or all are sparse.
 func (p *Panel[T]) Take(k int, out []float64) []float64 {
+	if p.sparse != nil {
+		out = append(out, p.scattered[k]...)
+		clear(p.scattered[k])
+		return out
+	}
 	for first := 0; first < p.cols; first += cols {
-		sum := p.sums[first/cols*blockSize+k*cols:][:cols]
+		sum := p.dense[k/cols][first/cols*blockSize+k%cols*cols:][:cols]
 		out = append(out, sum[:min(cols, p.cols-first)]...)
 		clear(sum)
 	}

@@ -69,6 +69,7 @@ type Values struct {
 	N    int // values: those of the rows, or the elements of their lists; nulls are counted
 
 	Data    *Buffer // values one after the other; where they are of fixed length zeros stand for nulls
+	Made    bool    // Data is what Reader.Convert made
 	Offsets *Buffer // of Bytes: where each begins in Data, and where the last ends, as int32
 	Valid   *Buffer // a bitmap of the values that aren't null; nil if none is
 	Nulls   int

@@ -11,6 +11,11 @@ import (
 
 // A Reader is a cursor over the rows of a column chunk. It isn't safe for concurrent use.
 type Reader struct {
+	// Convert, unless nil, is given the n values of a dictionary, of fixed length and not of lists, and makes others to be
+	// looked up in their place, of a length of their own; or nil, and they stay. It is called before the first is looked up,
+	// so that some may be none of the column's.
+	Convert func(values *Buffer, n int) (made *Buffer)
+
 	src  io.ReaderAt
 	c    Chunk
 	pool *Pool
@@ -387,12 +392,13 @@ func (r *Reader) readDictionary(h header, at int64) error {
 	if err != nil {
 		return err
 	}
-	d := &dictionary{data: b, n: int(h.values)}
-	if w := r.c.width(); w > 0 {
+	d := &dictionary{data: b, n: int(h.values), width: r.c.width()}
+	if w := d.width; w > 0 {
 		if int64(d.n)*int64(w) > int64(len(b.Bytes)) {
 			err = errShort
 		} else {
 			b.Bytes = b.Bytes[:d.n*w]
+			r.convert(d)
 		}
 	} else {
 		err = d.index()
@@ -403,6 +409,30 @@ func (r *Reader) readDictionary(h header, at int64) error {
 	}
 	r.dict = d
 	return nil
+}
+
+// convert replaces the values by what Convert makes of them.
+func (r *Reader) convert(d *dictionary) {
+	if r.Convert == nil || d.n == 0 || r.c.ListDef > 0 {
+		return
+	}
+	if made := r.Convert(d.data, d.n); made != nil {
+		d.data.Release()
+		d.data, d.width, d.made = made, len(made.Bytes)/d.n, true
+	}
+}
+
+// made tells whether the page's values are looked up among those that Convert made.
+func (r *Reader) made() bool {
+	return r.dict != nil && r.dict.made && (r.encoding == plainDictionary || r.encoding == rleDictionary)
+}
+
+// width returns the bytes of a value of the page in memory, 0 where they differ.
+func (r *Reader) width() int {
+	if r.made() {
+		return r.dict.width
+	}
+	return r.c.width()
 }
 
 // index finds the values of any length.
@@ -462,7 +492,7 @@ func (r *Reader) openFixed(data []byte, w int) (fixedDecoder, error) {
 		return &booleans{runs: runs{data: data, width: 1}}, err
 	case r.encoding == plainDictionary || r.encoding == rleDictionary:
 		indices, err := r.indices(data)
-		return &fixedIndices{runs: indices, dict: r.dict, width: w}, err
+		return &fixedIndices{runs: indices, dict: r.dict, width: r.width()}, err
 	case r.encoding == deltaBinaryPacked && (t == Int32 || t == Int64):
 		d, err := newDeltas(data, r.count)
 		if err != nil {

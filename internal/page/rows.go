@@ -42,9 +42,9 @@ func (r *Reader) defined(n int) (k, nulls int, err error) {
 	return k, nulls, err
 }
 
-// readFixed reads n values of a fixed length.
+// readFixed reads n values of a fixed length, or fewer where those that Convert made begin or end.
 func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
-	w := r.c.width()
+	w := 0
 	valid := bitmap{pool: r.pool}
 	defer func() { v.Valid, v.Nulls = valid.buf, valid.nulls }()
 	for v.N < n {
@@ -52,6 +52,12 @@ func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
 			if err := r.nextPage(ctx); err != nil {
 				return err
 			}
+		}
+		if v.N == 0 {
+			v.Made, w = r.made(), r.width()
+		} else if r.made() != v.Made {
+			v.Data.Bytes = v.Data.Bytes[:v.N*w]
+			break
 		}
 		k, nulls, err := r.defined(min(n-v.N, r.left))
 		if err != nil {
@@ -77,13 +83,13 @@ func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
 		valid.add(v.N, k, nulls, r.mask[:], uint32(r.c.MaxDef))
 		v.N += k
 	}
-	v.Rows = n
+	v.Rows = v.N
 	return nil
 }
 
 // decodeFixed decodes k values, of which so many are null, to dst. defs are their definition levels.
 func (r *Reader) decodeFixed(dst []byte, k, nulls int, defs []uint32) error {
-	w := r.c.width()
+	w := r.width()
 	if nulls == k {
 		clear(dst[:k*w])
 		return nil

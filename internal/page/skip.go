@@ -64,7 +64,7 @@ func (r *Reader) skipPages(ctx context.Context, n int64) error {
 
 // discard decodes so many values for nothing.
 func (r *Reader) discard(n int) error {
-	w := r.c.width()
+	w := r.width()
 	buf := r.pool.Get(min(n, skipRows) * w)
 	defer buf.Release()
 	for n > 0 {

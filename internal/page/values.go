@@ -125,6 +125,8 @@ func (b *booleans) fixed(dst []byte, n int) error {
 type dictionary struct {
 	data    *Buffer
 	n       int
+	width   int          // bytes of a value, 0 where they differ
+	made    bool         // by Reader.Convert
 	table   *[256]uint64 // the first values of 4 bytes, once they are looked up there
 	starts  []int32      // of values of any length; each ends 4 bytes, for a length, before the next one begins
 	longest int

@@ -37,6 +37,39 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 	return block.NewData(spec, blocks)
 }
 
+// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn.
+func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r] = make([]float64, features)
+		for i := range x[r] {
+			x[r][i] = float64(float32(rng.NormFloat64()))
+		}
+		best := 0
+		for c := range classes {
+			if x[r][c%features]*float64(1+c/features) > x[r][best%features]*float64(1+best/features) {
+				best = c
+			}
+		}
+		if rng.Float64() < wrong {
+			best = rng.IntN(classes)
+		}
+		y[r] = float64(best)
+	}
+	return Classes[T](x, y, classes, true)
+}
+
+// Classes is Dense with class numbers below a number of classes as labels.
+func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool) *block.Data[T] {
+	d := Dense[T](x, y, bias)
+	d.Spec().Classes = nil
+	for c := range classes {
+		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(int64(c)))
+	}
+	return d
+}
+
 // Logistic returns rows of normal features, with labels of a logistic model.
 func Logistic(rows, d int) *block.Data[float32] {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -72,16 +72,12 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			if b == nil || b.Y == nil {
 				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
 			}
-			for i, y := range b.Y {
-				switch {
-				case classes == 1:
-				case int(y) == c:
-					y = 1
-				default:
-					y = -1
-				}
-				m.y[int(b.First)+i] = y
-				if b.Weight(i) == 0 {
+			own := m.y[b.First:][:b.Len()]
+			if copy(own, b.Y); classes > 1 {
+				train.Relabel(own, own, c)
+			}
+			for i := range b.W {
+				if b.W[i] == 0 {
 					m.scores[int(b.First)+i] = T(math.NaN())
 				}
 			}

@@ -33,7 +33,7 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers int) 
 		return nil, err
 	}
 	m := &moments{products: products, classes: classes{sums: [2][]float64{make([]float64, cols), make([]float64, cols)}}}
-	panels := sync.Pool{New: func() any { return dense.NewPanel[T](cols) }}
+	panels := sync.Pool{New: func() any { return dense.NewPanel[T](cols, 2) }}
 	part := func(run block.Run[T], s []float64) classes {
 		for i := range s {
 			s[i] = 1

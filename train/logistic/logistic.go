@@ -1,4 +1,4 @@
-// Package logistic trains linear classifiers of two classes by logistic regression.
+// Package logistic trains linear classifiers by logistic regression: of two classes, or multinomial.
 package logistic
 
 import (
@@ -14,20 +14,37 @@ import (
 	"halfspace/train"
 )
 
-// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+// A Solver is a way to the optimum.
+type Solver string
+
+const (
+	Auto   Solver = "auto"   // Newton of two classes and up to 400 columns, else LBFGS
+	Newton Solver = "newton" // few passes with the matrix of second derivatives, and standard errors; of two classes
+	LBFGS  Solver = "lbfgs"  // any number of columns
+	SGD    Solver = "sgd"    // near to the optimum in few passes
+)
+
+// Solvers lists every solver, the default first.
+var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
+
+// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default 100, or 1,000 for LBFGS,
+// Workers, Progress and, for SGD, Eta.
 type Options struct {
 	train.Options
-	L2 float64 // the penalty, 0 or more
+	L2     float64 // the penalty, 0 or more
+	Solver Solver  // Auto
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), the penalty left out.
+// Epochs are passes over the rows, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's
+// class, the penalty left out.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
-	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0
+	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one; of more than two classes so for each
+	Solver    Solver    // the one that was chosen
+	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, or the solver isn't Newton
 	Ridge     float64   // what the scaled diagonal of the Hessian took to be regular, see dense.Factorise; 0 if nothing
-	Gradient  float64   // sqrt(g' H^-1 g) of the gradient g at the end: the distance from the optimum in standard errors
+	Gradient  float64   // at the end; of Newton, sqrt(g' H^-1 g), the distance from the optimum in standard errors; else relative to that of zeros, and 0 of SGD
 }
 
 // ErrSeparable is returned where weights without penalty would grow for ever.
@@ -35,7 +52,7 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 	"set l2 above 0, such as 1, or learn with a perceptron")
 
 const (
-	tolerance  = 1e-6    // of Gradient
+	tolerance  = 1e-6    // of Newton's Gradient
 	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
 	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
 	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
@@ -43,15 +60,23 @@ const (
 	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
+	widest     = 400 // columns up to which Newton's method is chosen
+
+	lbfgsEpochs = 1000 // its default: few passes are the rule, but many may be needed, as with features that nearly depend on each other
 )
 
-// Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1.
+// Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
+// numbers where there are more than two.
 //
 // Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))), the bias not
 // penalised. With p = 1/(1 + e^(-w.x)), its gradient is g = l2 w + X'(p - (y+1)/2), and its Hessian H = l2 I + X' diag(p(1-p)) X.
+// Of K > 2 classes, each has weights w_k, and with p_k = e^(w_k.x) / sum over j of e^(w_j.x) the objective is 1/2 l2 sum of |w_k|^2 -
+// sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning",
+// section 4.4); the gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k. So vectors are made
+// to sum to zero over the classes, which is what a penalty asks of those that are penalised.
 //
-// Given rows of any source, it runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
-// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.4.1):
+// Given rows of any source, Newton runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
+// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1):
 // w = w - t H^-1 g from w = 0, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise. A pass over the
 // rows gives the objective and g, and H too unless one from near by serves once more (the chord method): H of the pass before,
 // if the norm of its gradient was at most 1, or an older one, if the last step with it made the norm fall to a hundredth. The norm
@@ -60,15 +85,29 @@ const (
 // all rows begin.
 //
 // It stops when the step that is left brings the norm to 1e-6 or less, as far as the last one tells, or when the norm is below 1e-4
-// and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are the roots of the diagonal of H^-1 at the optimum, with the
+// and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are
+// the roots of the diagonal of H^-1 at the optimum, with the
 // penalty in it. Where H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the
 // weights are one of many optima then.
 //
+// LBFGS needs memory for some thirty vectors of weights and no matrix; see quasiNewton. It works on features whose mean is taken from
+// them and that are scaled to the same say, which is a change of variables: rows stay as they are, sparse ones too. It stops when
+// the norm of the gradient in those variables is 1e-10 of that at zeros, or when rounding allows no further step.
+//
+// SGD visits rows in their order in batches; see descend.
+//
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, ErrSeparable,
-// features that overflow, too many columns, whatever src fails with, and ctx's error.
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable (where classes
+// are more than two, only if every row is on the right side of all the planes), features that overflow, too many columns or classes for
+// Newton, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	var err error
+	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
+		return nil, err
+	}
+	if opt.Epochs == 0 && opt.Solver == LBFGS {
+		opt.Epochs = lbfgsEpochs
+	}
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
@@ -78,18 +117,27 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil {
-		return nil, err
-	}
-	if cols := src.Spec().Cols(); cols > maxColumns {
-		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
+	if len(src.Spec().Classes) < 2 {
+		return nil, train.TwoClasses(src.Spec())
 	}
 	start := time.Now()
 	s := newSolver(src, opt)
-	if err := s.solve(ctx); err != nil {
+	switch opt.Solver {
+	case Newton:
+		err = s.solve(ctx)
+	case LBFGS:
+		err = s.quasiNewton(ctx)
+	case SGD:
+		err = s.descend(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	r := &Result[T]{Exact: s.w[:s.cols]}
+	s.centre()
+	r := &Result[T]{Solver: opt.Solver}
+	for k := range s.vectors {
+		r.Exact = append(r.Exact, s.w[k*s.stride:][:s.cols]...)
+	}
 	r.Epochs, r.Visits, r.Updates, r.Converged = s.passes, s.passes*src.Rows(), s.steps, s.converged
 	r.Seconds = time.Since(start).Seconds()
 	for _, v := range r.Exact {
@@ -99,6 +147,29 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// choose returns the solver for such rows.
+func choose(solver Solver, spec *block.Spec) (Solver, error) {
+	classes, cols := len(spec.Classes), spec.Cols()
+	switch solver {
+	case "", Auto:
+		if classes == 2 && cols <= widest {
+			return Newton, nil
+		}
+		return LBFGS, nil
+	case Newton:
+		if classes > 2 {
+			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs", spec.Label, classes)
+		}
+		if cols > maxColumns {
+			return "", fmt.Errorf("%d columns are too many for the solver newton, which takes up to %d: use lbfgs", cols, maxColumns)
+		}
+	case LBFGS, SGD:
+	default:
+		return "", fmt.Errorf("unknown solver %q: use one of %v", solver, Solvers)
+	}
+	return solver, nil
 }
 
 // A solver is the state of a minimisation.
@@ -116,12 +187,13 @@ type solver[T kernel.Float] struct {
 	passes    int64
 	steps     int64
 	converged bool
+	first     float64 // the norm at zeros, of LBFGS
 	start     time.Time
 }
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: make([]float64, dense.Pad(p.cols)), goal: tolerance, start: time.Now()}
+	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as it may.
@@ -165,7 +237,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 
 // distance returns the norm of the gradient, of which step is the product with H^-1.
 func (s *solver[T]) distance(step []float64) float64 {
-	return math.Sqrt(max(0, kernel.Dot(s.at.gradient, step)))
+	return math.Sqrt(max(0, kernel.Dot(s.at.gradient[:s.cols], step)))
 }
 
 // begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
@@ -249,8 +321,32 @@ func (s *solver[T]) quasi() error {
 	return nil
 }
 
+// centre takes from each of several vectors their mean, which changes no probability.
+func (s *solver[T]) centre() {
+	if s.vectors == 1 {
+		return
+	}
+	for i := range s.cols {
+		mean := 0.0
+		for k := range s.vectors {
+			mean += s.w[k*s.stride+i]
+		}
+		mean /= float64(s.vectors)
+		for k := range s.vectors {
+			s.w[k*s.stride+i] -= mean
+		}
+	}
+}
+
 // describe computes what is told about the weights, in a pass over the rows unless the last one was at these weights.
 func (s *solver[T]) describe(ctx context.Context, r *Result[T]) error {
+	if s.opt.Solver != Newton {
+		r.Loss = s.at.loss
+		if s.norm > 0 {
+			r.Gradient = s.norm / s.first
+		}
+		return nil
+	}
 	if !s.fresh || s.converged { // which took a last step
 		if err := s.pass(ctx, s.w, true, &s.at); err != nil {
 			return err

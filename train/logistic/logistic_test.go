@@ -40,6 +40,19 @@ func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
+// several returns labels of more classes that depend on the rows, not without exceptions.
+func several(x [][]float64, classes int) (y []float64) {
+	rng := rand.New(rand.NewPCG(uint64(classes), 7))
+	for _, row := range x {
+		class := rng.IntN(classes)
+		if c := int(math.Abs(row[0]) * 2); c < classes && rng.IntN(3) > 0 {
+			class = c
+		}
+		y = append(y, float64(class))
+	}
+	return y
+}
+
 func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *Result[T] {
 	t.Helper()
 	r, err := Train(context.Background(), src, opt)
@@ -93,6 +106,16 @@ func TestScikitLearn(t *testing.T) {
 	for _, c := range fixture.Cases {
 		wide := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
 		narrow := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
+		for _, d := range []block.Source[float64]{testrows.Dense[float64](c.X, c.Y, c.FitIntercept), testrows.Sparse(testrows.Dense[float64](c.X, c.Y, c.FitIntercept))} {
+			r := mustTrain(t, d, Options{L2: c.L2, Solver: LBFGS})
+			nearly(t, c.Name+", L-BFGS", r.Weights, c.Weights, 1e-7)
+			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {
+				t.Errorf("%s, L-BFGS: converged %v, gradient %v, standard errors %v", c.Name, r.Converged, r.Gradient, r.StdErrors)
+			}
+			if math.Abs(r.Loss/wide.Loss-1) > 1e-9 {
+				t.Errorf("%s, L-BFGS: loss %v, want %v", c.Name, r.Loss, wide.Loss)
+			}
+		}
 		nearly(t, c.Name, wide.Weights, c.Weights, 1e-7)
 		nearly(t, c.Name, wide.StdErrors, c.StdErrors, 1e-8)
 		nearly(t, c.Name+" float32", narrow.Exact, c.Weights, 1e-7)
@@ -134,14 +157,19 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	for _, c := range []struct {
-		n, d int
-		l2   float64
-	}{{50, 1, 0.1}, {9000, 5, 0}, {4200, 40, 1}, {4200, 70, 1}} {
+		n, d, classes int
+		l2            float64
+		solver        Solver
+	}{{50, 1, 2, 0.1, Newton}, {9000, 5, 2, 0, Newton}, {4200, 40, 2, 1, Newton}, {4200, 70, 2, 1, Newton}, {9000, 5, 2, 0, LBFGS},
+		{4200, 70, 2, 1, LBFGS}, {9000, 5, 3, 1, LBFGS}, {300, 5, 40, 1, LBFGS}, {9000, 5, 2, 1, SGD}, {4200, 70, 3, 1, SGD}} {
 		if testing.Short() && c.d > 5 {
 			continue
 		}
 		x, y := draw(c.n, c.d, 1)
 		d := testrows.Dense[float32](x, y, true)
+		if c.classes > 2 {
+			d = testrows.Classes[float32](x, several(x, c.classes), c.classes, true)
+		}
 		var want *Result[float32]
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
@@ -150,13 +178,13 @@ func TestIdentity(t *testing.T) {
 					if level != best && c.d > 5 && (workers == 1 || workers == 3) {
 						continue // slow in pure Go
 					}
-					got := mustTrain(t, src, Options{Options: train.Options{Workers: workers}, L2: c.l2})
+					got := mustTrain(t, src, Options{Options: train.Options{Workers: workers, Epochs: 8}, L2: c.l2, Solver: c.solver})
 					got.Seconds = 0
 					if want == nil {
 						want = got
 					}
 					if !reflect.DeepEqual(got, want) {
-						t.Fatalf("%d x %d, %v, %T, %d workers: %+v, want %+v", c.n, c.d, level, src, workers, got, want)
+						t.Fatalf("%+v, %v, %T, %d workers: %+v, want %+v", c, level, src, workers, got, want)
 					}
 				}
 			}
@@ -361,7 +389,13 @@ func TestErrors(t *testing.T) {
 		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
+		{"no labels", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: LBFGS}},
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: SGD}},
+		{`unknown solver "irls"`, with(same), Options{Solver: "irls"}},
+		{"3 classes are too many for the solver newton", testrows.Classes[float32](x, y, 3, true), Options{Solver: Newton}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: LBFGS}},
+		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: SGD}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
 		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
 		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
@@ -370,14 +404,16 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	opt := Options{Options: train.Options{Progress: func(p train.Progress) {
-		if p.Epoch == 1 {
-			cancel()
+	for _, solver := range Solvers {
+		ctx, cancel := context.WithCancel(context.Background())
+		opt := Options{Solver: solver, Options: train.Options{Progress: func(p train.Progress) {
+			if p.Epoch == 1 {
+				cancel()
+			}
+		}}}
+		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v after the context was cancelled", solver, err)
 		}
-	}}}
-	if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v after the context was cancelled", err)
 	}
 }
 

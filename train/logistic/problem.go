@@ -12,40 +12,53 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, and what is needed for sums over them.
+// A problem is the rows, and what is needed for sums over them. Of two classes there is one vector of weights, of more each has
+// one; a vector begins stride elements after the one before, with zeros at its end.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
+	stride  int
+	vectors int
 	l2      float64
 	workers int
 	scratch sync.Pool // of *scratch[T]
 }
 
 type scratch[T kernel.Float] struct {
-	panel *dense.Panel[T]
-	s     [block.RunRows]float64
+	panel  *dense.Panel[T]
+	scores []float64 // of each vector
+	s      [block.RunRows]float64
 }
 
 func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *problem[T] {
-	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: l2, workers: workers}
-	p.scratch.New = func() any { return &scratch[T]{panel: dense.NewPanel[T](p.cols)} }
+	cols, vectors := src.Spec().Cols(), 1
+	if n := len(src.Spec().Classes); n > 2 {
+		vectors = n
+	}
+	p := &problem[T]{src: src, cols: cols, stride: dense.Pad(cols), vectors: vectors, l2: l2, workers: workers}
+	p.scratch.New = func() any {
+		return &scratch[T]{panel: dense.NewPanel[T](cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
+	}
 	return p
 }
+
+// zeros returns weights of zero.
+func (p *problem[T]) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
 // sums are sums over rows.
 type sums struct {
 	loss      float64
 	objective float64   // loss and penalty
-	gradient  []float64 // of the objective
-	margin    float64   // the smallest y (w.x)
-	largest   float64   // the largest |w.x|
+	gradient  []float64 // of the objective, laid out as weights are
+	margin    float64   // the smallest y (w.x), or by how much the score of a row's class is above the others'
+	largest   float64   // the largest |w.x| of two classes
 	noLabels  bool
 	hessian   []float64 // of the objective, the rows of its lower triangle
 }
 
 // pass computes the sums at w, the Hessian if asked for.
 func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{gradient: make([]float64, p.cols), margin: math.Inf(1), hessian: at.hessian}
+	*at = sums{gradient: p.zeros(), margin: math.Inf(1), hessian: at.hessian}
 	var err error
 	if hessian {
 		err = p.scatter(ctx, w, at)
@@ -57,17 +70,20 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 		err = block.ErrNoLabels
 	}
 	at.objective = at.loss
-	for i := range p.penalised() {
-		at.objective += float64(float64(p.l2/2*w[i]) * w[i])
-		at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
-		if hessian {
-			at.hessian[i*(i+1)/2+i] += p.l2
+	for k := range p.vectors {
+		w, gradient := w[k*p.stride:], at.gradient[k*p.stride:]
+		for i := range p.penalised() {
+			at.objective += float64(float64(p.l2/2*w[i]) * w[i])
+			gradient[i] = math.FMA(p.l2, w[i], gradient[i])
+			if hessian {
+				at.hessian[i*(i+1)/2+i] += p.l2
+			}
 		}
 	}
 	return err
 }
 
-// penalised returns how many of the weights are no bias.
+// penalised returns how many of the weights of a vector are no bias.
 func (p *problem[T]) penalised() int { return len(p.src.Spec().Features) }
 
 // scatter computes the Hessian with the other sums.
@@ -90,8 +106,7 @@ func (s *sums) add(t sums) {
 	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
 }
 
-// run computes the sums over the rows of a run, and the weights p(1-p) in s unless that is nil. With the margin m = y (w.x)
-// and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor in the gradient -y t or, if m < 0, -y (1-t), and its weight t(1-t).
+// run computes the sums over the rows of a run, and the weights p(1-p) of two classes in s unless that is nil.
 func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
 	r := sums{margin: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
@@ -103,39 +118,64 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
 	if s == nil {
 		s = c.s[:run.Len()]
 	}
-	var margins, tail, logs [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
-		n := hi - lo
-		y, weights := run.Y[lo:hi], s[lo:hi]
-		c.panel.Load(run.Slice(lo, hi))
-		c.panel.Scores(w, margins[:n])
-		for i, y := range y {
-			margins[i] *= float64(y)
-			tail[i] = -math.Abs(margins[i])
-		}
-		kernel.Sigmoid(tail[:n], tail[:n])
-		for i, t := range tail[:n] {
-			logs[i] = -t
-		}
-		kernel.Log1p(logs[:n], logs[:n])
-		factors := c.panel.Factors()
-		for i, t := range tail[:len(weights)] {
-			m := margins[i]
-			size := math.Abs(m)
-			if size > r.largest {
-				r.largest = size
-			}
-			if m < r.margin {
-				r.margin = m
-			}
-			weights[i] = float64(t * (1 - t))
-			r.loss += (size-m)/2 - logs[i]
-			wrong := 0.5 - math.Copysign(0.5, m) // 1 if m < 0, without a branch that is hard to foresee
-			factors[i*dense.PanelCols] = -float64(y[i]) * (t + float64(wrong*(1-2*t)))
-		}
-		c.panel.Add()
+		p.panel(c, run.Slice(lo, hi), w, s[lo:hi], &r)
 	}
-	r.gradient = c.panel.Take(0, make([]float64, 0, p.cols))
+	r.gradient = p.zeros()
+	p.take(c, r.gradient)
 	return r
+}
+
+// panel adds the rows of a panel to the sums; the gradient's stay in the panel until take.
+func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, r *sums) {
+	n := rows.Len()
+	c.panel.Load(rows)
+	for k := range p.vectors {
+		c.panel.Scores(w[k*p.stride:][:p.stride], c.scores[k*dense.PanelRows:][:n])
+	}
+	if p.vectors == 1 {
+		logistic(c.scores[:n], rows.Y, s, c.panel.Factors(), r)
+	} else {
+		softmax(c.scores, rows.Y, c.panel.Factors(), r)
+	}
+	c.panel.Add()
+}
+
+// take writes the gradient of the panels since the last time to g.
+func (p *problem[T]) take(c *scratch[T], g []float64) {
+	for k := range p.vectors {
+		c.panel.Take(k, g[k*p.stride:][:0])
+	}
+}
+
+// logistic adds up the losses of rows of two classes, and sets their factors in the gradient and weights p(1-p). With the margin
+// m = y (w.x) and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor -y t or, if m < 0, -y (1-t), and its
+// weight t(1-t).
+func logistic[T kernel.Float](margins []float64, y []T, weights, factors []float64, r *sums) {
+	var tail, logs [dense.PanelRows]float64
+	n := len(y)
+	for i, y := range y {
+		margins[i] *= float64(y)
+		tail[i] = -math.Abs(margins[i])
+	}
+	kernel.Sigmoid(tail[:n], tail[:n])
+	for i, t := range tail[:n] {
+		logs[i] = -t
+	}
+	kernel.Log1p(logs[:n], logs[:n])
+	for i, t := range tail[:len(weights)] {
+		m := margins[i]
+		size := math.Abs(m)
+		if size > r.largest {
+			r.largest = size
+		}
+		if m < r.margin {
+			r.margin = m
+		}
+		weights[i] = float64(t * (1 - t))
+		r.loss += (size-m)/2 - logs[i]
+		wrong := 0.5 - math.Copysign(0.5, m) // 1 if m < 0, without a branch that is hard to foresee
+		factors[i*dense.PanelCols] = -float64(y[i]) * (t + float64(wrong*(1-2*t)))
+	}
 }

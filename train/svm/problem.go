@@ -24,7 +24,7 @@ type problem[T kernel.Float] struct {
 
 func newProblem[T kernel.Float](src block.Source[T], opt Options) *problem[T] {
 	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers}
-	p.scratch.New = func() any { return dense.NewPanel[T](p.cols) }
+	p.scratch.New = func() any { return dense.NewPanel[T](p.cols, 4) }
 	return p
 }
 

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/pocket"
+	"halfspace/train"
+	"halfspace/train/dual"
+	"halfspace/train/svm"
+)
+
+// marginText tells the margin of weights that separate the rows, and what follows from it.
+func marginText(t *model.Training) string {
+	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
+}
+
+// A trainReport is what train --json prints.
+type trainReport struct {
+	Algorithm     string            `json:"algorithm"`
+	Rows          int64             `json:"rows"`
+	Features      int               `json:"features"`
+	Classes       []block.Class     `json:"classes"`
+	Positive      block.Class       `json:"positive"`
+	Epochs        int64             `json:"epochs"`
+	Updates       int64             `json:"updates"`
+	Visits        int64             `json:"visits"`
+	TrainErrors   int64             `json:"train_errors"`
+	TrainAccuracy float64           `json:"train_accuracy"`
+	Converged     bool              `json:"converged"`
+	Loss          float64           `json:"loss"`
+	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
+	Radius        float64           `json:"radius"`
+	Norm          float64           `json:"norm"`
+	Voters        int               `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
+	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
+	Curve         []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
+	Validation    *model.Validation `json:"validation,omitempty"`  // rows that it judged on
+	Margin        *float64          `json:"margin,omitempty"`      // of weights that separate the rows
+	MistakeBound  *float64          `json:"mistake_bound,omitempty"`
+	Fingerprint   string            `json:"fingerprint"`
+	Dtype         string            `json:"dtype"`
+	ISA           string            `json:"isa"`
+	Workers       int               `json:"workers"`
+	Streamed      bool              `json:"streamed"` // the rows weren't in memory
+	ResumedAt     *int64            `json:"resumed_at"`
+	PeakRSSBytes  int64             `json:"peak_rss_bytes"`
+	Seconds       trainSeconds      `json:"seconds"`
+	Model         *string           `json:"model"` // path of the file, null if none was written
+}
+
+type trainSeconds struct {
+	Load  float64 `json:"load"`  // from opening the files to all blocks ready
+	Train float64 `json:"train"` // learning alone
+	Total float64 `json:"total"`
+}
+
+func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
+	t := &m.Training
+	r := &trainReport{
+		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
+		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
+		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
+	}
+	if m.Voters != nil {
+		r.Voters = len(m.Voters.Counts)
+	}
+	if o.out != "" {
+		r.Model = &o.out
+	}
+	return r
+}
+
+// text is the report for people.
+func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
+	var s sheet
+	converged := "no"
+	if r.Converged {
+		converged = "yes, after " + plural(r.Updates, "update")
+		if o.learner.kept != "" {
+			converged += ", as the last weights tell; " + o.learner.kept
+		}
+		if r.MistakeBound != nil {
+			converged += "; bound " + bound(*r.MistakeBound)
+		}
+	}
+	streamed := ""
+	if r.Streamed {
+		streamed = "streamed, "
+	}
+	s.line("%s: %s of %s, %s\n", r.Algorithm, plural(r.Rows, "row"), plural(int64(r.Features), "feature"), describeClasses(m))
+	pairs := []string{
+		"converged", converged,
+		"updates", fmt.Sprintf("%s in %s (%s)", count(r.Updates), plural(r.Epochs, "epoch"), plural(r.Visits, "visit")),
+	}
+	if o.learner.solved {
+		pairs = howSolved(m)
+	}
+	if m.Voters != nil {
+		pairs = append(pairs, "voters", votersText(m.Voters))
+	}
+	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
+	scored := r.Rows
+	if v := r.Validation; v != nil {
+		scored = v.Rows
+		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
+	}
+	if r.Kept != nil {
+		pairs = append(pairs, "kept", keptText(*r.Kept))
+	}
+	if r.Candidates > 0 {
+		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
+	}
+	if e := m.Expansion; e != nil {
+		pairs = append(pairs, kernelText(e)...)
+	}
+	voted := m.Options.Form == string(dual.Voted) // of many machines, with a loss and a norm each
+	if o.learner.loss && !voted {
+		pairs = append(pairs, "loss", real(r.Loss))
+	}
+	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	if !voted {
+		pairs = append(pairs, "norm", real(r.Norm)+", of the weights")
+	}
+	if r.Margin != nil {
+		pairs = append(pairs, "margin", marginText(&m.Training))
+	}
+	pairs = append(pairs,
+		"time", fmt.Sprintf("load %s, train %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Train), seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), streamed, size(r.PeakRSSBytes)),
+	)
+	if r.Model != nil {
+		pairs = append(pairs, "model", *r.Model)
+	}
+	s.pairs(pairs...)
+	if advice := r.advice(o); advice != "" {
+		s.line("\n%s", advice)
+	}
+	return s.Bytes()
+}
+
+// advice says what to try where the training did not converge.
+func (r *trainReport) advice(o *trainOptions) string {
+	switch {
+	case r.Converged:
+		return ""
+	case r.Validation != nil && r.Validation.Errors == 0:
+		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
+	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
+	case o.learner.advise != nil && o.learner.advise(o, r) != "":
+		return o.learner.advise(o, r)
+	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
+		return "Not converged: it stopped at --max-updates. More of them may do better."
+	}
+	return "Not converged: no plane that separates the classes was found. More --epochs than " +
+		strconv.FormatInt(o.epochs, 10) + " may do better.\n" + adviceCheck
+}
+
+// adviseSolver does that for learners that solve for an optimum.
+func adviseSolver(o *trainOptions, _ *trainReport) string {
+	return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+}
+
+// advisePerceptron does that for weights that are the last ones.
+func advisePerceptron(o *trainOptions, r *trainReport) string {
+	if r.Validation != nil || r.TrainErrors == 0 {
+		return ""
+	}
+	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
+	if o.order.value == string(train.Cyclic) {
+		advice += ", or --order shuffle if the rows are sorted"
+	}
+	return advice + ".\n" + adviceCheck
+}
+
+// adviseWinnow does that for Winnow.
+func adviseWinnow(o *trainOptions, _ *trainReport) string {
+	return "Not converged: no disjunction, or other plane that this variant finds, was found in " + plural(o.epochs, "epoch") + "."
+}
+
+const adviceCheck = "halfspace check finds out whether any plane separates them."
+
+// keptText tells which weights a pocket kept.
+func keptText(update int64) string {
+	if update == 0 {
+		return "the initial zeros, which no weights were better than"
+	}
+	return "the weights after update " + count(update)
+}
+
+// votersText tells how many weights vote, and how much the strongest counts.
+func votersText(v *model.Voters) string {
+	total := int64(0)
+	for _, n := range v.Counts {
+		total += n
+	}
+	return fmt.Sprintf("%s of weights, of which one has %s of the votes", plural(int64(len(v.Counts)), "vector"), percent(float64(slices.Max(v.Counts))/float64(total)))
+}
+
+// errorsText tells how many of some rows are wrong.
+func errorsText(errors, rows int64) string {
+	return fmt.Sprintf("%s of %s, accuracy %s", count(errors), plural(rows, "row"), percent(float64(rows-errors)/float64(rows)))
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
+
+// describeClasses names the classes and tells which one is positive.
+func describeClasses(m *model.Model) string {
+	if len(m.Classes) > 2 {
+		return "classes " + classNames(m.Classes)
+	}
+	return fmt.Sprintf("classes %s (positive: %s)", classNames(m.Classes), m.Positive)
+}
+
+// howSolved tells of a model of a learner that solves which options it had, and how it went.
+func howSolved(m *model.Model) []string {
+	t := &m.Training
+	var pairs []string
+	if m.Options.L2 != nil {
+		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
+		if m.Options.Loss != "" {
+			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
+		}
+		if m.Options.Loss == string(svm.SquaredHinge) {
+			sum += "^2"
+		}
+		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, real(*m.Options.L2), passes(m.Options.Epochs)))
+		converged := "converged"
+		if !t.Converged {
+			converged = "not converged"
+		}
+		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
+			"loss", real(t.Loss)+", the sum of "+sum)
+		if t.Optimum != nil {
+			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
+				real(t.Optimum.Gap)))
+		}
+	} else {
+		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
+	}
+	if t.Ridge > 0 {
+		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
+			"weights that mean something", real(t.Ridge)))
+	}
+	return pairs
+}
+
+func passes(n int64) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return count(n) + " passes"
+}

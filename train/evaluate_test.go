@@ -1,0 +1,77 @@
+package train_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"halfspace/internal/testrows"
+	"halfspace/train"
+)
+
+// TestEvaluateClasses: errors, norm, radius and margin of several classes are those of their definitions, row by row, and with two
+// vectors -w and w those that w has of two classes.
+func TestEvaluateClasses(t *testing.T) {
+	const features, classes = 5, 3
+	d := testrows.RandomClasses[float64](9000, features, classes, 0)
+	cols := d.Spec().Cols()
+	r := train.Result[float64]{Weights: make([]float64, classes*cols)}
+	for c := range classes {
+		r.Weights[c*cols+c%features] = float64(1 + c/features)
+	}
+	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
+		t.Fatal(err)
+	}
+	margin, radius := math.Inf(1), 0.0
+	for b := range d.Blocks(context.Background()) {
+		for i, y := range b.Y {
+			x := b.X[i*b.Stride:][:cols]
+			square := 0.0
+			for _, v := range x {
+				square += v * v
+			}
+			radius = max(radius, math.Sqrt(square))
+			for c := range classes {
+				if c != int(y) {
+					margin = min(margin, x[int(y)]-x[c])
+				}
+			}
+		}
+	}
+	if margin /= math.Sqrt(2 * classes); r.Errors != 0 || r.Norm != math.Sqrt(classes) || math.Abs(r.Margin/margin-1) > 1e-12 || math.Abs(r.Radius/radius-1) > 1e-12 {
+		t.Errorf("errors %d, norm %v, margin %v, radius %v; want 0, %v, %v, %v", r.Errors, r.Norm, r.Margin, r.Radius, math.Sqrt(classes), margin, radius)
+	}
+	r.Weights[0], r.Errors = 0, 0 // nothing speaks for the first class
+	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Errors < 1000 || r.Errors > 8000 {
+		t.Errorf("%d errors", r.Errors)
+	}
+	r.Weights[0] = math.Inf(1)
+	if err := train.Evaluate(context.Background(), d, 2, &r); err == nil {
+		t.Error("no error where scores overflow")
+	}
+}
+
+// TestEvaluateTwo: two classes with weights -w and w are those of w.
+func TestEvaluateTwo(t *testing.T) {
+	var x [][]float64
+	var signs, numbers []float64
+	for r := range 100 {
+		v := float64(r) - 49.25
+		x = append(x, []float64{v, v * v / 100})
+		signs, numbers = append(signs, math.Copysign(1, v)), append(numbers, (1+math.Copysign(1, v))/2)
+	}
+	two, classes := testrows.Dense[float64](x, signs, true), testrows.Dense[float64](x, numbers, true)
+	a, b := train.Result[float64]{Weights: []float64{2, 0.001, -0.5}}, train.Result[float64]{Weights: []float64{-2, -0.001, 0.5, 2, 0.001, -0.5}}
+	if err := train.Evaluate(context.Background(), two, 1, &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := train.Evaluate(context.Background(), classes, 1, &b); err != nil {
+		t.Fatal(err)
+	}
+	if a.Margin == 0 || a.Errors != b.Errors || a.Radius != b.Radius || math.Abs(a.Margin/b.Margin-1) > 1e-15 || math.Abs(b.Norm/a.Norm-math.Sqrt2) > 1e-15 {
+		t.Errorf("of two classes %+v, of vectors for each %+v", a, b)
+	}
+}

@@ -1,0 +1,87 @@
+package logistic
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const (
+	batch      = dense.PanelRows
+	averageAge = 3    // of the mean of the weights; the greater, the less early ones count
+	progress   = 1e-4 // by how much of it the loss of an epoch falls, or it is stale
+	patience   = 3    // stale epochs
+)
+
+// descend comes near to the optimum by averaged stochastic gradient descent.
+//
+// Its step t, from 0, is taken on the next 32 rows in their order: with g the gradient of n/32 times their loss and of the penalty, in
+// the variables v of a scaling, v = v - eta_t g. eta_t is eta/(1 + D)/sqrt(1 + t/T), where T is the number of steps in an epoch,
+// and D the number of columns, each of which has a second derivative of up to 1 in v. The result is the mean of v, in which step
+// t has a share of 4/(t + 4) and all before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth
+// Optimization", 2013, section 4). It ends after opt.Epochs, or when the loss that its visits see is for the third epoch in a row not
+// below the least so far by a ten-thousandth; a pass for the loss at the result follows.
+func (s *solver[T]) descend(ctx context.Context) error {
+	sc, err := s.scaling(ctx)
+	if err != nil {
+		return err
+	}
+	v, mean, w, g := s.zeros(), s.zeros(), s.zeros(), s.zeros()
+	c := s.scratch.New().(*scratch[T])
+	rows := float64(s.src.Rows())
+	perEpoch := (rows + batch - 1) / batch
+	first := s.opt.Eta / float64(1+s.cols)
+	least, stale, t := 0.0, 0, 0.0
+	for epoch := int64(0); epoch < s.opt.Epochs && stale < patience; epoch++ {
+		s.report()
+		var sum sums
+		for runs, err := range block.Runs(ctx, s.src, 1) {
+			if err != nil {
+				return err
+			}
+			for _, run := range runs {
+				if run.Y == nil {
+					return block.ErrNoLabels
+				}
+				for lo := 0; lo < run.Len(); lo += batch {
+					part := run.Slice(lo, min(run.Len(), lo+batch))
+					sc.weights(v, w, s.stride)
+					s.panel(c, part, w, c.s[:part.Len()], &sum)
+					s.take(c, g)
+					share := float64(part.Len()) / rows
+					for k := 0; k < len(w); k += s.stride {
+						kernel.Axpy(s.l2*share, w[k:][:s.penalised()], g[k:][:s.penalised()])
+					}
+					sc.gradient(g, s.stride)
+					eta := first / math.Sqrt(1+t/perEpoch) / share
+					kernel.Axpy(-eta, g, v)
+					for i, x := range v {
+						mean[i] += float64((x - mean[i]) * ((averageAge + 1) / (t + averageAge + 1)))
+					}
+					t++
+				}
+			}
+		}
+		s.passes++
+		s.steps = int64(t)
+		if epoch > 0 && !(sum.loss < least*(1-progress)) {
+			stale++
+		} else {
+			stale = 0
+		}
+		if epoch == 0 || sum.loss < least {
+			least = sum.loss
+		}
+	}
+	s.report()
+	s.converged = stale == patience
+	sc.weights(mean, s.w, s.stride)
+	if x := kernel.Dot(s.w, s.w); x-x != 0 {
+		return train.TooLarge[T]()
+	}
+	return s.pass(ctx, s.w, false, &s.at)
+}

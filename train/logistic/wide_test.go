@@ -1,0 +1,272 @@
+package logistic
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// TestMultinomial: the optimum is scikit-learn's; testdata/sklearn_multinomial.py made the fixture.
+func TestMultinomial(t *testing.T) {
+	file, err := os.ReadFile("testdata/sklearn_multinomial.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture struct {
+		Cases []struct {
+			Name         string
+			L2           float64
+			FitIntercept bool `json:"fit_intercept"`
+			Classes      int
+			Weights      []float64
+			Proba        []float64
+			X            [][]float64
+			Y            []float64
+		}
+	}
+	if err := json.Unmarshal(file, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	if len(fixture.Cases) < 8 {
+		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
+	}
+	for _, c := range fixture.Cases {
+		opt := Options{L2: c.L2}
+		wide := mustTrain(t, testrows.Classes[float64](c.X, c.Y, c.Classes, c.FitIntercept), opt)
+		narrow := mustTrain(t, testrows.Sparse(testrows.Classes[float32](c.X, c.Y, c.Classes, c.FitIntercept)), opt)
+		nearly(t, c.Name, wide.Weights, c.Weights, 1e-6)
+		nearly(t, c.Name+" float32", narrow.Exact, c.Weights, 1e-6)
+		if !wide.Converged || wide.Solver != LBFGS {
+			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, wide.Converged, wide.Gradient, wide.Solver)
+		}
+		loss, errors, p := softmaxLoss(c.X, c.Y, wide.Weights, c.Classes)
+		if math.Abs(wide.Loss/loss-1) > 1e-10 || wide.Errors != errors {
+			t.Errorf("%s: loss %v and %d errors, want %v and %d", c.Name, wide.Loss, wide.Errors, loss, errors)
+		}
+		for k, want := range c.Proba {
+			if math.Abs(p[k]-want) > 1e-6 {
+				t.Errorf("%s: probability %d of row 0 is %v, want %v", c.Name, k, p[k], want)
+			}
+		}
+		cols := len(wide.Weights) / c.Classes
+		for i := range cols {
+			sum := 0.0
+			for k := range c.Classes {
+				sum += wide.Exact[k*cols+i]
+			}
+			if math.Abs(sum) > 1e-9 {
+				t.Errorf("%s: weights of column %d sum to %v over the classes", c.Name, i, sum)
+			}
+		}
+	}
+}
+
+// softmaxLoss returns the loss and the errors of weights, in plain loops, and the probabilities of row 0.
+func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, errors int64, first []float64) {
+	cols := len(w) / classes
+	for i, row := range x {
+		z, sum := make([]float64, classes), 0.0
+		for k := range z {
+			w := w[k*cols:][:cols]
+			for c, v := range row {
+				z[k] += v * w[c]
+			}
+			if cols > len(row) {
+				z[k] += w[cols-1]
+			}
+			sum += math.Exp(z[k])
+		}
+		loss += math.Log(sum) - z[int(y[i])]
+		if slices.Index(z, slices.Max(z)) != int(y[i]) {
+			errors++
+		}
+		if i == 0 {
+			for _, v := range z {
+				first = append(first, math.Exp(v)/sum)
+			}
+		}
+	}
+	return loss, errors, first
+}
+
+// TestClassesRenamed: classes in another order have the same weights in that order.
+func TestClassesRenamed(t *testing.T) {
+	x, _ := draw(400, 3, 3)
+	y := several(x, 4)
+	want := mustTrain(t, testrows.Classes[float64](x, y, 4, true), Options{L2: 1})
+	for i := range y {
+		y[i] = 3 - y[i]
+	}
+	got := mustTrain(t, testrows.Classes[float64](x, y, 4, true), Options{L2: 1}).Weights
+	var turned []float64
+	for k := range 4 {
+		turned = append(turned, got[(3-k)*4:][:4]...)
+	}
+	nearly(t, "renamed", turned, want.Weights, 1e-9)
+}
+
+// TestGonum: the objective at the end is as small as that which gonum's L-BFGS finds, and the gradient is the objective's, by
+// differences.
+func TestGonum(t *testing.T) {
+	x, _ := draw(300, 4, 3)
+	for _, classes := range []int{3, 5} {
+		y := several(x, classes)
+		const l2 = 0.5
+		d := testrows.Classes[float64](x, y, classes, true)
+		r := mustTrain(t, d, Options{L2: l2})
+		objective := func(w []float64) float64 {
+			sum, _, _ := softmaxLoss(x, y, w, classes)
+			for i, v := range w {
+				if i%5 != 4 {
+					sum += l2 / 2 * v * v
+				}
+			}
+			return sum
+		}
+		p := newProblem(d, l2, 1)
+		gradient := func(g, w []float64) {
+			padded, at := p.zeros(), sums{}
+			for k := range classes {
+				copy(padded[k*p.stride:], w[k*5:][:5])
+			}
+			if err := p.pass(t.Context(), padded, false, &at); err != nil {
+				t.Fatal(err)
+			}
+			for k := range classes {
+				copy(g[k*5:][:5], at.gradient[k*p.stride:])
+			}
+		}
+		w, g := make([]float64, 5*classes), make([]float64, 5*classes)
+		for i := range w {
+			w[i] = float64(i%7-3) / 2
+		}
+		gradient(g, w)
+		for i := range w {
+			const h = 1e-5
+			at := slices.Clone(w)
+			at[i] += h
+			up := objective(at)
+			at[i] -= 2 * h
+			if want := (up - objective(at)) / (2 * h); math.Abs(g[i]-want) > 1e-6*max(1, math.Abs(want)) {
+				t.Errorf("%d classes: element %d of the gradient is %v, want %v", classes, i, g[i], want)
+			}
+		}
+		best, err := optimize.Minimize(optimize.Problem{Func: objective, Grad: gradient}, make([]float64, len(w)),
+			&optimize.Settings{GradientThreshold: 1e-5}, &optimize.LBFGS{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := objective(r.Weights); got > best.F*(1+1e-12) {
+			t.Errorf("%d classes: objective %v, gonum's %v", classes, got, best.F)
+		}
+	}
+}
+
+// TestSeparableClasses: without penalty, classes that planes separate are an error; with one they are not.
+func TestSeparableClasses(t *testing.T) {
+	x, y := [][]float64{{1, 0}, {0, 1}, {-1, -1}, {2, 0}}, []float64{0, 1, 2, 0}
+	if _, err := Train(t.Context(), testrows.Classes[float64](x, y, 3, true), Options{}); err != ErrSeparable {
+		t.Errorf("error %v", err)
+	}
+	if r := mustTrain(t, testrows.Classes[float64](x, y, 3, true), Options{L2: 1}); !r.Converged || r.Errors != 0 {
+		t.Errorf("with a penalty: %+v", r)
+	}
+}
+
+// wideRows returns sparse rows of ones in a few columns of many, the first of which tell the label.
+func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	spec := &block.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+	var y []T
+	for range rows {
+		label := T(2*rng.IntN(2) - 1)
+		var columns []uint32
+		for range 10 {
+			columns = append(columns, uint32(rng.IntN(cols-1)))
+		}
+		if rng.IntN(3) > 0 {
+			columns = append(columns, uint32(label+1))
+		}
+		slices.Sort(columns)
+		for _, c := range append(slices.Compact(columns), uint32(cols-1)) {
+			s.Idx, s.Val = append(s.Idx, c), append(s.Val, 1)
+		}
+		s.Ptr, y = append(s.Ptr, int64(len(s.Idx))), append(y, label)
+	}
+	return block.NewData(spec, []*block.Block[T]{{Cols: cols, Stride: kernel.Stride[T](cols), Sparse: s, Y: y}})
+}
+
+// TestWide: of 200,000 columns, an optimum is found in memory for some vectors of them.
+func TestWide(t *testing.T) {
+	const cols = 200_000
+	d := wideRows[float32](3000, cols, 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := mustTrain(t, d, Options{L2: 1})
+	runtime.ReadMemStats(&after)
+	if r.Solver != LBFGS || !r.Converged {
+		t.Errorf("%s, converged %v", r.Solver, r.Converged)
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 8*cols*uint64(r.Epochs)*20 {
+		t.Errorf("%d bytes were allocated in %d passes", bytes, r.Epochs)
+	}
+	p := newProblem(d, 1, 2) // the gradient vanishes
+	at, w := sums{}, p.zeros()
+	copy(w, r.Exact)
+	if err := p.pass(t.Context(), w, false, &at); err != nil {
+		t.Fatal(err)
+	}
+	if g := norm(at.gradient); g > 1e-6 {
+		t.Errorf("the gradient's norm is %v", g)
+	}
+}
+
+// TestSGD: the objective comes within a thousandth of the optimum's where rows are enough for a few thousand steps.
+func TestSGD(t *testing.T) {
+	for _, l2 := range []float64{0, 10} {
+		for _, classes := range []int{2, 4} {
+			x, y := draw(5000, 8, 2)
+			for i := range x {
+				x[i][3] = 1000 + 50*x[i][3] // which the scaling is for
+				x[i][4] *= 1e-3
+			}
+			d := testrows.Dense[float64](x, y, true)
+			if classes > 2 {
+				d = testrows.Classes[float64](x, several(x, classes), classes, true)
+			}
+			objective := func(r *Result[float64]) float64 {
+				p, at := newProblem(d, l2, 1), sums{}
+				w := p.zeros()
+				for k := range p.vectors {
+					copy(w[k*p.stride:], r.Exact[k*p.cols:][:p.cols])
+				}
+				if err := p.pass(t.Context(), w, false, &at); err != nil {
+					t.Fatal(err)
+				}
+				return at.objective
+			}
+			best := objective(mustTrain(t, d, Options{L2: l2, Solver: LBFGS}))
+			for _, epochs := range []int64{15, 100} {
+				r := mustTrain(t, d, Options{L2: l2, Solver: SGD, Options: train.Options{Epochs: epochs}})
+				if over := objective(r)/best - 1; over > 1e-3 || over < 0 {
+					t.Errorf("l2 %v, %d classes, %d epochs: %v above the optimum", l2, classes, r.Epochs, over)
+				}
+				if r.Updates != r.Epochs*157 || r.Epochs > epochs || r.Converged != (r.Epochs < epochs) {
+					t.Errorf("%d updates in %d epochs, converged %v", r.Updates, r.Epochs, r.Converged)
+				}
+			}
+		}
+	}
+}

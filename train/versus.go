@@ -1,0 +1,127 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Relabel sets out to +1 where the class numbers y are class, and to -1 elsewhere. The two may be the same.
+func Relabel[T kernel.Float](y, out []T, class int) {
+	for i, v := range y {
+		out[i] = -1
+		if int(v) == class {
+			out[i] = 1
+		}
+	}
+}
+
+// Versus returns the rows of src, which are of several classes, with two: those of a class are +1 and the rest are -1. It shares
+// their features. Of data in memory it is data in memory, with labels of its own; of a Seekable it is one.
+func Versus[T kernel.Float](src block.Source[T], class int) block.Source[T] {
+	spec := *src.Spec()
+	own := spec.Classes[class]
+	spec.Classes, spec.Positive = []block.Class{block.StringClass("not " + own.Text), own}, 1
+	switch src := src.(type) {
+	case *block.Data[T]:
+		var blocks []*block.Block[T]
+		for b := range src.Blocks(context.Background()) {
+			blocks = append(blocks, versus(b, class, block.Alloc[T](len(b.Y))))
+		}
+		return block.NewData(&spec, blocks)
+	case block.Seekable[T]:
+		return seekableVersus[T]{one[T]{src, &spec, class}, src}
+	}
+	return one[T]{src, &spec, class}
+}
+
+// versus returns a block that shares b's features, with labels in y.
+func versus[T kernel.Float](b *block.Block[T], class int, y []T) *block.Block[T] {
+	v := *b
+	if b.Y != nil {
+		v.Y = y[:len(b.Y)]
+		Relabel(b.Y, v.Y, class)
+	}
+	return &v
+}
+
+// A one is the rows of one class and the rest.
+type one[T kernel.Float] struct {
+	block.Source[T]
+	spec  *block.Spec
+	class int
+}
+
+func (s one[T]) Spec() *block.Spec { return s.spec }
+
+func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		var y []T
+		for b, err := range s.Source.Blocks(ctx) {
+			if err == nil {
+				if len(y) < len(b.Y) {
+					y = make([]T, len(b.Y))
+				}
+				b = versus(b, s.class, y)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// A seekableVersus is such rows of a source that can be read in any order.
+type seekableVersus[T kernel.Float] struct {
+	one[T]
+	from block.Seekable[T]
+}
+
+func (s seekableVersus[T]) ReadChunk(c int, to *block.Block[T]) error {
+	err := s.from.ReadChunk(c, to)
+	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
+	Relabel(y, y, s.class)
+	return err
+}
+
+func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+	err := s.from.ReadRows(rows, to)
+	y := to.Y[:len(rows)]
+	Relabel(y, y, s.class)
+	return err
+}
+
+// OneVersusRest has learn learn each class versus the rest, and returns what it returns in the order of the classes (Rifkin and
+// Klautau, "In Defense of One-Vs-All Classification", 2004). Each class is learned as if it were alone.
+//
+// Of rows in memory, several classes are learned side by side, if beside is set, with a share of the workers each: as many as there
+// are workers, but such that their labels take a quarter of the rows' memory at most. Else one class is learned after the other,
+// with all workers. An error tells the class.
+func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[T], workers int, beside bool,
+	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
+	classes := src.Spec().Classes
+	results := make([]R, len(classes))
+	side := 1
+	if _, inMemory := src.(*block.Data[T]); inMemory && beside {
+		side = max(1, min(workers, len(classes), (kernel.Stride[T](src.Spec().Cols())+1)/4))
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(side)
+	for class := range classes {
+		g.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if results[class], err = learn(ctx, class, max(1, workers/side)); err != nil && ctx.Err() == nil {
+				err = fmt.Errorf("class %s versus the rest: %w", block.NameClass(classes[class]), err)
+			}
+			return err
+		})
+	}
+	return results, g.Wait()
+}
