@@ -26,6 +26,7 @@ type learner struct {
 	uses []string // those of particular that it has a use for
 
 	needsBias string             // why it can't do without, if it can't
+	noWeights string             // why rows can't have weights, if they can't
 	l2        float64            // its penalty where none is given; it takes none of 0 then
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
@@ -66,7 +67,7 @@ var learners = []*learner{
 		walk: perceptron.Options{Average: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
-	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold",
+	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
@@ -156,19 +157,26 @@ type job[T kernel.Float] struct {
 
 // run learns. It returns the model, and how it went. It neither reads files nor prints, other than by the job's functions.
 func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	learned, describe, err := learn[T](j.learner)(ctx, j)
+	weighed, classes, err := j.weighed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	learned, describe, err := learn[T](j.learner)(ctx, weighed)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := model.New(j.src.Spec(), learned.Weights)
 	m.Algorithm, m.Options = j.learner.name, j.shaping()
+	m.Options.ClassWeight = classes
 	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+		if m.Training.Margin = &learned.Margin; !weighed.src.Spec().Weighted { // which the theorem isn't about
+			m.Training.MistakeBound = &bound
+		}
 	}
 	if describe != nil {
 		describe(m)
@@ -213,6 +221,7 @@ func (o *trainOptions) shaping() model.Options {
 	if o.random() {
 		m.Seed = &o.seed
 	}
+	m.SampleWeight = o.data.sampleWeight
 	return m
 }
 

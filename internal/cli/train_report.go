@@ -16,6 +16,9 @@ import (
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
+	if t.MistakeBound == nil { // of rows that have weights
+		return real(*t.Margin)
+	}
 	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
 }
 
@@ -104,6 +107,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if o.learner.solved {
 		pairs = howSolved(m)
 	}
+	pairs = append(pairs, weightsText(m)...)
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
