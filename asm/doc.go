@@ -90,13 +90,14 @@
 // zero. With s the sum of products of a row and a candidate, s = fma(x, w, s) from +0 with columns ascending, it adds to
 // low[i] the rows with s < -limits[i], and to high[i] those for which s > limits[i] doesn't hold, which a NaN never does.
 //
-// Tile(a, b, c, ldc, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR
+// Tile(a, b, c, ldc, grow, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR
 // rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel that holds NR elements for each k, one k at least; a is one
 // panel or more, each holding MR elements for each k. For panel p of a:
 //
 //	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
-//	if add { acc[i][j] += c[(p*MR+i)*ldc+j] for each i, j }
-//	c[(p*MR+i)*ldc+j] = acc[i][j] for each i, j
+//	r := p*MR+i; at := r*ldc + r*(r-1)/2*grow // where row i begins: ldc elements after the first, then grow more each time
+//	if add { acc[i][j] += c[at+j] for each i, j }
+//	c[at+j] = acc[i][j] for each i, j
 //
 // Weigh(wide, weighed, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone.
 // cols is a multiple of 4 from 4 to 32:

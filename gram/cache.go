@@ -193,12 +193,11 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 		put = kernel.CopyPast[T]
 	}
 	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
-	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
+	p.finish = func(worker int, b *part[T]) {
 		m := &c.mirrors[worker]
-		length := m.turn(block, stride, cols, func(r int, row []T) { apply.row(row, i0+r, j0) })
-		n := len(block) / stride
-		for j := range cols {
-			put(slots[j0+j].values[i0:i0+n], m.columns[j*length:][:n])
+		length := m.turn(b, func(r int, row []T) { apply.row(row, b.i+r, b.j) })
+		for k := range b.cols {
+			put(slots[b.j+k].values[b.i:b.i+b.rows], m.columns[k*length:][:b.rows])
 		}
 		kernel.Fence()
 	}

@@ -93,20 +93,31 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	if err != nil {
 		return err
 	}
+	p.place = m.place
 	put := putFor(m.Data)
 	mirror := make([]mirror[T], max(1, workers))
-	p.finish = func(worker, i0, j0, cols int, block []T, stride int) {
-		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
-			row := block[(i-i0)*stride:][:min(cols, i+1-j0)]
-			apply.row(row, i, j0)
-			put(m.lower(i)[j0:][:len(row)], row)
+	p.finish = func(worker int, b *part[T]) {
+		for r := range b.rows {
+			row := b.lower(r)
+			apply.row(row, b.i+r, b.j)
+			if !b.placed && row != nil {
+				copy(m.lower(b.i + r)[b.j:], row)
+			}
 		}
 		if m.Storage == Full {
-			mirror[worker].write(m, i0, j0, cols, block, stride, put)
+			mirror[worker].write(m, b, put)
+			kernel.Fence()
 		}
-		kernel.Fence()
 	}
 	return p.run(ctx, workers)
+}
+
+// place returns where element (i, j) of the lower triangle is, and how rows lie from there on.
+func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
+	if m.Storage == Full {
+		return m.Data[i*m.Stride+j:], m.Stride, 0
+	}
+	return m.Data[i*(i+1)/2+j:], i + 1, 1
 }
 
 // pastBytes is the size of a result that goes past the caches: it wouldn't stay in them.
@@ -126,31 +137,28 @@ type mirror[T kernel.Float] struct {
 	columns []T
 }
 
-func (v *mirror[T]) write(m *Symmetric[T], i0, j0, cols int, block []T, stride int, put func(dst, src []T)) {
-	n := len(block) / stride
-	length := v.turn(block, stride, cols, func(int, []T) {})
-	for j := j0; j < j0+cols; j++ {
-		below := max(i0, j+1) // the first row of the block below the diagonal
-		if below < i0+n {
-			put(m.Data[j*m.Stride+below:j*m.Stride+i0+n], v.columns[(j-j0)*length+below-i0:][:i0+n-below])
+func (v *mirror[T]) write(m *Symmetric[T], b *part[T], put func(dst, src []T)) {
+	length := v.turn(b, func(int, []T) {})
+	for j := b.j; j < b.j+b.cols; j++ {
+		below := max(b.i, j+1) // the first row of the block below the diagonal
+		if end := b.i + b.rows; below < end {
+			put(m.Data[j*m.Stride+below:j*m.Stride+end], v.columns[(j-b.j)*length+below-b.i:][:end-below])
 		}
 	}
 }
 
 // turn puts the columns of a block into v.columns, a column each length elements, after do has had each row.
-func (v *mirror[T]) turn(block []T, stride, cols int, do func(r int, row []T)) (length int) {
-	n := len(block) / stride
+func (v *mirror[T]) turn(b *part[T], do func(r int, row []T)) (length int) {
 	v.rows = v.rows[:0]
-	for r := range n {
-		row := block[r*stride:][:cols]
-		do(r, row)
-		v.rows = append(v.rows, row)
+	for r := range b.rows {
+		do(r, b.row(r))
+		v.rows = append(v.rows, b.row(r))
 	}
-	length = kernel.Stride[T](n)
-	if len(v.columns) < length*cols {
-		v.columns = make([]T, stride*mc)
+	length = kernel.Stride[T](b.rows)
+	if len(v.columns) < length*b.cols {
+		v.columns = make([]T, length*b.cols)
 	}
-	kernel.Transpose(v.columns[:cols*length], length, v.rows)
+	kernel.Transpose(v.columns[:b.cols*length], length, v.rows)
 	return length
 }
 
@@ -172,11 +180,18 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	if err != nil {
 		return err
 	}
-	put := putFor(dst)
-	return visitRows(ctx, x, y, workers, func(i, j int, row []T) {
-		apply.row(row, i, j)
-		put(dst[i*stride+j:][:len(row)], row)
-	})
+	p := newProduct(x, y, false)
+	p.place = func(i, j int) ([]T, int, int) { return dst[i*stride+j:], stride, 0 }
+	p.finish = func(_ int, b *part[T]) {
+		for r := range b.rows {
+			row := b.row(r)
+			apply.row(row, b.i+r, b.j)
+			if !b.placed {
+				copy(dst[(b.i+r)*stride+b.j:], row)
+			}
+		}
+	}
+	return p.run(ctx, workers)
 }
 
 // Products hands the inner products of the rows of x with those of y to visit: row[k] is x_i . y_(j+k). Each product comes
@@ -191,9 +206,11 @@ func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, v
 // LowerProducts is Products of x with itself, the lower triangle alone: j+k <= i.
 func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
 	p := newProduct(x, x, true)
-	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
-		for i := max(i0, j0); i-i0 < len(block)/stride; i++ {
-			visit(i, j0, block[(i-i0)*stride:][:min(cols, i+1-j0)])
+	p.finish = func(_ int, b *part[T]) {
+		for r := range b.rows {
+			if row := b.lower(r); row != nil {
+				visit(b.i+r, b.j, row)
+			}
 		}
 	}
 	return p.run(ctx, workers)
@@ -201,11 +218,10 @@ func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int,
 
 func visitRows[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
 	p := newProduct(x, y, false)
-	p.finish = func(_, i0, j0, cols int, block []T, stride int) {
-		for i := i0; i-i0 < len(block)/stride; i++ {
-			visit(i, j0, block[(i-i0)*stride:][:cols])
+	p.finish = func(_ int, b *part[T]) {
+		for r := range b.rows {
+			visit(b.i+r, b.j, b.row(r))
 		}
-		kernel.Fence()
 	}
 	return p.run(ctx, workers)
 }

@@ -145,13 +145,14 @@ func (x *Rows[T]) squaredNorms() []T {
 	t := tableFor[T](x.cols)
 	out, rows := make([]T, x.n), up(t.nr, t.mr)
 	a, b, c := make([]T, rows*x.cols), make([]T, t.nr*x.cols), make([]T, rows*t.nr)
+	var p packer[T]
 	for r := 0; r < x.n && x.cols > 0; r += t.nr {
 		end := min(x.n, r+t.nr)
-		x.pack(a, t.mr, rows, 0, r, end)
-		x.pack(b, t.nr, t.nr, 0, r, end)
+		p.pack(x, a, t.mr, rows, 0, r, end)
+		p.pack(x, b, t.nr, t.nr, 0, r, end)
 		for k := 0; k < x.cols; k += kc {
 			n := min(kc, x.cols-k)
-			kernel.Tile(a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], c, t.nr, k > 0)
+			kernel.Tile(a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], c, t.nr, 0, k > 0)
 		}
 		for i := range end - r {
 			out[r+i] = c[i*t.nr+i]

@@ -17,10 +17,38 @@ type product[T kernel.Float] struct {
 	a, b     *Rows[T]
 	triangle bool // a and b are the same; only j <= i is wanted
 
-	// finish takes a block of the result, from row i and column j on: len(block)/stride rows, of which cols columns count.
-	// Elements above the diagonal of a triangle are undefined. Blocks of a row come with ascending columns, from one
-	// worker, whose number is given.
-	finish func(worker, i, j, cols int, block []T, stride int)
+	// place, if there is one, returns where element (i, j) of the result is to be, and how its rows lie from there on. Blocks
+	// that can be are computed there.
+	place func(i, j int) (to []T, ldc, grow int)
+
+	// finish takes a block of the result. Elements above the diagonal of a triangle are undefined. Blocks of a row come with
+	// ascending columns, from one worker, whose number is given.
+	finish func(worker int, b *part[T])
+}
+
+// A part is a block of a result, from row i and column j on. Its rows lie as kernel.Tile writes them.
+type part[T kernel.Float] struct {
+	i, j, rows, cols int
+	data             []T
+	ldc, grow        int
+	placed           bool // data is where the block is to be
+}
+
+// at returns where row r begins, and how far it is from there to the next.
+func (b *part[T]) at(r int) (first, ldc int) { return r*b.ldc + r*(r-1)/2*b.grow, b.ldc + r*b.grow }
+
+func (b *part[T]) row(r int) []T {
+	first, _ := b.at(r)
+	return b.data[first:][:b.cols]
+}
+
+// lower returns row r up to the diagonal, and none of it if it lies above.
+func (b *part[T]) lower(r int) []T {
+	n := min(b.cols, b.i+r+1-b.j)
+	if n <= 0 {
+		return nil
+	}
+	return b.row(r)[:n]
 }
 
 // A worker's memory: room for rows of a, packed, and for as many of the result, stride elements apart.
@@ -29,6 +57,7 @@ type worker[T kernel.Float] struct {
 	packed []T
 	stride int
 	block  []T
+	packer packer[T]
 }
 
 func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
@@ -52,23 +81,22 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	}
 	packed, w := cut(room*p.b.cols), make([]worker[T], workers)
 	for i := range w {
-		w[i] = worker[T]{rows, cut(rows * p.a.cols), stride, cut(rows * stride)}
+		w[i] = worker[T]{rows: rows, packed: cut(rows * p.a.cols), stride: stride, block: cut(rows * stride)}
 	}
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
 		const group = 8 // tiles of columns for each task
-		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(_, task int) {
+		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
 			at := task * group * p.nr
-			p.b.pack(packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
+			w[worker].packer.pack(p.b, packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
 		})
 		if err != nil {
 			return err
 		}
-		cuts := p.cut(lo, hi, tasksEach*workers)
+		cuts := p.cut(lo, workers)
 		err = block.Parallel(ctx, workers, len(cuts)-1, func(worker, task int) {
-			for i := cuts[task]; i < cuts[task+1]; i += mc {
-				p.rows(w[worker], worker, packed, room, i, min(i+mc, cuts[task+1]), lo, hi)
-			}
+			task = len(cuts) - 2 - task // of a triangle the longest rows first, so that the shortest are left for the end
+			p.rows(&w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})
 		if err != nil {
 			return err
@@ -93,60 +121,70 @@ func take[T kernel.Float](n int) *[]T {
 
 func put[T kernel.Float](b *[]T) { pool[T]().Put(b) }
 
-// tasksEach is how many tasks each worker has where all are equally fast.
-const tasksEach = 8
+// tasksEach is how many tasks each worker has at least, where there are rows enough.
+const tasksEach = 4
 
-// cut returns the borders of at most so many tasks: ranges of rows whose parts of columns lo to hi have about the same
-// area. All but the last have a multiple of MR rows.
-func (p *product[T]) cut(lo, hi, tasks int) []int {
-	first := 0
+// cut returns the borders of tasks: about equally many rows, at most MC, a multiple of MR but for the last task.
+func (p *product[T]) cut(lo, workers int) []int {
+	i := 0
 	if p.triangle {
-		first = lo
+		i = lo
 	}
-	area := func(i int) int { // of rows first to i
-		if !p.triangle {
-			return (i - first) * (hi - lo)
-		}
-		corner := min(i, hi) - lo
-		return corner*(corner+1)/2 + (i-lo-corner)*(hi-lo)
+	n := p.a.n - i
+	tasks := up(max((n+mc-1)/mc, tasksEach*workers), workers)
+	rows := up((n+tasks-1)/tasks, p.mr)
+	cuts := []int{i}
+	for whole := i + n/p.mr*p.mr; i < whole; {
+		i = min(i+rows, whole)
+		cuts = append(cuts, i)
 	}
-	cuts := []int{first}
-	for i := first; i < p.a.n; {
-		i = min(i+p.mr, p.a.n)
-		if i == p.a.n || area(i) >= area(p.a.n)/tasks*len(cuts) {
-			cuts = append(cuts, i)
-		}
+	if i < p.a.n {
+		cuts = append(cuts, p.a.n)
 	}
 	return cuts
 }
 
 // rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed.
-func (p *product[T]) rows(w worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
-	p.a.pack(w.packed, p.mr, w.rows, 0, i0, i1)
+func (p *product[T]) rows(w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
+	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
+	whole := hi // columns up to there are in no tile that isn't all of the result
 	if p.triangle {
 		hi = min(hi, i1)
+		whole = min(hi, i0)
 	}
-	for j0 := lo; j0 < hi; j0 += p.nb {
-		j1 := min(hi, j0+p.nb)
+	whole = lo + (whole-lo)/p.nr*p.nr
+	if p.place == nil || (i1-i0)%p.mr != 0 || p.b.cols == 0 {
+		whole = lo
+	}
+	b := part[T]{i: i0, rows: i1 - i0}
+	for b.j = lo; b.j < hi; b.j += b.cols {
+		b.cols = min(hi-b.j, p.nb)
+		if b.placed = b.j < whole; b.placed {
+			b.cols = min(b.cols, whole-b.j)
+			b.data, b.ldc, b.grow = p.place(b.i, b.j)
+		} else {
+			b.data, b.ldc, b.grow = w.block, w.stride, 0
+		}
 		if p.b.cols == 0 {
 			clear(w.block)
 		}
 		for k := 0; k < p.b.cols; k += kc {
-			p.panel(w, packed[k*room:], i0, i1, j0, j1, lo, k)
+			p.panel(w, packed[k*room:], &b, lo, k)
 		}
-		p.finish(number, i0, j0, j1-j0, w.block[:(i1-i0)*w.stride], w.stride)
+		p.finish(number, &b)
 	}
 }
 
-// panel adds to the block of rows i0 to i1 and columns j0 to j1 the products of the columns from k on.
-func (p *product[T]) panel(w worker[T], packed []T, i0, i1, j0, j1, lo, k int) {
+// panel adds to a block of the result the products of the columns from k on.
+func (p *product[T]) panel(w *worker[T], packed []T, b *part[T], lo, k int) {
 	n := min(kc, p.b.cols-k)
-	a := w.packed[k*w.rows:][:up(i1-i0, p.mr)*n]
-	for j := j0; j < j1; j += p.nr {
+	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]
+	for j := b.j; j < b.j+b.cols; j += p.nr {
 		first := 0 // row of the first tile that isn't above the diagonal
-		if p.triangle && j > i0 {
-			first = (j - i0) / p.mr * p.mr
+		if p.triangle && j > b.i {
+			first = (j - b.i) / p.mr * p.mr
 		}
-		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], w.block[first*w.stride+j-j0:], w.stride, k > 0)
+		at, ldc := b.at(first)
+		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], b.data[at+j-b.j:], ldc, b.grow, k > 0)
 	}
 }

@@ -68,27 +68,53 @@ func (x *Rows[T]) find(r int) (b *block.Block[T], local int) {
 	return x.blocks[i], r - x.first[i]
 }
 
-// pack packs rows lo to hi as rows at, at+1, ... of packed, which has room for total rows. Both at and total are multiples
-// of width, which is even. A panel of up to KC columns of all rows comes after the other; in it, groups of width rows; in a
-// group, the elements of its rows for each column. Zeros fill the last group.
-func (x *Rows[T]) pack(packed []T, width, total, at, lo, hi int) {
-	for r := lo; r < lo+up(hi-lo, width); {
-		group, i := at+(r-lo)/width*width, (r-lo)%width
-		a, b := x.row(r, hi), x.row(r+1, hi)
-		if width-i < 4 {
-			for k0 := 0; k0 < x.cols; k0 += kc {
-				n := min(kc, x.cols-k0)
-				interleave2(packed[k0*total+group*n+i:], width, a[k0:k0+n], b[k0:])
-			}
-			r += 2
-			continue
+// A packer packs rows.
+type packer[T kernel.Float] struct {
+	rows [][]T // of a group
+	part [][]T // the columns of a panel of each
+	wide []T   // a panel's elements in rows of kernel.Stride(width)
+}
+
+// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. Both at and total are multiples
+// of width. A panel of up to KC columns of all rows comes after the other; in it, groups of width rows; in a group, the
+// elements of its rows for each column. Zeros fill the last group.
+func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
+	stride := kernel.Stride[T](width)
+	if stride != width && len(p.wide) < kc*stride {
+		p.wide = block.Alloc[T](kc * stride)
+	}
+	for r := lo; r < hi; r += width {
+		p.rows, p.part = p.rows[:0], p.part[:0]
+		for i := range width {
+			p.rows = append(p.rows, x.row(r+i, hi))
 		}
-		c, d := x.row(r+2, hi), x.row(r+3, hi)
+		p.part = append(p.part, p.rows...)
 		for k0 := 0; k0 < x.cols; k0 += kc {
 			n := min(kc, x.cols-k0)
-			interleave4(packed[k0*total+group*n+i:], width, a[k0:k0+n], b[k0:], c[k0:], d[k0:])
+			for i, row := range p.rows {
+				p.part[i] = row[k0 : k0+n]
+			}
+			to := packed[k0*total+(at+r-lo)*n:][:n*width]
+			if stride == width {
+				kernel.Transpose(to, stride, p.part)
+				continue
+			}
+			kernel.Transpose(p.wide[:n*stride], stride, p.part)
+			squeeze(to, width, p.wide, stride)
 		}
-		r += 4
+	}
+}
+
+// squeeze copies the first width elements of each row of wide, element by element: a call of copy for each row takes longer.
+func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
+	for ; width == 6 && len(dst) >= 6; dst, wide = dst[6:], wide[stride:] { // AVX2
+		to, from := dst[:6], wide[:6]
+		to[0], to[1], to[2], to[3], to[4], to[5] = from[0], from[1], from[2], from[3], from[4], from[5]
+	}
+	for ; len(dst) > 0; dst, wide = dst[width:], wide[stride:] {
+		for i := range width {
+			dst[i] = wide[i]
+		}
 	}
 }
 
@@ -109,21 +135,4 @@ func (x *Rows[T]) row(r, hi int) []T {
 		}
 	}
 	return row
-}
-
-// interleave2 and interleave4 write element k of each row to dst[k*width], dst[k*width+1], ...
-func interleave2[T kernel.Float](dst []T, width int, a, b []T) {
-	b = b[:len(a)]
-	for k, v := range a {
-		to := dst[k*width:][:2]
-		to[0], to[1] = v, b[k]
-	}
-}
-
-func interleave4[T kernel.Float](dst []T, width int, a, b, c, d []T) {
-	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-	for k, v := range a {
-		to := dst[k*width:][:4]
-		to[0], to[1], to[2], to[3] = v, b[k], c[k], d[k]
-	}
 }

@@ -217,7 +217,7 @@ func benchTile[T kernel.Float](b *testing.B) {
 	b.Run(fmt.Sprintf("%s/mr=%d/nr=%d/kc=%d", typeName[T](), mr, nr, kc), func(b *testing.B) {
 		x, y, c := normals[T](panels*mr*kc), normals[T](nr*kc), make([]T, panels*mr*nr)
 		for b.Loop() {
-			kernel.Tile(x, y, c, nr, true)
+			kernel.Tile(x, y, c, nr, 0, true)
 		}
 		flops := 2 * float64(panels*mr*nr*kc)
 		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")

@@ -193,28 +193,28 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int, add bool) {
+func tileF32(a, b, c []float32, ldc, grow int, add bool) {
 	if level == AVX512 {
-		avx512.TileF32(a, b, c, ldc, add)
+		avx512.TileF32(a, b, c, ldc, grow, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF32(a, b, c, ldc, add)
+		avx2.TileF32(a, b, c, ldc, grow, add)
 		return
 	}
-	ref.TileF32(a, b, c, ldc, add)
+	ref.TileF32(a, b, c, ldc, grow, add)
 }
 
-func tileF64(a, b, c []float64, ldc int, add bool) {
+func tileF64(a, b, c []float64, ldc, grow int, add bool) {
 	if level == AVX512 {
-		avx512.TileF64(a, b, c, ldc, add)
+		avx512.TileF64(a, b, c, ldc, grow, add)
 		return
 	}
 	if level >= AVX2 {
-		avx2.TileF64(a, b, c, ldc, add)
+		avx2.TileF64(a, b, c, ldc, grow, add)
 		return
 	}
-	ref.TileF64(a, b, c, ldc, add)
+	ref.TileF64(a, b, c, ldc, grow, add)
 }
 
 func tileShapeF32() (mr, nr int) {

@@ -95,12 +95,12 @@ func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
 }
 
-func tileF32(a, b, c []float32, ldc int, add bool) {
-	ref.TileF32(a, b, c, ldc, add)
+func tileF32(a, b, c []float32, ldc, grow int, add bool) {
+	ref.TileF32(a, b, c, ldc, grow, add)
 }
 
-func tileF64(a, b, c []float64, ldc int, add bool) {
-	ref.TileF64(a, b, c, ldc, add)
+func tileF64(a, b, c []float64, ldc, grow int, add bool) {
+	ref.TileF64(a, b, c, ldc, grow, add)
 }
 
 func tileShapeF32() (mr, nr int) {

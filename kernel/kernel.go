@@ -259,9 +259,10 @@ func TileShape[T Float]() (mr, nr int) {
 }
 
 // Tile multiplies packed panels of mr rows, one after the other in a, by one of nr columns: panels of a hold mr elements
-// for each k, b holds nr. Row i of the products becomes row i of c, or is added to it: nr columns, ldc elements after the
-// row before. The sum over k starts at zero and is added to c as a whole. c doesn't overlap a and b.
-func Tile[T Float](a, b, c []T, ldc int, add bool) {
+// for each k, b holds nr. Row i of the products becomes row i of c, or is added to it: nr columns. Row 1 begins ldc elements
+// after row 0, and each one after that grow more after the one before it, as in a packed triangle. The sum over k starts at
+// zero and is added to c as a whole. c doesn't overlap a and b.
+func Tile[T Float](a, b, c []T, ldc, grow int, add bool) {
 	mr, nr := TileShape[T]()
 	if len(b) == 0 || len(b)%nr != 0 || len(a)%(len(b)/nr*mr) != 0 {
 		panic("kernel: panels don't have mr and nr elements for each k")
@@ -270,17 +271,19 @@ func Tile[T Float](a, b, c []T, ldc int, add bool) {
 		return
 	}
 	rows := len(a) / (len(b) / nr)
-	if ldc < nr || len(c) < nr || (len(c)-nr)/ldc < rows-1 {
+	if ldc < nr || grow < 0 || len(c) < nr || (len(c)-nr)/ldc < rows-1 || grow > 0 && (len(c)-nr-(rows-1)*ldc)/grow < (rows-1)*(rows-2)/2 {
 		panic("kernel: short c")
 	}
 	race.Read(a)
 	race.Read(b)
-	race.Write(c)
+	for r := 0; race.Enabled && r < rows; r++ {
+		race.Write(c[r*ldc+r*(r-1)/2*grow:][:nr])
+	}
 	if is32[T]() {
-		tileF32(f32(a), f32(b), f32(c), ldc, add)
+		tileF32(f32(a), f32(b), f32(c), ldc, grow, add)
 		return
 	}
-	tileF64(f64(a), f64(b), f64(c), ldc, add)
+	tileF64(f64(a), f64(b), f64(c), ldc, grow, add)
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows of x, summed in float64; 0 without rows.

@@ -18,7 +18,7 @@ type Scorer[T kernel.Float] struct {
 	weights   []T // a vector after the other, of linear models
 	stride    int
 	expansion *expansion[T] // or nil
-	votes     *Votes[T]     // or nil
+	votes     []*Votes[T]   // or nil
 	workers   int
 	scores    [][]T
 }
@@ -46,7 +46,8 @@ type mistakes[T kernel.Float] struct {
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
 	switch {
 	case m.Voters != nil:
-		return &Scorer[T]{votes: NewVotes(model.VoterVectors[T](m), m.Voters.Counts), workers: workers, scores: make([][]T, 1)}, nil
+		votes := newVotes[T](m)
+		return &Scorer[T]{votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
 	case m.Expansion == nil:
 		w := model.Vector[T](m)
 		return &Scorer[T]{weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
@@ -107,7 +108,12 @@ func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error
 	case s.expansion != nil:
 		return s.scores, s.expansion.score(ctx, b, s.scores)
 	case s.votes != nil:
-		return s.scores, s.votes.parallel(ctx, b, s.scores[0], s.workers)
+		for c, v := range s.votes {
+			if err := v.parallel(ctx, b, s.scores[c], s.workers); err != nil {
+				return nil, err
+			}
+		}
+		return s.scores, nil
 	}
 	for c, out := range s.scores {
 		b.Scores(s.weights[c*s.stride:(c+1)*s.stride], out)

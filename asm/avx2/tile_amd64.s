@@ -4,42 +4,105 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
+// func TileF32(a []float32, b []float32, c []float32, ldc int, grow int, add bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·TileF32(SB), NOSPLIT, $0-81
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	SHLQ $0x02, CX
-	ADDQ AX, CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ c_base+48(FP), SI
-	MOVQ ldc+72(FP), DI
-	SHLQ $0x02, DI
-	MOVB add+80(FP), R8
-	MOVQ BX, R9
-	SHLQ $0x02, R9
+TEXT ·TileF32(SB), NOSPLIT, $0-89
+	MOVQ       a_base+0(FP), AX
+	MOVQ       a_len+8(FP), CX
+	SHLQ       $0x02, CX
+	ADDQ       AX, CX
+	MOVQ       b_base+24(FP), DX
+	MOVQ       b_len+32(FP), BX
+	MOVQ       c_base+48(FP), SI
+	MOVQ       ldc+72(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       grow+80(FP), R8
+	SHLQ       $0x02, R8
+	MOVB       add+88(FP), R9
+	LEAQ       (DX)(BX*4), R10
+	MOVQ       SI, R11
+	MOVQ       DI, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
 
 panel1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   DX, R10
-	MOVQ   BX, R11
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT1 (R10)
+	PREFETCHT1 64(R10)
+	PREFETCHT1 128(R10)
+	PREFETCHT1 192(R10)
+	PREFETCHT1 256(R10)
+	PREFETCHT1 320(R10)
+	PREFETCHT1 384(R10)
+	PREFETCHT1 448(R10)
+	PREFETCHT1 512(R10)
+	PREFETCHT1 576(R10)
+	PREFETCHT1 640(R10)
+	PREFETCHT1 704(R10)
+	ADDQ       $0x00000300, R10
+	MOVQ       DX, R13
+	MOVQ       BX, R14
 
 k2:
-	PREFETCHT1   (R10)(R9*1)
-	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
+	VMOVUPS      (R13), Y12
+	VMOVUPS      32(R13), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -59,90 +122,180 @@ k2:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x18, AX
-	ADDQ         $0x40, R10
-	SUBQ         $0x10, R11
+	ADDQ         $0x40, R13
+	SUBQ         $0x10, R14
 	JNZ          k2
-	TESTB        R8, R8
+	TESTB        R9, R9
 	JZ           store3
-	MOVQ         SI, R10
-	VADDPS       (R10), Y0, Y0
-	VADDPS       32(R10), Y1, Y1
-	ADDQ         DI, R10
-	VADDPS       (R10), Y2, Y2
-	VADDPS       32(R10), Y3, Y3
-	ADDQ         DI, R10
-	VADDPS       (R10), Y4, Y4
-	VADDPS       32(R10), Y5, Y5
-	ADDQ         DI, R10
-	VADDPS       (R10), Y6, Y6
-	VADDPS       32(R10), Y7, Y7
-	ADDQ         DI, R10
-	VADDPS       (R10), Y8, Y8
-	VADDPS       32(R10), Y9, Y9
-	ADDQ         DI, R10
-	VADDPS       (R10), Y10, Y10
-	VADDPS       32(R10), Y11, Y11
+	VADDPS       (SI), Y0, Y0
+	VMOVUPS      Y0, (SI)
+	VADDPS       32(SI), Y1, Y1
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPS       (SI), Y2, Y2
+	VMOVUPS      Y2, (SI)
+	VADDPS       32(SI), Y3, Y3
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPS       (SI), Y4, Y4
+	VMOVUPS      Y4, (SI)
+	VADDPS       32(SI), Y5, Y5
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPS       (SI), Y6, Y6
+	VMOVUPS      Y6, (SI)
+	VADDPS       32(SI), Y7, Y7
+	VMOVUPS      Y7, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPS       (SI), Y8, Y8
+	VMOVUPS      Y8, (SI)
+	VADDPS       32(SI), Y9, Y9
+	VMOVUPS      Y9, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPS       (SI), Y10, Y10
+	VMOVUPS      Y10, (SI)
+	VADDPS       32(SI), Y11, Y11
+	VMOVUPS      Y11, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	JMP          stored4
 
 store3:
 	VMOVUPS Y0, (SI)
 	VMOVUPS Y1, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPS Y2, (SI)
 	VMOVUPS Y3, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPS Y4, (SI)
 	VMOVUPS Y5, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPS Y6, (SI)
 	VMOVUPS Y7, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPS Y8, (SI)
 	VMOVUPS Y9, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPS Y10, (SI)
 	VMOVUPS Y11, 32(SI)
 	ADDQ    DI, SI
-	CMPQ    AX, CX
-	JB      panel1
+	ADDQ    R8, DI
+
+stored4:
+	CMPQ AX, CX
+	JB   panel1
 	VZEROUPPER
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
+// func TileF64(a []float64, b []float64, c []float64, ldc int, grow int, add bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·TileF64(SB), NOSPLIT, $0-81
-	MOVQ a_base+0(FP), AX
-	MOVQ a_len+8(FP), CX
-	SHLQ $0x03, CX
-	ADDQ AX, CX
-	MOVQ b_base+24(FP), DX
-	MOVQ b_len+32(FP), BX
-	MOVQ c_base+48(FP), SI
-	MOVQ ldc+72(FP), DI
-	SHLQ $0x03, DI
-	MOVB add+80(FP), R8
-	MOVQ BX, R9
-	SHLQ $0x03, R9
+TEXT ·TileF64(SB), NOSPLIT, $0-89
+	MOVQ       a_base+0(FP), AX
+	MOVQ       a_len+8(FP), CX
+	SHLQ       $0x03, CX
+	ADDQ       AX, CX
+	MOVQ       b_base+24(FP), DX
+	MOVQ       b_len+32(FP), BX
+	MOVQ       c_base+48(FP), SI
+	MOVQ       ldc+72(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       grow+80(FP), R8
+	SHLQ       $0x03, R8
+	MOVB       add+88(FP), R9
+	LEAQ       (DX)(BX*8), R10
+	MOVQ       SI, R11
+	MOVQ       DI, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
 
 panel1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   DX, R10
-	MOVQ   BX, R11
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT0 (R11)
+	PREFETCHT0 63(R11)
+	ADDQ       R12, R11
+	ADDQ       R8, R12
+	PREFETCHT1 (R10)
+	PREFETCHT1 64(R10)
+	PREFETCHT1 128(R10)
+	PREFETCHT1 192(R10)
+	PREFETCHT1 256(R10)
+	PREFETCHT1 320(R10)
+	PREFETCHT1 384(R10)
+	PREFETCHT1 448(R10)
+	PREFETCHT1 512(R10)
+	PREFETCHT1 576(R10)
+	PREFETCHT1 640(R10)
+	PREFETCHT1 704(R10)
+	ADDQ       $0x00000300, R10
+	MOVQ       DX, R13
+	MOVQ       BX, R14
 
 k2:
-	PREFETCHT1   (R10)(R9*1)
-	VMOVUPD      (R10), Y12
-	VMOVUPD      32(R10), Y13
+	VMOVUPD      (R13), Y12
+	VMOVUPD      32(R13), Y13
 	VBROADCASTSD (AX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -162,50 +315,77 @@ k2:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         $0x30, AX
-	ADDQ         $0x40, R10
-	SUBQ         $0x08, R11
+	ADDQ         $0x40, R13
+	SUBQ         $0x08, R14
 	JNZ          k2
-	TESTB        R8, R8
+	TESTB        R9, R9
 	JZ           store3
-	MOVQ         SI, R10
-	VADDPD       (R10), Y0, Y0
-	VADDPD       32(R10), Y1, Y1
-	ADDQ         DI, R10
-	VADDPD       (R10), Y2, Y2
-	VADDPD       32(R10), Y3, Y3
-	ADDQ         DI, R10
-	VADDPD       (R10), Y4, Y4
-	VADDPD       32(R10), Y5, Y5
-	ADDQ         DI, R10
-	VADDPD       (R10), Y6, Y6
-	VADDPD       32(R10), Y7, Y7
-	ADDQ         DI, R10
-	VADDPD       (R10), Y8, Y8
-	VADDPD       32(R10), Y9, Y9
-	ADDQ         DI, R10
-	VADDPD       (R10), Y10, Y10
-	VADDPD       32(R10), Y11, Y11
+	VADDPD       (SI), Y0, Y0
+	VMOVUPD      Y0, (SI)
+	VADDPD       32(SI), Y1, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPD       (SI), Y2, Y2
+	VMOVUPD      Y2, (SI)
+	VADDPD       32(SI), Y3, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPD       (SI), Y4, Y4
+	VMOVUPD      Y4, (SI)
+	VADDPD       32(SI), Y5, Y5
+	VMOVUPD      Y5, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPD       (SI), Y6, Y6
+	VMOVUPD      Y6, (SI)
+	VADDPD       32(SI), Y7, Y7
+	VMOVUPD      Y7, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPD       (SI), Y8, Y8
+	VMOVUPD      Y8, (SI)
+	VADDPD       32(SI), Y9, Y9
+	VMOVUPD      Y9, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	VADDPD       (SI), Y10, Y10
+	VMOVUPD      Y10, (SI)
+	VADDPD       32(SI), Y11, Y11
+	VMOVUPD      Y11, 32(SI)
+	ADDQ         DI, SI
+	ADDQ         R8, DI
+	JMP          stored4
 
 store3:
 	VMOVUPD Y0, (SI)
 	VMOVUPD Y1, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPD Y2, (SI)
 	VMOVUPD Y3, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPD Y4, (SI)
 	VMOVUPD Y5, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPD Y6, (SI)
 	VMOVUPD Y7, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPD Y8, (SI)
 	VMOVUPD Y9, 32(SI)
 	ADDQ    DI, SI
+	ADDQ    R8, DI
 	VMOVUPD Y10, (SI)
 	VMOVUPD Y11, 32(SI)
 	ADDQ    DI, SI
-	CMPQ    AX, CX
-	JB      panel1
+	ADDQ    R8, DI
+
+stored4:
+	CMPQ AX, CX
+	JB   panel1
 	VZEROUPPER
 	RET

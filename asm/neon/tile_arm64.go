@@ -7,9 +7,9 @@ package neon
 // TileF32 multiplies packed panels of 8 rows by one of 12 columns. See package asm.
 //
 //go:noescape
-func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
+func TileF32(a []float32, b []float32, c []float32, ldc int, grow int, add bool)
 
 // TileF64 multiplies packed panels of 8 rows by one of 6 columns. See package asm.
 //
 //go:noescape
-func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
+func TileF64(a []float64, b []float64, c []float64, ldc int, grow int, add bool)

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int, add bool)
-TEXT ·TileF32(SB), NOSPLIT, $0-81
+// func TileF32(a []float32, b []float32, c []float32, ldc int, grow int, add bool)
+TEXT ·TileF32(SB), NOSPLIT, $0-89
 	MOVD    a_base+0(FP), R0
 	MOVD    a_len+8(FP), R1
 	ADD     R1<<2, R0, R1
@@ -14,7 +14,9 @@ TEXT ·TileF32(SB), NOSPLIT, $0-81
 	MOVD    c_base+48(FP), R4
 	MOVD    ldc+72(FP), R5
 	LSL     $2, R5
-	MOVBU   add+80(FP), R6
+	MOVD    grow+80(FP), R6
+	LSL     $2, R6
+	MOVBU   add+88(FP), R7
 
 panel1:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
@@ -41,13 +43,13 @@ panel1:
 	WORD    $0x6f00e415 // movi v21.2d, #0x0
 	WORD    $0x6f00e416 // movi v22.2d, #0x0
 	WORD    $0x6f00e417 // movi v23.2d, #0x0
-	MOVD    R2, R7
-	MOVD    R3, R8
+	MOVD    R2, R8
+	MOVD    R3, R9
 
 k2:
 	FLDPQ   (R0), (F24, F25)
-	FLDPQ   (R7), (F26, F27)
-	FMOVQ   32(R7), F28
+	FLDPQ   (R8), (F26, F27)
+	FMOVQ   32(R8), F28
 	WORD    $0x4f981340 // fmla v0.4s, v26.4s, v24.s[0]
 	WORD    $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
 	WORD    $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
@@ -73,34 +75,42 @@ k2:
 	WORD    $0x4fb91b76 // fmla v22.4s, v27.4s, v25.s[3]
 	WORD    $0x4fb91b97 // fmla v23.4s, v28.4s, v25.s[3]
 	ADD     $32, R0
-	ADD     $48, R7
-	SUBS    $12, R8
+	ADD     $48, R8
+	SUBS    $12, R9
 	BNE     k2
-	CBNZ    R6, sum3
+	CBNZ    R7, sum3
 	FSTPQ   (F0, F1), (R4)
 	FMOVQ   F2, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F3, F4), (R4)
 	FMOVQ   F5, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F6, F7), (R4)
 	FMOVQ   F8, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F9, F10), (R4)
 	FMOVQ   F11, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F12, F13), (R4)
 	FMOVQ   F14, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F15, F16), (R4)
 	FMOVQ   F17, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F18, F19), (R4)
 	FMOVQ   F20, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F21, F22), (R4)
 	FMOVQ   F23, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	B       next4
 
 sum3:
@@ -112,6 +122,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e23d75a // fadd v26.4s, v26.4s, v3.4s
@@ -120,6 +131,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e26d75a // fadd v26.4s, v26.4s, v6.4s
@@ -128,6 +140,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e29d75a // fadd v26.4s, v26.4s, v9.4s
@@ -136,6 +149,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e2cd75a // fadd v26.4s, v26.4s, v12.4s
@@ -144,6 +158,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e2fd75a // fadd v26.4s, v26.4s, v15.4s
@@ -152,6 +167,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e32d75a // fadd v26.4s, v26.4s, v18.4s
@@ -160,6 +176,7 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F26, F27)
 	FMOVQ   32(R4), F28
 	WORD    $0x4e35d75a // fadd v26.4s, v26.4s, v21.4s
@@ -168,14 +185,15 @@ sum3:
 	FSTPQ   (F26, F27), (R4)
 	FMOVQ   F28, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 
 next4:
 	CMP     R1, R0
 	BLO     panel1
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int, add bool)
-TEXT ·TileF64(SB), NOSPLIT, $0-81
+// func TileF64(a []float64, b []float64, c []float64, ldc int, grow int, add bool)
+TEXT ·TileF64(SB), NOSPLIT, $0-89
 	MOVD    a_base+0(FP), R0
 	MOVD    a_len+8(FP), R1
 	ADD     R1<<3, R0, R1
@@ -184,7 +202,9 @@ TEXT ·TileF64(SB), NOSPLIT, $0-81
 	MOVD    c_base+48(FP), R4
 	MOVD    ldc+72(FP), R5
 	LSL     $3, R5
-	MOVBU   add+80(FP), R6
+	MOVD    grow+80(FP), R6
+	LSL     $3, R6
+	MOVBU   add+88(FP), R7
 
 panel1:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
@@ -211,14 +231,14 @@ panel1:
 	WORD    $0x6f00e415 // movi v21.2d, #0x0
 	WORD    $0x6f00e416 // movi v22.2d, #0x0
 	WORD    $0x6f00e417 // movi v23.2d, #0x0
-	MOVD    R2, R7
-	MOVD    R3, R8
+	MOVD    R2, R8
+	MOVD    R3, R9
 
 k2:
 	FLDPQ   (R0), (F24, F25)
 	FLDPQ   32(R0), (F26, F27)
-	FLDPQ   (R7), (F28, F29)
-	FMOVQ   32(R7), F30
+	FLDPQ   (R8), (F28, F29)
+	FMOVQ   32(R8), F30
 	WORD    $0x4fd81380 // fmla v0.2d, v28.2d, v24.d[0]
 	WORD    $0x4fd813a1 // fmla v1.2d, v29.2d, v24.d[0]
 	WORD    $0x4fd813c2 // fmla v2.2d, v30.2d, v24.d[0]
@@ -244,34 +264,42 @@ k2:
 	WORD    $0x4fdb1bb6 // fmla v22.2d, v29.2d, v27.d[1]
 	WORD    $0x4fdb1bd7 // fmla v23.2d, v30.2d, v27.d[1]
 	ADD     $64, R0
-	ADD     $48, R7
-	SUBS    $6, R8
+	ADD     $48, R8
+	SUBS    $6, R9
 	BNE     k2
-	CBNZ    R6, sum3
+	CBNZ    R7, sum3
 	FSTPQ   (F0, F1), (R4)
 	FMOVQ   F2, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F3, F4), (R4)
 	FMOVQ   F5, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F6, F7), (R4)
 	FMOVQ   F8, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F9, F10), (R4)
 	FMOVQ   F11, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F12, F13), (R4)
 	FMOVQ   F14, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F15, F16), (R4)
 	FMOVQ   F17, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F18, F19), (R4)
 	FMOVQ   F20, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FSTPQ   (F21, F22), (R4)
 	FMOVQ   F23, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	B       next4
 
 sum3:
@@ -283,6 +311,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e63d79c // fadd v28.2d, v28.2d, v3.2d
@@ -291,6 +320,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e66d79c // fadd v28.2d, v28.2d, v6.2d
@@ -299,6 +329,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e69d79c // fadd v28.2d, v28.2d, v9.2d
@@ -307,6 +338,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e6cd79c // fadd v28.2d, v28.2d, v12.2d
@@ -315,6 +347,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e6fd79c // fadd v28.2d, v28.2d, v15.2d
@@ -323,6 +356,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e72d79c // fadd v28.2d, v28.2d, v18.2d
@@ -331,6 +365,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 	FLDPQ   (R4), (F28, F29)
 	FMOVQ   32(R4), F30
 	WORD    $0x4e75d79c // fadd v28.2d, v28.2d, v21.2d
@@ -339,6 +374,7 @@ sum3:
 	FSTPQ   (F28, F29), (R4)
 	FMOVQ   F30, 32(R4)
 	ADD     R5, R4
+	ADD     R6, R5
 
 next4:
 	CMP     R1, R0

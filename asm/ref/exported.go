@@ -74,9 +74,9 @@ func BoundsF64(x, w, limits []float64, cols int, low, high []int64) {
 	bounds(x, w, limits, cols, low, high)
 }
 
-func TileF32(a, b, c []float32, ldc int, add bool) { tile(a, b, c, ldc, add) }
+func TileF32(a, b, c []float32, ldc, grow int, add bool) { tile(a, b, c, ldc, grow, add) }
 
-func TileF64(a, b, c []float64, ldc int, add bool) { tile(a, b, c, ldc, add) }
+func TileF64(a, b, c []float64, ldc, grow int, add bool) { tile(a, b, c, ldc, grow, add) }
 
 func WeighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
 	weigh(wide, weighed, x, s, stride, cols)

@@ -211,7 +211,8 @@ const (
 	mr, nr = 4, 4
 )
 
-func tile[T float](a, b, c []T, ldc int, add bool) {
+func tile[T float](a, b, c []T, ldc, grow int, add bool) {
+	row := 0
 	size := len(b) / nr * mr // of a panel of a
 	for ; len(a) > 0; a = a[size:] {
 		var acc [mr * nr]T
@@ -225,13 +226,11 @@ func tile[T float](a, b, c []T, ldc int, add bool) {
 		for i := range mr {
 			for j := range nr {
 				if add {
-					acc[i*nr+j] += c[i*ldc+j]
+					acc[i*nr+j] += c[row+j]
 				}
-				c[i*ldc+j] = acc[i*nr+j]
+				c[row+j] = acc[i*nr+j]
 			}
-		}
-		if len(a) > size {
-			c = c[mr*ldc:]
+			row, ldc = row+ldc, ldc+grow
 		}
 	}
 }

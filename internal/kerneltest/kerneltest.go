@@ -30,7 +30,7 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
-	Tile           func(a, b, c []T, ldc int, add bool)
+	Tile           func(a, b, c []T, ldc, grow int, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
 	Bounds         func(x, w, limits []T, cols int, low, high []int64)
@@ -487,16 +487,19 @@ func (h *harness[T]) tile(t *testing.T) {
 		for _, kc := range []int{1, 2, 3, 4, 7, 33} {
 			for _, panels := range []int{1, 3} {
 				for _, ldc := range []int{h.got.NR, h.got.NR + 3} {
-					h.tileOne(t, f, kc, panels, ldc)
+					for _, grow := range []int{0, 1, 5} {
+						h.tileOne(t, f, kc, panels, ldc, grow)
+					}
 				}
 			}
 		}
 	}
 }
 
-func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc int) {
+func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int) {
 	mr, nr := h.got.MR, h.got.NR
-	a, b, c := h.numbers(panels*kc*mr, f), h.numbers(kc*nr, f), h.numbers((panels*mr-1)*ldc+nr, f)
+	at := func(i int) int { return i*ldc + i*(i-1)/2*grow }
+	a, b, c := h.numbers(panels*kc*mr, f), h.numbers(kc*nr, f), h.numbers(at(panels*mr-1)+nr, f)
 	for _, add := range []bool{false, true} {
 		want := append([]T(nil), c...)
 		for i := range panels * mr {
@@ -506,15 +509,15 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc int) {
 					acc = h.fma(a[(i/mr*kc+k)*mr+i%mr], b[k*nr+j], acc)
 				}
 				if add {
-					acc += c[i*ldc+j]
+					acc += c[at(i)+j]
 				}
-				want[i*ldc+j] = acc
+				want[at(i)+j] = acc
 			}
 		}
 		for _, p := range h.places() {
-			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d add=%v %+v", f.name, kc, panels, ldc, add, p)
+			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d grow=%d add=%v %+v", f.name, kc, panels, ldc, grow, add, p)
 			got := guard.Put(h.buffers[2], p, c)
-			h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc, add)
+			h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc, grow, add)
 			h.equal(t, what, got, want)
 			h.intact(t, what)
 		}

@@ -76,8 +76,8 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			if copy(own, b.Y); classes > 1 {
 				train.Relabel(own, own, c)
 			}
-			for i := range b.W {
-				if b.W[i] == 0 {
+			for i := range own {
+				if b.Weight(i) == 0 {
 					m.scores[int(b.First)+i] = T(math.NaN())
 				}
 			}

@@ -23,6 +23,8 @@ type Options struct {
 	Average bool        // keep the mean of the weights after each visit; not with a pocket
 	Vote    bool        // also keep the weights after each update, which vote; not with a pocket, nor with rows to validate on
 
+	VoterBytes int64 // most memory that the weights of voters take; the constant VoterBytes
+
 	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
 	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
 }
@@ -154,7 +156,10 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		l.mean = newMean[T](stride)
 	}
 	if opt.Vote {
-		l.voters = &voters[T]{stride: stride}
+		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
+		if opt.VoterBytes == 0 {
+			l.voters.most = VoterBytes
+		}
 	}
 	if opt.Pocket == "" && validation != nil {
 		opt.Pocket = pocket.Epoch

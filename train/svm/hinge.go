@@ -199,7 +199,7 @@ func (in *interior[T]) run(run block.Run[T], weights []float64) (r hingeSums) {
 			c := run.Weight(i)
 			if c == 0 {
 				weights[i] = 0
-				f[0], f[1], f[2], f[3] = 0, 0, 0, 0
+				clear(f[:dense.PanelCols])
 				continue
 			}
 			a, s, l := in.a[first+i], in.s[first+i], in.l[first+i]

@@ -3,6 +3,7 @@ package amd64
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -10,6 +11,10 @@ import (
 // accumulators; AVX-512 has room for 24. They hide the latency of the fma, and each k loads 2 vectors and a broadcast for
 // each row, fewer than the load ports can take.
 const tileVectors = 2
+
+// aheadLines is how many cache lines of the next panel of b are prefetched for each panel of a: a part of them, since the misses
+// that a core has under way are few, and a's loads from the second-level cache need some.
+const aheadLines = 12
 
 // tileShape returns MR and NR.
 func (w *Writer) tileShape() (mr, nr int) {
@@ -19,38 +24,47 @@ func (w *Writer) tileShape() (mr, nr int) {
 	return 12, tileVectors * 2 * w.Per
 }
 
-// tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache.
+// tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache. Where
+// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, one panel ahead.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
-	w.begin("Tile", "func(a, b, c []T, ldc int, add bool)",
+	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
 		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", mr, nr))
 	a, end := w.slice("a")
 	w.SHLQ(imm(w.log2()), end)
 	w.ADDQ(a, end)
 	b, n := w.slice("b")
-	c, ldc, add := w.GP64(), w.GP64(), w.GP8()
+	c, ldc, grow, add := w.GP64(), w.GP64(), w.GP64(), w.GP8()
 	w.Load(w.Param("c").Base(), c)
 	w.Load(w.Param("ldc"), ldc)
 	w.SHLQ(imm(w.log2()), ldc)
+	w.Load(w.Param("grow"), grow)
+	w.SHLQ(imm(w.log2()), grow)
 	w.Load(w.Param("add"), add)
-	size := w.GP64() // of b: what follows it is prefetched, the next panel mostly
-	w.MOVQ(n, size)
-	w.SHLQ(imm(w.log2()), size)
+	ahead := w.GP64() // what follows b is prefetched, the next panel mostly
+	w.LEAQ(operand.Mem{Base: b, Index: n, Scale: uint8(w.Size)}, ahead)
 
-	panel, loop, store := w.label("panel"), w.label("k"), w.label("store")
+	next, nextLdc := w.GP64(), w.GP64() // the rows of c that are prefetched
+	w.MOVQ(c, next)
+	w.MOVQ(ldc, nextLdc)
+	w.prefetchRows(next, nextLdc, grow)
+
+	panel, loop, store, stored := w.label("panel"), w.label("k"), w.label("store"), w.label("stored")
 	w.Label(panel)
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
 		acc[i] = w.full(tileVectors)
 		w.zero(acc[i]...)
 	}
+	w.prefetchRows(next, nextLdc, grow)
+	for j := range aheadLines {
+		w.PREFETCHT1(mem(ahead, j*cacheLine))
+	}
+	w.ADDQ(imm(aheadLines*cacheLine), ahead)
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
 	w.Label(loop)
-	for j := 0; j < tileVectors*w.ISA.Bytes; j += cacheLine {
-		w.PREFETCHT1(at(row, size, j))
-	}
 	v := w.full(tileVectors)
 	for j, r := range v {
 		w.movp(mem(row, j*w.ISA.Bytes), r)
@@ -69,24 +83,40 @@ func (w *Writer) tile() {
 
 	w.TESTB(add, add)
 	w.JZ(ref(store))
-	sum := w.GP64()
-	w.MOVQ(c, sum)
-	for i := range acc {
-		for j, r := range acc[i] {
-			w.addp(mem(sum, j*w.ISA.Bytes), r, r)
-		}
-		if i < mr-1 {
-			w.ADDQ(ldc, sum)
-		}
-	}
+	w.storeTile(acc, c, ldc, grow, true)
+	w.JMP(ref(stored))
 	w.Label(store)
-	for i := range acc {
-		for j, r := range acc[i] {
-			w.movp(r, mem(c, j*w.ISA.Bytes))
-		}
-		w.ADDQ(ldc, c)
-	}
+	w.storeTile(acc, c, ldc, grow, false)
+	w.Label(stored)
 	w.CMPQ(a, end)
 	w.JB(ref(panel))
 	w.end()
+}
+
+// prefetchRows prefetches the rows of a tile at c, and advances c beyond them.
+func (w *Writer) prefetchRows(c, ldc, grow reg.GPVirtual) {
+	mr, nr := w.tileShape()
+	for range mr {
+		for j := 0; j < nr*w.Size; j += cacheLine {
+			w.PREFETCHT0(mem(c, j))
+		}
+		w.PREFETCHT0(mem(c, nr*w.Size-1))
+		w.ADDQ(ldc, c)
+		w.ADDQ(grow, ldc)
+	}
+}
+
+// storeTile stores a tile to c, or adds it, and advances c beyond it.
+func (w *Writer) storeTile(acc [][]reg.VecVirtual, c, ldc, grow reg.GPVirtual, add bool) {
+	for _, row := range acc {
+		for j, r := range row {
+			at := mem(c, j*w.ISA.Bytes)
+			if add {
+				w.addp(at, r, r)
+			}
+			w.movp(r, at)
+		}
+		w.ADDQ(ldc, c)
+		w.ADDQ(grow, ldc)
+	}
 }

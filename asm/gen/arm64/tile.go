@@ -13,12 +13,12 @@ const (
 // tile: a panel of b stays in the first-level cache while panels of a pass.
 func (w *Writer) tile() {
 	nr := tileVectors * w.per()
-	w.begin("Tile", "func(a, b, c []T, ldc int, add bool)",
+	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
 		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", tileRows, nr), 0)
 	a, end := w.slice("a")
 	w.op("ADD", shifted(end, w.log2()), a, end)
 	b, n := w.slice("b")
-	c, ldc, add := w.load(w.param("c").Base()), w.bytes(w.param("ldc")), w.gp()
+	c, ldc, grow, add := w.load(w.param("c").Base()), w.bytes(w.param("ldc")), w.bytes(w.param("grow")), w.gp()
 	w.op("MOVBU", address(w.param("add")), add)
 	row, left := w.gp(), w.gp()
 
@@ -36,6 +36,7 @@ func (w *Writer) tile() {
 	for _, acc := range p.acc {
 		w.st(mem{c, 0}, acc...)
 		w.op("ADD", ldc, c)
+		w.op("ADD", grow, ldc)
 	}
 	w.op("B", next)
 	w.here(sum)
@@ -46,6 +47,7 @@ func (w *Writer) tile() {
 		}
 		w.st(mem{c, 0}, p.row...)
 		w.op("ADD", ldc, c)
+		w.op("ADD", grow, ldc)
 	}
 	w.here(next)
 	w.op("CMP", end, a)
