@@ -97,6 +97,9 @@ type Options struct {
 
 	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
 	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
+
+	SampleWeight string    `json:"sample_weight,omitempty"` // the column that held what rows weigh
+	ClassWeight  []float64 `json:"class_weight,omitempty"`  // what times that rows of each class weigh, in the classes' order
 }
 
 // A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
@@ -139,7 +142,7 @@ type Training struct {
 	Epochs        int64           `json:"epochs"`
 	Visits        int64           `json:"visits"`
 	Updates       int64           `json:"updates"`
-	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label; nil where rows went by once
+	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, whatever they weigh; nil where rows went by once
 	Mistakes      *int64          `json:"mistakes,omitempty"` // rows whose prediction wasn't, each made before the row was learned from
 	Converged     bool            `json:"converged"`
 	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
@@ -309,6 +312,14 @@ func (m *Model) Check() error {
 	}
 	if err := m.checkStdErrors(); err != nil {
 		return err
+	}
+	if n := len(m.Options.ClassWeight); n > 0 && n != len(m.Classes) {
+		return fmt.Errorf("class_weight has %d numbers for %d classes", n, len(m.Classes))
+	}
+	for _, w := range m.Options.ClassWeight {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("%v is among class_weight", w)
+		}
 	}
 	return m.checkSums()
 }

@@ -110,7 +110,8 @@ func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*tr
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "grid" && ofRows.Flags().Lookup(f.Name) == nil && flags.Flags().Lookup(f.Name) != nil {
+		_, list := f.Value.(pflag.SliceValue)
+		if !list && ofRows.Flags().Lookup(f.Name) == nil && flags.Flags().Lookup(f.Name) != nil {
 			set(f.Name, f.Value.String())
 		}
 	})
@@ -121,7 +122,7 @@ func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*tr
 			}
 		}
 	}
-	v.rowOptions, v.learner, v.folds, v.out, v.json = o.rowOptions, o.learner, o.folds, o.out, o.json
+	v.rowOptions, v.classWeight, v.learner, v.folds, v.out, v.json = o.rowOptions, o.classWeight, o.learner, o.folds, o.out, o.json
 	if err == nil {
 		err = v.checkLearner()
 	}

@@ -236,7 +236,7 @@ func (r modelReport) text(path string) []byte {
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
-		how...)
+		append(how, weightsText(r.Model)...)...)
 	if r.Expansion != nil {
 		pairs = append(pairs, kernelText(r.Expansion)...)
 	}
@@ -266,7 +266,7 @@ func (r modelReport) text(path string) []byte {
 	pairs = append(pairs,
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))
-	if t.Margin != nil && t.MistakeBound != nil {
+	if t.Margin != nil {
 		pairs = append(pairs, "margin", marginText(t))
 	}
 	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)

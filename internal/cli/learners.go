@@ -32,6 +32,7 @@ type learner struct {
 	solvers []string // what --solver may be, other than auto
 
 	needsBias string             // why it can't do without, if it can't
+	noWeights string             // why rows can't have weights, if they can't
 	l2        float64            // its penalty where none is given; it takes none of 0 then
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
@@ -73,7 +74,7 @@ var learners = []*learner{
 		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
-	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold",
+	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
@@ -188,10 +189,19 @@ type job[T kernel.Float] struct {
 // learn learns. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
 // than by the job's functions.
 func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	if j.classes() > 2 && !j.together() && !j.learner.multi {
-		return j.versus(ctx)
+	weighed, classes, err := j.weighed(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	return j.whole(ctx)
+	how := weighed.whole
+	if j.classes() > 2 && !j.together() && !j.learner.multi {
+		how = weighed.versus
+	}
+	m, learned, err := how(ctx)
+	if err == nil {
+		m.Options.ClassWeight = classes
+	}
+	return m, learned, err
 }
 
 // run does what learn does, and tells the model which rows it was learned from and judged on.
@@ -247,7 +257,9 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+		if m.Training.Margin = &learned.Margin; !j.src.Spec().Weighted { // which the theorem isn't about
+			m.Training.MistakeBound = &bound
+		}
 	}
 	return m
 }
@@ -394,6 +406,7 @@ func (o *trainOptions) shaping() model.Options {
 	if o.random() {
 		m.Seed = &o.seed
 	}
+	m.SampleWeight = o.data.sampleWeight
 	return m
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -39,6 +40,7 @@ type trainOptions struct {
 	earlyStop                         int64
 	eta, margin, l2                   float64
 	dual                              dualOptions
+	classWeight                       []string
 	seed                              uint64
 
 	out  string
@@ -87,6 +89,9 @@ type), and lists of numbers, of equal length, with a feature for each element;
 --categorical adds columns of text. --nulls says what becomes of nulls, NaN and
 infinities; a label may be null only with --nulls drop. The model remembers how
 features were made, and predict and eval make them the same way.
+
+--sample-weight and --class-weight say what rows count. All learners heed them
+but winnow; errors in reports are counts of rows all the same.
 
 Rows that don't fit in --memory are read again in each pass. For --algo pocket
 and every order but cyclic that takes a --cache; without one, a temporary file
@@ -158,6 +163,10 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.shrinkage, "shrinkage", "0", "`SHARE` that a multiple of the identity gets in the covariance of --algo lda, from 0 to 1; auto estimates it "+
 		"for each class (Ledoit and Wolf)")
 	o.dual.addTo(cmd)
+	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` of what rows weigh, numbers of 0 or more, which is no feature; a row that weighs 2 counts as two, "+
+		"and changes a perceptron's weights twice as much")
+	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`WEIGHTS` of classes, multiplied by those of rows: CLASS=W,..., 1 where none is given, or balanced: "+
+		"for k classes, the number of rows divided by k times that of the class")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
@@ -255,6 +264,9 @@ func (o *trainOptions) checkLearner() error {
 	if o.earlyStop > 0 && o.validation == "" && o.has("early-stop") && !o.has("pocket") {
 		return usagef("--early-stop needs --validation, rows to judge on")
 	}
+	if err := o.checkWeights(); err != nil {
+		return err
+	}
 	if err := checkL2(o.l2); err != nil {
 		return err
 	}
@@ -301,6 +313,9 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
+	if errors.Is(err, dataset.ErrNoWeights) {
+		return usagef("--sample-weight %s: %w", o.data.sampleWeight, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
+	if t.MistakeBound == nil { // of rows that have weights
+		return real(*t.Margin)
+	}
 	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
 }
 
@@ -112,6 +115,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", multiclassText(m))
 	}
+	pairs = append(pairs, weightsText(m)...)
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
