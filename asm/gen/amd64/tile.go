@@ -12,9 +12,11 @@ import (
 // each row, fewer than the load ports can take.
 const tileVectors = 2
 
-// aheadLines is how many cache lines of the next panel of b are prefetched for each panel of a: a part of them, since the misses
-// that a core has under way are few, and a's loads from the second-level cache need some.
-const aheadLines = 12
+// The panels that tiles are made for: of b with 256 k, while 144 rows of a pass (package gram's KC and MC).
+const (
+	tileK   = 256
+	allRows = 144
+)
 
 // tileShape returns MR and NR.
 func (w *Writer) tileShape() (mr, nr int) {
@@ -41,8 +43,9 @@ func (w *Writer) tile() {
 	w.Load(w.Param("grow"), grow)
 	w.SHLQ(imm(w.log2()), grow)
 	w.Load(w.Param("add"), add)
-	ahead := w.GP64() // what follows b is prefetched, the next panel mostly
+	ahead, aheadEnd := w.GP64(), w.GP64() // as much as b has that follows it is prefetched: the next panel mostly
 	w.LEAQ(operand.Mem{Base: b, Index: n, Scale: uint8(w.Size)}, ahead)
+	w.LEAQ(operand.Mem{Base: ahead, Index: n, Scale: uint8(w.Size)}, aheadEnd)
 
 	next, nextLdc := w.GP64(), w.GP64() // the rows of c that are prefetched
 	w.MOVQ(c, next)
@@ -57,10 +60,17 @@ func (w *Writer) tile() {
 		w.zero(acc[i]...)
 	}
 	w.prefetchRows(next, nextLdc, grow)
-	for j := range aheadLines {
-		w.PREFETCHT1(mem(ahead, j*cacheLine))
-	}
-	w.ADDQ(imm(aheadLines*cacheLine), ahead)
+	// A part of b for each panel of a, since the misses that a core has under way are few, and a's loads need some.
+	lines, fetch, fetched := w.GP64(), w.label("fetch"), w.label("fetched")
+	w.MOVQ(operand.U32((tileK*nr*w.Size/cacheLine*mr+allRows-1)/allRows), lines)
+	w.Label(fetch)
+	w.CMPQ(ahead, aheadEnd)
+	w.JAE(ref(fetched))
+	w.PREFETCHT1(mem(ahead, 0))
+	w.ADDQ(imm(cacheLine), ahead)
+	w.DECQ(lines)
+	w.JNZ(ref(fetch))
+	w.Label(fetched)
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
