@@ -52,7 +52,7 @@ func (w *Writer) tile() {
 	w.MOVQ(ldc, nextLdc)
 	w.prefetchRows(next, nextLdc, grow)
 
-	panel, loop, store, stored := w.label("panel"), w.label("k"), w.label("store"), w.label("stored")
+	panel, store, stored := w.label("panel"), w.label("store"), w.label("stored")
 	w.Label(panel)
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
@@ -74,22 +74,32 @@ func (w *Writer) tile() {
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
-	w.Label(loop)
-	v := w.full(tileVectors)
-	for j, r := range v {
-		w.movp(mem(row, j*w.ISA.Bytes), r)
-	}
-	for i := range acc {
-		s := w.full(1)[0]
-		w.broadcast(mem(a, i*w.Size), s)
-		for j, r := range v {
-			w.fmap(r, s, acc[i][j])
+	// Four k at a time: the end of a loop of few rounds can be predicted.
+	for _, steps := range []int{4, 1} {
+		loop, next := w.label("k"), w.label("next")
+		w.CMPQ(left, imm(steps*nr))
+		w.JB(ref(next))
+		w.Label(loop)
+		for k := range steps {
+			v := w.full(tileVectors)
+			for j, r := range v {
+				w.movp(mem(row, (k*tileVectors+j)*w.ISA.Bytes), r)
+			}
+			for i := range acc {
+				s := w.full(1)[0]
+				w.broadcast(mem(a, (k*mr+i)*w.Size), s)
+				for j, r := range v {
+					w.fmap(r, s, acc[i][j])
+				}
+			}
 		}
+		w.ADDQ(imm(steps*mr*w.Size), a)
+		w.ADDQ(imm(steps*tileVectors*w.ISA.Bytes), row)
+		w.SUBQ(imm(steps*nr), left)
+		w.CMPQ(left, imm(steps*nr))
+		w.JAE(ref(loop))
+		w.Label(next)
 	}
-	w.ADDQ(imm(mr*w.Size), a)
-	w.ADDQ(imm(tileVectors*w.ISA.Bytes), row)
-	w.SUBQ(imm(nr), left)
-	w.JNZ(ref(loop))
 
 	w.TESTB(add, add)
 	w.JZ(ref(store))
