@@ -27,7 +27,8 @@ func (w *Writer) tileShape() (mr, nr int) {
 }
 
 // tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache. Where
-// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, one panel ahead.
+// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, two panels
+// ahead.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
 	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
@@ -50,7 +51,9 @@ func (w *Writer) tile() {
 	next, nextLdc := w.GP64(), w.GP64() // the rows of c that are prefetched
 	w.MOVQ(c, next)
 	w.MOVQ(ldc, nextLdc)
-	w.prefetchRows(next, nextLdc, grow)
+	for range 2 {
+		w.prefetchRows(next, nextLdc, grow)
+	}
 
 	panel, store, stored := w.label("panel"), w.label("store"), w.label("stored")
 	w.Label(panel)
