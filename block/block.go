@@ -166,7 +166,7 @@ func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows,
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
 	for i := r; i < hi && updates < len(log); i++ {
 		rows++
-		if b.weight(i) != 0 && within(b.Y[i], b.score(i, w), margin) {
+		if b.Weight(i) != 0 && within(b.Y[i], b.score(i, w), margin) {
 			b.Add(uint32(i), eta, w)
 			log[updates] = uint32(i)
 			updates++
@@ -175,8 +175,8 @@ func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows,
 	return rows, updates
 }
 
-// weight returns the weight of row r.
-func (b *Block[T]) weight(r int) float64 {
+// Weight returns the weight of row r.
+func (b *Block[T]) Weight(r int) float64 {
 	if b.W == nil {
 		return 1
 	}
@@ -205,7 +205,7 @@ func within[T kernel.Float](y, s, margin T) bool {
 // Add adds a times the label and the weight of row r times the row to w, as an update of EpochMargin does, and, of rows that
 // weigh 1, of Epoch.
 func (b *Block[T]) Add(r uint32, a T, w []T) {
-	a = times(a*b.Y[r], b.weight(int(r)))
+	a = times(a*b.Y[r], b.Weight(int(r)))
 	if b.Sparse != nil {
 		b.Sparse.Add(a, int(r), w)
 		return

@@ -105,7 +105,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 func (x *Index[T]) weight(id uint32) float64 {
 	switch {
 	case x.dense == nil:
-		return x.sparse[int(id)/x.per].weight(int(id) % x.per)
+		return x.sparse[int(id)/x.per].Weight(int(id) % x.per)
 	case x.weights == nil:
 		return 1
 	}

@@ -54,8 +54,8 @@ func newColumnReader(src io.ReaderAt, col leaf, c chunk, pool *page.Pool) *colum
 	return r
 }
 
-// floats makes the n values of a dictionary those of the column's features, if they are all held exactly, so that nothing
-// need be said of one, whether it is used or not. Otherwise it returns nil, and each value is converted where it is used.
+// floats makes the n values of a dictionary those of the column's features, if all are held exactly: then nothing need be
+// said of one, whether it is used or not. Otherwise it returns nil, and each value is converted where it is used.
 func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	if r.col.float.ID() == arrow.FLOAT32 {
 		return floatsOf[float32](r, values, n)
@@ -63,8 +63,13 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	return floatsOf[float64](r, values, n)
 }
 
+// smallDictionary is how many bytes a dictionary may take in any case.
+const smallDictionary = 64 << 10
+
 func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page.Buffer {
-	if n > maxBatchRows { // so that it takes no more memory than a batch does
+	// What it takes meanwhile is no more than for a batch, and what it keeps hardly more than the dictionary does.
+	size := n * sizeOf[T]()
+	if n > maxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
 	}
 	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
@@ -80,8 +85,8 @@ func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page
 	if err != nil {
 		return nil
 	}
-	made := r.pool.Get(n * sizeOf[T]())
-	if floats, exact := view.read(0, n, page.As[T](made.Bytes)); !exact || !finite(floats) {
+	made := r.pool.Get(size)
+	if _, exact := view.read(0, n, page.As[T](made.Bytes)); !exact {
 		made.Release()
 		return nil
 	}

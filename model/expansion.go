@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"halfspace/kernel"
@@ -13,17 +14,18 @@ import (
 // An Expansion is a classifier in terms of rows that it was trained on: a score is the sum, over the rows s_j, of coefficient
 // c_j k(s_j, x), plus the bias. Of more than two classes each has coefficients of its own for the same rows.
 //
-// Arrays are base64 of little-endian numbers: those of support and coefficients of the model's dtype.
+// Arrays are base64 of little-endian numbers: those of support, coefficients and steps of the model's dtype.
 type Expansion struct {
 	Kernel       Kernel   `json:"kernel"`
 	Rows         []int64  `json:"rows"`         // numbers that the rows had in the training, ascending
 	Support      []byte   `json:"support"`      // their features, one row after the other
 	Coefficients [][]byte `json:"coefficients"` // for each vector that the classes need, a number for each row
 	Votes        []Votes  `json:"votes,omitempty"`
+	Steps        []byte   `json:"steps,omitempty"` // beside votes, of each row what a mistake on it adds, above 0; none: 1
 }
 
-// Votes are how the machines of a training vote (Freund & Schapire 1999): mistake k added a row with the sign of its coefficient,
-// and a bias of that sign where there is one, to the sum so far; the sign of that sum has as many votes as visits passed until
+// Votes are how the machines of a training vote (Freund & Schapire 1999): mistake k added a row, times its step with the sign of its
+// coefficient, and so a bias where there is one, to the sum so far; the sign of that sum has as many votes as visits passed until
 // the next mistake, its own counted. The score is the mean vote. Coefficients beside votes have a say by their signs alone.
 type Votes struct {
 	Mistakes []byte `json:"mistakes"` // positions in rows, 32 bits unsigned
@@ -85,7 +87,13 @@ func (m *Model) checkExpansion() error {
 		return fmt.Errorf("coefficients are for %d vectors, votes for %d: %d classes have %d", len(e.Coefficients), len(e.Votes),
 			len(m.Classes), m.vectors())
 	}
-	for _, c := range append([][]byte{e.Support}, e.Coefficients...) {
+	if len(e.Steps) > 0 && (e.Votes == nil || len(e.Steps) != rows*size) {
+		return fmt.Errorf("steps have %d bytes for %d rows and %d votes", len(e.Steps), rows, len(e.Votes))
+	}
+	if m.Dtype == "float32" && !allPositive(Unpack[float32](e.Steps)) || m.Dtype != "float32" && !allPositive(Unpack[float64](e.Steps)) {
+		return errors.New("steps hold a number that isn't above 0")
+	}
+	for _, c := range append([][]byte{e.Support, e.Steps}, e.Coefficients...) {
 		if len(c)%(rows*size) != 0 {
 			return fmt.Errorf("coefficients have %d bytes for %d rows", len(c), rows)
 		}
@@ -129,6 +137,10 @@ func allFinite[T kernel.Float](x []T) bool {
 		}
 	}
 	return true
+}
+
+func allPositive[T kernel.Float](x []T) bool {
+	return !slices.ContainsFunc(x, func(v T) bool { return !(v > 0) })
 }
 
 func (v *Votes) check(rows int) error {

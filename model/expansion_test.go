@@ -69,6 +69,10 @@ func TestExpansionRejects(t *testing.T) {
 		"row 2 of 2":                      func(_ *Model, e *Expansion) { e.Votes[0].Mistakes = Pack([]uint32{0, 1, 2}) },
 		"0 visits survived":               func(_ *Model, e *Expansion) { e.Votes[0].Survived = Pack([]int64{2, 0, 7}) },
 		"9223372036854775807 visits":      func(_ *Model, e *Expansion) { e.Votes[0].Survived = Pack([]int64{2, math.MaxInt64, 7}) },
+		"steps have 4 bytes":              func(_ *Model, e *Expansion) { e.Steps = Pack([]float32{1}) },
+		"for 2 rows and 0 votes":          func(_ *Model, e *Expansion) { e.Steps, e.Votes = Pack([]float32{1, 2}), nil },
+		"isn't above 0":                   func(_ *Model, e *Expansion) { e.Steps = Pack([]float32{1, 0}) },
+		"number that isn't finite":        func(_ *Model, e *Expansion) { e.Steps = Pack([]float32{1, float32(math.Inf(1))}) },
 		"bias has 0 numbers":              func(m *Model, _ *Expansion) { m.Bias = nil },
 		"1 vectors, votes for 1: 3 class": func(m *Model, _ *Expansion) { m.Classes = append(m.Classes, block.IntClass(2)) },
 	} {

@@ -14,7 +14,9 @@
 //
 // A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
 // little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
-// for "positive" where its score is above zero; the row is "positive" if those are more than the others.
+// for "positive" where its score is above zero; the row is "positive" if those are more than the others. Of more than two classes
+// "sizes" says how many of the vectors are each class's, in the order of "classes"; they vote for it or against it, and the class
+// with the largest share of its votes is predicted.
 //
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:
@@ -80,6 +82,7 @@ type Options struct {
 	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
+	Multiclass string  `json:"multiclass,omitempty"` // of more than two classes: OneVersusRest or Joint; a model without it is of the former
 	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
@@ -89,13 +92,20 @@ type Options struct {
 	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
 }
 
+// What Options.Multiclass says.
+const (
+	OneVersusRest = "ovr"   // each class has a machine that tells it from the rest, learned as if it were alone
+	Joint         = "joint" // the vectors of all classes were learned together
+)
+
 // Data tells which rows a model was trained on.
 type Data struct {
 	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
 	Rows        int64  `json:"rows"`
 }
 
-// Training tells how the training went.
+// Training tells how the training went. Of several machines, one for each class, Epochs and Visits are those of the machine that had
+// the most, Updates, Loss and Optimum are sums over all, and all have Converged.
 type Training struct {
 	Rows          int64           `json:"rows"`
 	Epochs        int64           `json:"epochs"`

@@ -246,15 +246,30 @@ func TestVoters(t *testing.T) {
 	}
 	for want, v := range map[string]*Voters{
 		"voters have 0 counts and 0 bytes of weights for 2 classes and 2 features": {},
-		"voters have 1 counts and 25 bytes":                                        {[]int64{1}, make([]byte, 25)},
-		"voters have 2 counts and 24 bytes":                                        {[]int64{1, 1}, make([]byte, 24)},
-		"0 is among the voters' counts":                                            {[]int64{0}, make([]byte, 24)},
-		"is among the voters' counts":                                              {[]int64{math.MaxInt64, 1}, make([]byte, 48)},
-		"a number that isn't finite is among the voters' weights":                  {[]int64{1}, bytes.Repeat([]byte{255}, 24)},
+		"voters have 1 counts and 25 bytes":                                        {Counts: []int64{1}, Weights: make([]byte, 25)},
+		"voters have 2 counts and 24 bytes":                                        {Counts: []int64{1, 1}, Weights: make([]byte, 24)},
+		"0 is among the voters' counts":                                            {Counts: []int64{0}, Weights: make([]byte, 24)},
+		"is among the voters' counts":                                              {Counts: []int64{math.MaxInt64, 1}, Weights: make([]byte, 48)},
+		"a number that isn't finite is among the voters' weights":                  {Counts: []int64{1}, Weights: bytes.Repeat([]byte{255}, 24)},
+		"voters have 1 sizes for 2 classes":                                        {Counts: []int64{1}, Sizes: []int{1}, Weights: make([]byte, 24)},
 	} {
 		m.Voters = v
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", v, err, want)
+		}
+	}
+}
+
+// TestVotersOfClasses: of more than two classes each has voters.
+func TestVotersOfClasses(t *testing.T) {
+	spec := &block.Spec{Features: []string{"a"}, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	m := New(spec, []float64{1, 2, 3})
+	m.Voters = NewVoters([]float64{1, 2, 3, 4}, []int64{5, 6, 7, 8}, 1)
+	for want, sizes := range map[string][]int{"": {1, 2, 1}, "voters have 0 sizes for 3 classes": nil, "leave 1 of them over": {1, 1, 1},
+		"0 is among the sizes": {4, 0, 0}, "3 is among the sizes": {2, 3, -1}, "voters have 2 sizes": {2, 2}} {
+		m.Voters.Sizes = sizes
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v: error %v, want %q", sizes, err, want)
 		}
 	}
 }

@@ -14,6 +14,10 @@ import (
 type Voters struct {
 	Counts []int64 `json:"counts"` // rows in a row that each vector stood for
 
+	// Sizes are, of more than two classes, how many of the vectors are each class's, one class behind the other; they vote on whether
+	// a row is of that class.
+	Sizes []int `json:"sizes,omitempty"`
+
 	// Weights are the vectors in little-endian numbers of the model's dtype, one vector behind the other, each with a weight for each
 	// feature and then the bias if there is one. In JSON they are base64.
 	Weights []byte `json:"weights"`
@@ -53,9 +57,12 @@ func (m *Model) checkVoters() error {
 		return nil
 	}
 	size := m.size()
-	if len(m.Classes) != 2 || len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
+	if len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
 		return fmt.Errorf("voters have %d counts and %d bytes of weights for %d classes and %d features", len(v.Counts), len(v.Weights),
 			len(m.Classes), len(m.Features))
+	}
+	if err := m.checkSizes(); err != nil {
+		return err
 	}
 	total := int64(0)
 	for _, n := range v.Counts {
@@ -66,6 +73,24 @@ func (m *Model) checkVoters() error {
 	}
 	if !m.allFinite(v.Weights) {
 		return errors.New("a number that isn't finite is among the voters' weights")
+	}
+	return nil
+}
+
+// checkSizes makes sure that each class of more than two has voters.
+func (m *Model) checkSizes() error {
+	left, want := len(m.Voters.Counts), 0
+	if len(m.Classes) > 2 {
+		want = len(m.Classes)
+	}
+	for _, n := range m.Voters.Sizes {
+		if n < 1 || n > left {
+			return fmt.Errorf("%d is among the sizes of %d voters", n, len(m.Voters.Counts))
+		}
+		left -= n
+	}
+	if len(m.Voters.Sizes) != want || want > 0 && left > 0 {
+		return fmt.Errorf("voters have %d sizes for %d classes, which leave %d of them over", len(m.Voters.Sizes), len(m.Classes), left)
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ type judge[T kernel.Float] struct {
 	w          []T   // their weights
 	candidates *kernel.Candidates[T]
 	mu         sync.Mutex
-	counts     []int64 // errors found, for all candidates
+	counts     []int64   // errors found, for all candidates
+	weights    []float64 // and what these rows weigh, of weigh alone
 	scratch    sync.Pool
 }
 
@@ -50,9 +51,9 @@ type selection struct {
 // begin begins to judge the candidates in w.
 func (j *judge[T]) begin(w []T) {
 	j.w = append(j.w[:0], w...)
-	j.alive, j.counts = j.alive[:0], j.counts[:0]
+	j.alive, j.counts, j.weights = j.alive[:0], j.counts[:0], j.weights[:0]
 	for i := range len(w) / j.stride {
-		j.alive, j.counts = append(j.alive, i), append(j.counts, 0)
+		j.alive, j.counts, j.weights = append(j.alive, i), append(j.counts, 0), append(j.weights, 0)
 	}
 	j.candidates.Reset(j.w)
 }
@@ -61,7 +62,8 @@ func (j *judge[T]) begin(w []T) {
 // no candidate is left. Since candidates are dropped at the ends of blocks alone, neither the counts nor j.scored depend on
 // the workers.
 func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error {
-	if j.drop(limit); len(j.alive) == 0 {
+	reached := func(i int) bool { return j.counts[i] >= limit }
+	if j.drop(reached); len(j.alive) == 0 {
 		return nil
 	}
 	for b, err := range j.src.Blocks(ctx) {
@@ -75,18 +77,71 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 		if err != nil {
 			return err
 		}
-		if j.drop(limit); len(j.alive) == 0 {
+		if j.drop(reached); len(j.alive) == 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
-// drop drops the candidates whose counts have reached limit.
-func (j *judge[T]) drop(limit int64) {
+// weigh is pass over all rows with their weights: it adds up those of the errors of each candidate, and drops it once they are limit.
+func (j *judge[T]) weigh(ctx context.Context, limit float64) error {
+	for b, err := range j.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		runs := make([][]tally, (b.Len()+block.RunRows-1)/block.RunRows)
+		err := block.Parallel(ctx, j.workers, len(runs), func(_, n int) {
+			runs[n] = j.wrongRows(b.Slice(n*block.RunRows, min(b.Len(), (n+1)*block.RunRows)))
+		})
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			for k, i := range j.alive {
+				j.counts[i] += run[k].rows
+				j.weights[i] += run[k].weight
+			}
+		}
+		j.scored += int64(b.Len() * len(j.alive))
+		if j.drop(func(i int) bool { return j.weights[i] >= limit }); len(j.alive) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// A tally is of rows of a run that a candidate has wrong.
+type tally struct {
+	rows   int64
+	weight float64
+}
+
+// wrongRows finds them for the candidates that are left.
+func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
+	all := make([]tally, len(j.alive))
+	var buf [block.RunRows]T
+	scores := buf[:run.Len()]
+	for k := range all {
+		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
+		for i, s := range scores {
+			if (s > 0) != (run.Y[i] > 0) {
+				all[k].rows++
+				all[k].weight += run.W[i]
+			}
+		}
+	}
+	return all
+}
+
+// drop drops the candidates that have reached a limit.
+func (j *judge[T]) drop(reached func(i int) bool) {
 	kept := 0
 	for k, i := range j.alive {
-		if j.counts[i] < limit {
+		if !reached(i) {
 			copy(j.w[kept*j.stride:], j.w[k*j.stride:(k+1)*j.stride])
 			j.alive[kept] = i
 			kept++

@@ -49,10 +49,13 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // Candidates are judged in batches, in the order in which they came, and dropped once the errors found on some of the rows are
 // as many as the best one's on all of them before the batch: their own on all rows are no fewer, and by the time their turn
 // comes the best one, which came earlier, has no more of them. Only a candidate with fewer errors replaces it.
+//
+// Where rows have weights, the sum of the weights of the wrong rows stands for the number of errors: within a run in row order, then
+// over runs in row order. All rows are scored then for the candidates that aren't dropped.
 type Pocket[T kernel.Float] struct {
 	mode    Mode
 	judge   *judge[T]
-	hard    *hardRows[T]
+	hard    *hardRows[T] // nil where rows have weights
 	best    Candidate[T]
 	curve   []Point
 	current Candidate[T]   // of Ratchet: the weights whose run goes on; of Epoch: those judged last
@@ -68,7 +71,8 @@ type Candidate[T kernel.Float] struct {
 	Update  int64 // number of the update that made them, from 1; 0 for the initial zeros
 	Visits  int64 // rows visited when they were to be judged
 	Errors  int64
-	Run     int64 // of Ratchet: rows in a row that were right with them by then
+	Weight  float64 // of the rows that are wrong: Errors, if each weighs 1
+	Run     int64   // of Ratchet: rows in a row that were right with them by then
 }
 
 // A Point of the learning curve is where better weights were found.
@@ -76,7 +80,8 @@ type Point struct {
 	Update  int64   `json:"update"` // number of the update that made them; 0 for the initial zeros
 	Visits  int64   `json:"visits"` // rows visited when they were to be judged
 	Errors  int64   `json:"errors"`
-	Seconds float64 `json:"seconds"` // until they were judged, since the pocket was made
+	Weight  float64 `json:"weight,omitempty"` // of the rows that are wrong, where they have weights
+	Seconds float64 `json:"seconds"`          // until they were judged, since the pocket was made
 }
 
 const (
@@ -90,14 +95,22 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
 	}
-	start := time.Now()
-	hard, positive, err := newHardRows(ctx, src, workers)
+	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), start: time.Now()}
+	p.current.Weights = make([]T, p.judge.stride)
+	var zeros Candidate[T]
+	var err error
+	if src.Spec().Weighted {
+		p.judge.begin(p.current.Weights)
+		err = p.judge.weigh(ctx, math.Inf(1))
+		zeros.Errors, zeros.Weight, p.judge.scored = p.judge.counts[0], p.judge.weights[0], 0
+	} else {
+		p.hard, zeros.Errors, err = newHardRows(ctx, src, workers)
+		zeros.Weight = float64(zeros.Errors)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), hard: hard, start: start}
-	p.current.Weights = make([]T, p.judge.stride)
-	p.keep(Candidate[T]{Errors: positive}, p.current.Weights)
+	p.keep(zeros, p.current.Weights)
 	return p, nil
 }
 
@@ -183,12 +196,15 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 	if len(p.waiting) == 0 {
 		return nil
 	}
-	counts, err := p.count(ctx)
-	if err != nil {
+	if err := p.count(ctx); err != nil {
 		return err
 	}
 	for i, c := range p.waiting {
-		if c.Errors = counts[i]; c.Errors < p.best.Errors && (p.mode != Ratchet || c.Run > p.best.Run) {
+		c.Errors, c.Weight = p.judge.counts[i], float64(p.judge.counts[i])
+		if p.hard == nil {
+			c.Weight = p.judge.weights[i]
+		}
+		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Run > p.best.Run) {
 			p.keep(c, p.w[i*p.judge.stride:(i+1)*p.judge.stride])
 		}
 	}
@@ -205,24 +221,32 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 	}
 	c.Weights = slices.Clone(w)
 	p.best = c
-	p.curve = append(p.curve, Point{c.Update, c.Visits, c.Errors, time.Since(p.start).Seconds()})
+	point := Point{Update: c.Update, Visits: c.Visits, Errors: c.Errors, Seconds: time.Since(p.start).Seconds()}
+	if p.hard == nil {
+		point.Weight = c.Weight
+	}
+	p.curve = append(p.curve, point)
 }
 
-// count counts the errors of the candidates that wait, as far as they are fewer than the best one's.
-func (p *Pocket[T]) count(ctx context.Context) ([]int64, error) {
+// count has the judge count or weigh the errors of the candidates that wait, as far as they are less than the best one's.
+func (p *Pocket[T]) count(ctx context.Context) error {
+	if p.hard == nil {
+		p.judge.begin(p.w)
+		return p.judge.weigh(ctx, p.best.Weight)
+	}
 	parts, err := p.hard.parts(ctx, p.w, p.best.Errors)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.judge.begin(p.w)
 	last := int64(0) // scored of the last part
 	for _, rows := range parts {
 		before := p.judge.scored
 		if err := p.judge.pass(ctx, rows, p.best.Errors); err != nil {
-			return nil, err
+			return err
 		}
 		last = p.judge.scored - before
 	}
 	p.hard.easy += last
-	return p.judge.counts, nil
+	return nil
 }

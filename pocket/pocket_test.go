@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/kernel/limits"
 )
@@ -148,7 +149,7 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
 }
@@ -224,11 +225,12 @@ func TestLiteral(t *testing.T) {
 		}
 		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
 		stride := kernel.Stride[float32](cols)
-		want := []Candidate[float32]{{Weights: make([]float32, stride), Errors: wrong(d, make([]float32, stride))}}
+		positive := wrong(d, make([]float32, stride))
+		want := []Candidate[float32]{{Weights: make([]float32, stride), Errors: positive, Weight: float64(positive)}}
 		for i := range len(w) / stride {
 			c := want[i]
 			if n := wrong(d, w[i*stride:(i+1)*stride]); n < c.Errors {
-				c = Candidate[float32]{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n}
+				c = Candidate[float32]{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n, Weight: float64(n)}
 			}
 			want = append(want, c)
 		}
@@ -440,4 +442,75 @@ func candidates(k, cols int) []float32 {
 		}
 	}
 	return w
+}
+
+// TestWeights holds what is kept of rows with weights against the literal algorithm, and how many rows are scored for that against
+// that of one worker.
+func TestWeights(t *testing.T) {
+	dropped := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(13, seed))
+		rows, cols := 1+rng.IntN(150), 1+rng.IntN(6)
+		if seed%10 == 9 {
+			rows = 3*block.RunRows - rng.IntN(5000)
+		}
+		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
+		weights := make([]float64, rows)
+		for r := range weights {
+			weights[r] = max(0, rng.NormFloat64())
+		}
+		d = testrows.Weighted(d, func(r int) float64 { return weights[r] })
+		weigh := func(w []float32) (sum float64) {
+			for b := range d.Blocks(context.Background()) { // each is a run
+				run := 0.0
+				for r, y := range b.Y {
+					if (kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w) > 0) != (y > 0) {
+						run += b.W[r]
+					}
+				}
+				sum += run
+			}
+			return sum
+		}
+		stride, scored := kernel.Stride[float32](cols), int64(-1)
+		best, least := make([]float32, stride), weigh(make([]float32, stride))
+		for c := range slices.Chunk(w, stride) {
+			if sum := weigh(c); sum < least {
+				best, least = c, sum
+			}
+		}
+		for i, src := range []block.Source[float32]{d, stream[float32]{d}, sparse(d), d} {
+			p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			update := int64(0)
+			for c := range slices.Chunk(w, stride) {
+				if err := p.Updated(context.Background(), c, update+1, update); err != nil {
+					t.Fatal(err)
+				}
+				update++
+			}
+			if err := p.Judge(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			got, curve := p.Best(), p.Curve()
+			if !slices.Equal(got.Weights, best) || got.Weight != least || got.Errors != wrong(d, best) || curve[len(curve)-1].Weight != least {
+				t.Fatalf("seed %d, %T: %+v is kept, want %v, whose errors weigh %v", seed, src, got, best, least)
+			}
+			candidates, s := p.Judged()
+			if scored < 0 {
+				scored = s
+			}
+			if s != scored || s > candidates*int64(rows) {
+				t.Fatalf("seed %d, %T: %d rows scored, %d by one worker", seed, src, s, scored)
+			}
+			if s < candidates*int64(rows) {
+				dropped++
+			}
+		}
+	}
+	if dropped == 0 {
+		t.Error("no candidate was ever dropped")
+	}
 }

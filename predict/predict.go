@@ -17,6 +17,15 @@ func Class[T kernel.Float](score T, positive int) int {
 	return 1 - positive
 }
 
+// Labelled returns the number of the class that a label of a block means, given how many vectors of scores there are: with one, labels
+// are -1 and +1, with more they are class numbers.
+func Labelled[T kernel.Float](y T, vectors, positive int) int {
+	if vectors == 1 {
+		return Class(y, positive)
+	}
+	return int(y)
+}
+
 // Predicted returns the number of the class that the scores of row r predict: Class of its only one, or, where each class has one, the
 // class with the greatest, the first of equal ones.
 func Predicted[T kernel.Float](scores [][]T, r, positive int) int {

@@ -18,7 +18,7 @@ type Scorer[T kernel.Float] struct {
 	weights   []T // a vector after the other, of linear models
 	stride    int
 	expansion *expansion[T] // or nil
-	votes     *Votes[T]     // or nil
+	votes     []*Votes[T]   // or nil
 	workers   int
 	scores    [][]T
 }
@@ -36,7 +36,7 @@ type expansion[T kernel.Float] struct {
 // mistakes are those of one of the machines, in order.
 type mistakes[T kernel.Float] struct {
 	row      []uint32 // of the support
-	step     []T      // its sign
+	step     []T      // what it adds of it, with its sign
 	survived []int64  // votes of the sum after it
 	visits   float64  // votes of all
 }
@@ -46,7 +46,8 @@ type mistakes[T kernel.Float] struct {
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
 	switch {
 	case m.Voters != nil:
-		return &Scorer[T]{votes: NewVotes(model.VoterVectors[T](m), m.Voters.Counts), workers: workers, scores: make([][]T, 1)}, nil
+		votes := newVotes[T](m)
+		return &Scorer[T]{votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
 	case m.Expansion == nil:
 		w := model.Vector[T](m)
 		return &Scorer[T]{weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
@@ -65,17 +66,22 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 			x.bias[c] = T(m.Bias[c])
 		}
 		if e.Votes != nil {
-			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c]))
+			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c], model.Unpack[T](e.Steps)))
 		}
 	}
 	return &Scorer[T]{expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
 }
 
-func newMistakes[T kernel.Float](from model.Votes, coefficients []T) mistakes[T] {
+// newMistakes returns the mistakes of a machine, given coefficients and steps of the support; no steps are all 1.
+func newMistakes[T kernel.Float](from model.Votes, coefficients, steps []T) mistakes[T] {
 	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
 	for k, r := range v.row {
-		v.step = append(v.step, T(math.Copysign(1, float64(coefficients[r]))))
+		step := 1.0
+		if len(steps) > 0 {
+			step = float64(steps[r])
+		}
+		v.step = append(v.step, T(math.Copysign(step, float64(coefficients[r]))))
 		visits += v.survived[k]
 	}
 	v.visits = float64(visits)
@@ -102,7 +108,12 @@ func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error
 	case s.expansion != nil:
 		return s.scores, s.expansion.score(ctx, b, s.scores)
 	case s.votes != nil:
-		return s.scores, s.votes.parallel(ctx, b, s.scores[0], s.workers)
+		for c, v := range s.votes {
+			if err := v.parallel(ctx, b, s.scores[c], s.workers); err != nil {
+				return nil, err
+			}
+		}
+		return s.scores, nil
 	}
 	for c, out := range s.scores {
 		b.Scores(s.weights[c*s.stride:(c+1)*s.stride], out)

@@ -5,6 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/model"
 )
 
 // Votes are vectors of weights of which each has votes (Freund and Schapire 1999). They are safe for concurrent use.
@@ -22,6 +23,21 @@ func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 		v.total += n
 	}
 	return v
+}
+
+// newVotes returns the voters of a model: of two classes all, of more those of each.
+func newVotes[T kernel.Float](m *model.Model) []*Votes[T] {
+	w, counts := model.VoterVectors[T](m), m.Voters.Counts
+	stride, sizes := len(w)/len(counts), m.Voters.Sizes
+	if sizes == nil {
+		sizes = []int{len(counts)}
+	}
+	var votes []*Votes[T]
+	for _, n := range sizes {
+		votes = append(votes, NewVotes(w[:n*stride], counts[:n]))
+		w, counts = w[n*stride:], counts[n:]
+	}
+	return votes
 }
 
 // Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is

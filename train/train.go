@@ -99,7 +99,7 @@ func TwoClasses(spec *block.Spec) error {
 }
 
 // MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the
-// margin of Weights: R^2/margin^2. It is +Inf if Weights don't separate them.
+// margin of Weights, if they weigh 1 each: R^2/margin^2. It is +Inf if Weights don't separate them.
 func (r *Result[W]) MistakeBound() float64 { return r.Radius / r.Margin * (r.Radius / r.Margin) }
 
 // Result is what a training of a linear classifier of two classes learned and how it went.
@@ -116,7 +116,7 @@ type Result[W any] struct {
 	Updates   int64   // rows that changed the weights
 	Converged bool    // the stopping rule of the order was met: no row calls for an update any more
 	Errors    int64   // rows whose prediction by Weights isn't their label
-	Loss      float64 // the perceptron's: sum of -y(w.x+b) over the rows where y(w.x+b) <= 0
+	Loss      float64 // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0
 	Radius    float64 // the largest Euclidean norm of a row, the bias included
 	Norm      float64 // Euclidean norm of Weights, the bias included
 	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side

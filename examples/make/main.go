@@ -42,6 +42,7 @@ func makeAll(from, out string) error {
 	}
 	for _, f := range []exampleFile{
 		{"breast-cancer", cancerFeatures(), cancer.rows, labels{name: "diagnosis", texts: cancer.classes}, cancerSource},
+		{"iris", irisFeatures, iris.rows, labels{name: "species", texts: iris.classes}, irisSource},
 		{"iris-setosa", irisFeatures, iris.rows, labels{name: "setosa", yes: "setosa", texts: iris.classes}, irisSource},
 		{"iris-versicolor-virginica", irisFeatures, iris.rows[50:], labels{name: "species", texts: iris.classes[50:]}, irisSource},
 		{"textbook", []string{"x1", "x2"}, [][]float64{{3, 3}, {4, 3}, {1, 1}}, labels{name: "label", numbers: []int8{1, 1, -1}},

@@ -87,6 +87,9 @@ func TestPublishedFigures(t *testing.T) {
 			"mean_radius": {6.981, 28.11}, "mean_area": {143.5, 2501}, "texture_error": {0.36, 4.885},
 			"worst_perimeter": {50.41, 251.2}, "worst_fractal_dimension": {0.055, 0.208},
 		}, nil, "10.24432/C5DW2B"},
+		{"iris", 5, "species", map[string]int{"setosa": 50, "versicolor": 50, "virginica": 50}, map[string][2]float64{
+			"sepal_length": {4.3, 7.9}, "petal_length": {1, 6.9},
+		}, map[string]float64{"sepal_length": 5.843, "petal_width": 1.199}, "10.24432/C56C76"},
 		{"iris-setosa", 5, "setosa", map[string]int{"true": 50, "false": 100}, map[string][2]float64{
 			"sepal_length": {4.3, 7.9}, "sepal_width": {2, 4.4}, "petal_length": {1, 6.9}, "petal_width": {0.1, 2.5},
 		}, map[string]float64{"sepal_length": 5.843, "sepal_width": 3.057, "petal_length": 3.758, "petal_width": 1.199},

@@ -144,11 +144,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 			return err
 		}
 		for r, y := range b.Y {
-			actual := int(y)
-			if len(scores) == 1 {
-				actual = predict.Class(y, spec.Positive)
-			}
-			confusion.Add(actual, predict.Predicted(scores, r, spec.Positive))
+			confusion.Add(predict.Labelled(y, len(scores), spec.Positive), predict.Predicted(scores, r, spec.Positive))
 		}
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)

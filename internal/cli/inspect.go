@@ -237,6 +237,9 @@ func (r modelReport) text(path string) []byte {
 	if r.Expansion != nil {
 		pairs = append(pairs, kernelText(r.Expansion)...)
 	}
+	if r.Options.Multiclass != "" {
+		pairs = append(pairs, "classes", multiclassText(r.Model))
+	}
 	which := ""
 	if r.Voters != nil {
 		pairs = append(pairs, "voters", votersText(r.Voters))

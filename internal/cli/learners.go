@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +14,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
+	"halfspace/predict"
 	"halfspace/train"
 	"halfspace/train/dual"
 	"halfspace/train/lda"
@@ -29,7 +33,8 @@ type learner struct {
 	l2        float64            // its penalty where none is given; it takes none of 0 then
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
-	multi     bool               // it learns any number of classes
+	multi     bool               // it learns classes one versus the rest by itself
+	joint     bool               // it can learn the vectors of more than two classes together
 	walk      perceptron.Options // what distinguishes perceptrons
 	learn32   learning[float32]
 	learn64   learning[float64]
@@ -59,11 +64,11 @@ const (
 // learners lists every learner, the default first.
 var learners = []*learner{
 	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
-		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
+		joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
 	{name: "pocket", uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "pocket", "validation"}, access: nested,
 		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true},
 	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
-		walk: perceptron.Options{Average: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
+		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
 	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold",
@@ -145,9 +150,33 @@ func (o *trainOptions) access() access {
 	return o.learner.access
 }
 
+// multiclassNames lists the ways to learn more than two classes, the default first.
+var multiclassNames = []string{"auto", model.OneVersusRest, model.Joint}
+
+// together tells whether the vectors of more than two classes are learned together.
+func (o *trainOptions) together() bool {
+	return o.multiclass.value == model.Joint || o.multiclass.value == "auto" && o.learner.joint && o.learner.solved
+}
+
+// checkMulticlass looks for a way to learn classes that the learner hasn't.
+func (o *trainOptions) checkMulticlass() error {
+	if !o.together() || o.learner.joint {
+		return nil
+	}
+	var others []string
+	for _, l := range learners {
+		if l.joint {
+			others = append(others, l.name)
+		}
+	}
+	return usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", o.algo.value,
+		strings.Join(others, ", "))
+}
+
 // A job is rows to learn from, and how.
 type job[T kernel.Float] struct {
 	*trainOptions
+	machines   int // of one class versus the rest, of which this learns one; 0 where it learns all there is
 	src        block.Source[T]
 	validation block.Source[T] // nil where there is none
 	show       func(train.Progress)
@@ -156,12 +185,55 @@ type job[T kernel.Float] struct {
 
 // run learns. It returns the model, and how it went. It neither reads files nor prints, other than by the job's functions.
 func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	how := j.whole
+	if j.classes() > 2 && !j.together() && !j.learner.multi {
+		how = j.versus
+	}
+	m, learned, err := how(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Data.Rows = j.src.Rows()
+	if m.Data.Fingerprint, err = block.Fingerprint(ctx, j.src, j.workers); err != nil {
+		return nil, nil, err
+	}
+	if j.validation != nil {
+		v := &model.Validation{Rows: j.validation.Rows()}
+		if v.Fingerprint, err = block.Fingerprint(ctx, j.validation, j.workers); err != nil {
+			return nil, nil, err
+		}
+		if v.Errors, err = errorsOf(ctx, m, j.validation, j.workers); err != nil {
+			return nil, nil, err
+		}
+		m.Training.Validation = v
+	}
+	return m, learned, nil
+}
+
+func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
+
+// whole learns by the learner alone.
+func (j *job[T]) whole(ctx context.Context) (*model.Model, *train.Result[T], error) {
 	learned, describe, err := learn[T](j.learner)(ctx, j)
 	if err != nil {
 		return nil, nil, err
 	}
+	m := j.model(learned)
+	if describe != nil {
+		describe(m)
+	}
+	return m, learned, nil
+}
+
+// model returns the model of what was learned, without the fingerprint of the data.
+func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	m := model.New(j.src.Spec(), learned.Weights)
 	m.Algorithm, m.Options = j.learner.name, j.shaping()
+	if j.classes() > 2 {
+		if m.Options.Multiclass = model.OneVersusRest; j.together() {
+			m.Options.Multiclass = model.Joint
+		}
+	}
 	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
 		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
 	if len(learned.Curve) > 0 {
@@ -170,21 +242,114 @@ func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
 		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
 	}
-	if describe != nil {
-		describe(m)
+	return m
+}
+
+// versus learns each class versus the rest, and puts the machines together.
+func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	type machine struct {
+		*model.Model
+		learned *train.Result[T]
 	}
-	m.Data.Rows = j.src.Rows()
-	if m.Data.Fingerprint, err = block.Fingerprint(ctx, j.src, j.workers); err != nil {
+	start := time.Now()
+	shared := &sharedProgress{show: j.show, of: make([]train.Progress, j.classes())}
+	machines, err := train.OneVersusRest(ctx, j.src, j.workers, !j.learner.solved, func(ctx context.Context, class, workers int) (machine, error) {
+		one, opt := *j, *j.trainOptions
+		opt.workers = workers
+		one.trainOptions, one.machines, one.src = &opt, j.classes(), train.Versus(j.src, class)
+		if j.validation != nil {
+			one.validation = train.Versus(j.validation, class)
+		}
+		if j.show != nil {
+			one.show = func(p train.Progress) { shared.report(class, p) }
+		}
+		m, learned, err := one.whole(ctx)
+		return machine{m, learned}, err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
-	if j.validation != nil {
-		v := &model.Validation{Rows: j.validation.Rows(), Errors: learned.Curve[len(learned.Curve)-1].Errors}
-		if v.Fingerprint, err = block.Fingerprint(ctx, j.validation, j.workers); err != nil {
-			return nil, nil, err
-		}
-		m.Training.Validation = v
+	all := &train.Result[T]{Converged: true, Seconds: time.Since(start).Seconds()}
+	for _, m := range machines {
+		r := m.learned
+		all.Weights = append(all.Weights, r.Weights...)
+		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
+		all.Updates += r.Updates
+		all.Loss += r.Loss
+		all.Converged = all.Converged && r.Converged
+		all.Candidates += r.Candidates
+		all.RowsScored += r.RowsScored
 	}
-	return m, learned, nil
+	if err := train.Evaluate(ctx, j.src, j.workers, all); err != nil {
+		return nil, nil, err
+	}
+	all.Margin = 0 // no machine's
+	whole := j.model(all)
+	for _, m := range machines {
+		whole.Training.Ridge = max(whole.Training.Ridge, m.Training.Ridge)
+		if o := m.Training.Optimum; o != nil {
+			if whole.Training.Optimum == nil {
+				whole.Training.Optimum = new(model.Optimum)
+			}
+			whole.Training.Optimum.Objective += o.Objective
+			whole.Training.Optimum.Gap += o.Gap
+		}
+		if v := m.Voters; v != nil {
+			if whole.Voters == nil {
+				whole.Voters = new(model.Voters)
+			}
+			whole.Voters.Sizes = append(whole.Voters.Sizes, len(v.Counts))
+			whole.Voters.Counts, whole.Voters.Weights = append(whole.Voters.Counts, v.Counts...), append(whole.Voters.Weights, v.Weights...)
+		}
+	}
+	if whole.Voters != nil {
+		*whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers)
+	}
+	return whole, all, err
+}
+
+// errorsOf counts the rows whose prediction by a model isn't their label.
+func errorsOf[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (errors int64, err error) {
+	scorer, err := predict.NewScorer[T](m, workers)
+	if err != nil {
+		return 0, err
+	}
+	positive := src.Spec().Positive
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return 0, err
+		}
+		for i, y := range b.Y {
+			if predict.Predicted(scores, i, positive) != predict.Labelled(y, len(scores), positive) {
+				errors++
+			}
+		}
+	}
+	return errors, nil
+}
+
+// A sharedProgress is how far the machines of several classes are. Its figures are sums over them.
+type sharedProgress struct {
+	mu   sync.Mutex
+	show func(train.Progress)
+	of   []train.Progress
+}
+
+func (s *sharedProgress) report(class int, p train.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[class] = p
+	all := train.Progress{Epochs: p.Epochs * int64(len(s.of)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
+	for _, p := range s.of {
+		all.Epoch += p.Epoch
+		all.Visits += p.Visits
+		all.Updates += p.Updates
+	}
+	s.show(all)
 }
 
 // shaping returns the options that have a say, for the model.
@@ -226,6 +391,9 @@ func (j *job[T]) trainer() train.Options {
 func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := j.learner.walk
 	opt.Options, opt.Margin, opt.EarlyStop = j.trainer(), j.margin, j.earlyStop
+	if j.machines > 0 {
+		opt.VoterBytes = perceptron.VoterBytes / int64(j.machines)
+	}
 	if j.has("pocket") {
 		opt.Pocket = pocket.Mode(j.pocket.value)
 	}

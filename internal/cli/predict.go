@@ -164,20 +164,21 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 
 // predictions writes the predictions of a model, block by block.
 type predictions[T kernel.Float] struct {
-	o      *predictOptions
-	spec   *block.Spec
-	scorer *predict.Scorer[T]
-	typ    arrow.DataType
-	column func(classes []int, valid []bool) arrow.Array // of the predicted classes
-	writer *dataset.Writer                               // from the first block on
-	rows   int64
+	o          *predictOptions
+	spec       *block.Spec
+	multiclass string
+	scorer     *predict.Scorer[T]
+	typ        arrow.DataType
+	column     func(classes []int, valid []bool) arrow.Array // of the predicted classes
+	writer     *dataset.Writer                               // from the first block on
+	rows       int64
 
 	drops   bool // rows with missing values get nulls
 	missing int64
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
-	p := &predictions[T]{o: o, spec: m.Spec()}
+	p := &predictions[T]{o: o, spec: m.Spec(), multiclass: m.Options.Multiclass}
 	var err error
 	if p.scorer, err = predict.NewScorer[T](m, o.workers); err != nil {
 		return nil, err
@@ -226,7 +227,8 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 		}
 	}
 	if p.o.proba {
-		for class, column := range probabilityColumns(scores[0], p.spec.Positive, valid) {
+		for class, odds := range predict.Probabilities(scores, p.spec.Positive, p.multiclass) {
+			column := floatColumn(odds, valid)
 			defer column.Release()
 			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)
 		}
@@ -369,19 +371,3 @@ func checkProba(path string, m *model.Model) error {
 
 // probabilityName is the name of the column that holds the probability of a class.
 func probabilityName(c block.Class) string { return "probability_" + c.String() }
-
-// probabilityColumns makes a column for each class, in their order.
-func probabilityColumns[T kernel.Float](scores []T, positive int, valid []bool) [2]arrow.Array {
-	var columns [2]arrow.Array
-	for class := range columns {
-		odds := slices.Clone(scores)
-		if class != positive {
-			for i, s := range odds {
-				odds[i] = -s
-			}
-		}
-		kernel.Sigmoid(odds, odds)
-		columns[class] = floatColumn(odds, valid)
-	}
-	return columns
-}

@@ -227,10 +227,10 @@ func TestPreprocessingReports(t *testing.T) {
 	}
 }
 
-// TestThreeClasses: a label of three classes is read, and the learner says that it takes two; a model of three is applied.
+// TestThreeClasses: a verb that takes two classes says so of three; a model of three is applied.
 func TestThreeClasses(t *testing.T) {
 	data := write(t, "three.parquet", col{"x", []float64{1, 2, 3}}, col{"y", []string{"a", "b", "c"}})
-	status, _, stderr := command("train", data, data, "--label", "y", "--out", filepath.Join(t.TempDir(), "m.json"))
+	status, _, stderr := command("check", data, data, "--label", "y")
 	if want := fmt.Sprintf("halfspace: %s and 1 more: column \"y\": 3 classes (\"a\", \"b\", \"c\"), training takes two: choose another "+
 		"column with --label, or keep the rows of two classes\n", data); status != exitFailed || stderr != want {
 		t.Errorf("status %d, %q, want %q", status, stderr, want)

@@ -24,6 +24,7 @@ type trainOptions struct {
 	rowOptions
 
 	algo, order, pocket, winnow, loss choice
+	multiclass                        choice
 	learner                           *learner // that algo names
 	validation                        string
 	share                             float64 // of the rows, where validation is one and used
@@ -103,6 +104,8 @@ Without --out the model is reported and thrown away.`,
 		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
 	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
 		"has weights of either sign", winnowNames()...)
+	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
+		"for learners that solve and can, else ovr", multiclassNames...)
 	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
 		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
@@ -135,6 +138,9 @@ Without --out the model is reported and thrown away.`,
 		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
 	})
 }
+
+// mostNumbers is how many classes of numbers are taken for classes without a note.
+const mostNumbers = 50
 
 func orderNames() []string {
 	var names []string
@@ -200,6 +206,9 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	if o.learner.needsBias != "" && o.data.noBias {
 		return usagef("--no-bias with --algo %s, %s: leave it out", o.algo.value, o.learner.needsBias)
 	}
+	if err := o.checkMulticlass(); err != nil {
+		return err
+	}
 	if o.earlyStop < 0 {
 		return usagef("--early-stop is %d: use 1 or more epochs, or 0 for none", o.earlyStop)
 	}
@@ -248,11 +257,20 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return err
 	}
 	defer func() { data.close() }()
-	vectors := 1
-	if n := len(data.Spec().Classes); n > 2 && o.learner.multi {
-		vectors = n
+	vectors, classes := 1, data.Spec().Classes
+	if len(classes) > 2 {
+		vectors = len(classes)
 	} else if err := train.TwoClasses(data.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+	}
+	switch {
+	case vectors == 1 && o.multiclass.value != "auto":
+		a.note("--multiclass has no effect with two classes")
+	case vectors > 1 && o.data.positive != "":
+		a.note("--positive has no effect with %d classes", vectors)
+	}
+	if vectors > mostNumbers && classes[0].Kind == block.Number {
+		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", data.Spec().Label, vectors)
 	}
 	if err := model.New(data.Spec(), make([]T, vectors*data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes

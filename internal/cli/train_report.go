@@ -32,6 +32,7 @@ type trainReport struct {
 	TrainErrors   int64             `json:"train_errors"`
 	TrainAccuracy float64           `json:"train_accuracy"`
 	Converged     bool              `json:"converged"`
+	Multiclass    string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
 	Loss          float64           `json:"loss"`
 	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
 	Radius        float64           `json:"radius"`
@@ -66,7 +67,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 	r := &trainReport{
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
-		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged,
+		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
 	}
@@ -103,6 +104,9 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	if o.learner.solved {
 		pairs = howSolved(m)
+	}
+	if m.Options.Multiclass != "" {
+		pairs = append(pairs, "classes", multiclassText(m))
 	}
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
@@ -162,8 +166,11 @@ func (r *trainReport) advice(o *trainOptions) string {
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
-	return "Not converged: no plane that separates the classes was found. More --epochs than " +
-		strconv.FormatInt(o.epochs, 10) + " may do better.\n" + adviceCheck
+	more := " More --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+	if len(r.Classes) > 2 {
+		return "Not converged: no planes that separate the classes were found." + more
+	}
+	return "Not converged: no plane that separates the classes was found." + more + "\n" + adviceCheck
 }
 
 // adviseSolver does that for learners that solve for an optimum.
@@ -179,6 +186,9 @@ func advisePerceptron(o *trainOptions, r *trainReport) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 	if o.order.value == string(train.Cyclic) {
 		advice += ", or --order shuffle if the rows are sorted"
+	}
+	if len(r.Classes) > 2 {
+		return advice + "."
 	}
 	return advice + ".\n" + adviceCheck
 }
@@ -213,6 +223,14 @@ func errorsText(errors, rows int64) string {
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
+
+// multiclassText tells how more than two classes were learned.
+func multiclassText(m *model.Model) string {
+	if m.Options.Multiclass == model.Joint {
+		return fmt.Sprintf("%d, learned together", len(m.Classes))
+	}
+	return fmt.Sprintf("%d machines, each for one versus the rest", len(m.Classes))
+}
 
 // describeClasses names the classes and tells which one is positive.
 func describeClasses(m *model.Model) string {

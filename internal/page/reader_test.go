@@ -188,7 +188,7 @@ func eachWriter(rng *rand.Rand, f func(w *chunkWriter)) {
 						continue // there are no lists of them
 					}
 					w := &chunkWriter{rng: rng, typ: t, width: 5, encoding: e, codec: c, v2: rng.IntN(2) == 0,
-						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, plainV2: rng.IntN(4) == 0, goesOn: rng.IntN(2) == 0,
+						crc: rng.IntN(2) == 0, msb: rng.IntN(3) == 0, mixed: rng.IntN(2) == 0, plainV2: rng.IntN(4) == 0, goesOn: rng.IntN(2) == 0,
 						rows: []int{3, 50, 50, 3000}[rng.IntN(4)]}
 					w.listDef = []int{0, 0, 1, 1, 2, 2}[shape]
 					w.maxDef = w.listDef + shape%2
@@ -234,39 +234,66 @@ func TestReader(t *testing.T) {
 	mem.check(t)
 }
 
-// TestSkip reads some rows of chunks and skips the others, the last one never.
+// repeated returns what makes values of size bytes by repeating, or cutting, those of a dictionary.
+func repeated(pool *Pool, size int) func(values *Buffer, n int) *Buffer {
+	return func(values *Buffer, n int) *Buffer {
+		made, old := pool.Get(n*size), len(values.Bytes)/n
+		for i := range made.Bytes {
+			made.Bytes[i] = values.Bytes[i/size*old+i%size%old]
+		}
+		return made
+	}
+}
+
+// TestSkip reads some rows of chunks and skips the others, the last one never. The values of some dictionaries are replaced.
 func TestSkip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	mem := &heap{}
 	pool := NewPool(mem)
-	skipped := 0
+	skipped, made, stopped := 0, 0, 0
 	eachWriter(rng, func(w *chunkWriter) {
 		entries := randomEntries(w, 2+rng.IntN(min(10*w.rows, 9000)))
 		c := w.write(entries)
 		want := w.wanted(entries)
 		r := NewReader(bytes.NewReader(w.out), c, pool)
 		defer r.Close()
+		size := []int{4, 8, 5}[rng.IntN(3)] // of values that are made
+		if w.rng.IntN(4) > 0 {
+			r.Convert = repeated(pool, size)
+		}
 		for at := 0; at < len(want); {
 			n := rng.IntN(min(len(want)-at, 1+rng.IntN(6000)))
 			if err := r.Skip(context.Background(), int64(n)); err != nil {
 				t.Fatalf("%+v: rows %d to %d: %v", c, at, at+n, err)
 			}
 			at, skipped = at+n, skipped+n
-			v, err := r.Read(context.Background(), 1+rng.IntN(min(len(want)-at, 1500)))
+			asked := 1 + rng.IntN(min(len(want)-at, 1500))
+			v, err := r.Read(context.Background(), asked)
 			if err != nil {
 				t.Fatalf("%+v: row %d: %v", c, at, err)
 			}
-			for i, got := range v.text(c.width()) {
-				if got != want[at+i] {
-					t.Fatalf("%+v, encoding %d: row %d is %s, want %s", c, w.encoding, at+i, got, want[at+i])
+			width := c.width()
+			if v.Made {
+				width, made = size, made+1
+			}
+			if v.Rows < asked && width > 0 && c.ListDef == 0 {
+				stopped++
+			}
+			for i, got := range v.text(width) {
+				text := want[at+i]
+				if v.Made && text != "null" {
+					text = strings.Repeat(text, 8)[:2*size]
+				}
+				if got != text {
+					t.Fatalf("%+v, encoding %d: row %d is %s, want %s", c, w.encoding, at+i, got, text)
 				}
 			}
 			at += v.Rows
 			v.Release()
 		}
 	})
-	if skipped == 0 {
-		t.Fatal("nothing was skipped")
+	if skipped == 0 || made == 0 || stopped == 0 {
+		t.Fatalf("%d rows were skipped, %d times values were made, %d times others followed", skipped, made, stopped)
 	}
 	pool.Close()
 	mem.check(t)
@@ -314,7 +341,7 @@ func TestIndices(t *testing.T) {
 			for i := range values {
 				values[i] = rng.Uint64N(uint64(size))
 			}
-			w := bits.Len(uint(size)) // of one more than there are
+			w := bits.Len(uint(size)) + rng.IntN(3) // of one more than there are
 			read := func() ([]byte, error) {
 				f := &fixedIndices{runs: runs{data: append(binary.AppendUvarint(nil, 63<<1|1), packed(values, w)...), width: w}, dict: d, width: width}
 				dst, at := make([]byte, len(values)*width), 0

@@ -125,10 +125,9 @@ func (b *booleans) fixed(dst []byte, n int) error {
 type dictionary struct {
 	data    *Buffer
 	n       int
-	width   int          // bytes of a value, 0 where they differ
-	made    bool         // by Reader.Convert
-	table   *[256]uint64 // the first values of 4 bytes, once they are looked up there
-	starts  []int32      // of values of any length; each ends 4 bytes, for a length, before the next one begins
+	width   int     // bytes of a value, 0 where they differ
+	made    bool    // by Reader.Convert
+	starts  []int32 // of values of any length; each ends 4 bytes, for a length, before the next one begins
 	longest int
 }
 
@@ -141,6 +140,7 @@ type fixedIndices struct {
 	runs
 	dict    *dictionary
 	width   int
+	table   *[256]uint64 // where short indices are looked up
 	scratch [1024]uint32
 }
 
@@ -176,7 +176,8 @@ func (f *fixedIndices) fixed(dst []byte, n int) error {
 
 // short looks up some of the next n values of 4 bytes where their indices are packed and short, and returns how many.
 func (f *fixedIndices) short(dst []byte, n int) (int, error) {
-	if f.runs.width > 8 || f.width != 4 {
+	w := f.runs.width
+	if w == 0 || w > 8 || f.width != 4 {
 		return 0, nil
 	}
 	if err := f.next(); err != nil {
@@ -185,55 +186,99 @@ func (f *fixedIndices) short(dst []byte, n int) (int, error) {
 	if f.packed == nil || f.at%8 != 0 {
 		return 0, nil
 	}
-	if f.dict.table == nil {
-		f.dict.table = newTable(As[uint32](f.dict.data.Bytes))
+	if f.table == nil {
+		f.table = f.dict.tableOf(w)
 	}
-	k, found := lookUp(As[uint32](dst)[:min(n, f.count)], f.dict.table, f.packed[f.at/8*f.runs.width:], f.runs.width)
-	if !found {
+	src := f.packed[f.at/8*w:]
+	k := min(n/8, f.count/8, (len(src)-8+w)/w) * 8 // eight at a time as long as eight bytes are there
+	if k <= 0 || beyond(src, k, w, f.dict.n) {
 		return 0, nil // gather says which one
+	}
+	if w <= 4 {
+		lookUpPairs(dst[:4*k], f.table, src, w)
+	} else {
+		lookUp(dst[:4*k], f.table, src, w)
 	}
 	f.at += k
 	f.count -= k
 	return k, nil
 }
 
-// missing is the bit of a table where the dictionary has no value.
-const missing = 1 << 32
-
-func newTable(dict []uint32) *[256]uint64 {
-	t := new([256]uint64)
+// tableOf returns the values that indices of w bits stand for: of two indices where w is at most 4, of one otherwise.
+func (d *dictionary) tableOf(w int) *[256]uint64 {
+	values, t := make([]uint64, 256), new([256]uint64) // zeros where there are none
+	for i, v := range As[uint32](d.data.Bytes[:min(4*len(values), len(d.data.Bytes))]) {
+		values[i] = uint64(v)
+	}
 	for i := range t {
-		if t[i] = missing; i < len(dict) {
-			t[i] = uint64(dict[i])
+		if t[i] = values[i]; w <= 4 {
+			t[i] = values[i&(1<<w-1)] | values[i>>w]<<32
 		}
 	}
 	return t
 }
 
-// lookUp looks up packed indices, eight at a time as long as eight bytes are there. It returns how many, and whether the
-// dictionary has all of them.
-func lookUp(dst []uint32, table *[256]uint64, src []byte, width int) (n int, found bool) {
+// beyond tells whether one of the first k packed indices, a multiple of 8, is n or greater. It adds to them what makes n
+// one bit longer than they are: to every other one at a time, so that there is room for that bit.
+func beyond(src []byte, k, width, n int) bool {
 	w := uint(width) & 15
-	mask, all := uint64(1)<<w-1, uint64(0)
-	for ; len(dst)-n >= 8 && len(src) >= 8; src, n = src[width:], n+8 {
-		v, d := binary.LittleEndian.Uint64(src), (*[8]uint32)(dst[n:])
-		x0, x1 := table[uint8(v&mask)], table[uint8(v>>w&mask)]
-		v >>= 2 * w
-		d[0], d[1] = uint32(x0), uint32(x1)
-		all |= x0 | x1
-		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
-		v >>= 2 * w
-		d[2], d[3] = uint32(x0), uint32(x1)
-		all |= x0 | x1
-		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
-		v >>= 2 * w
-		d[4], d[5] = uint32(x0), uint32(x1)
-		all |= x0 | x1
-		x0, x1 = table[uint8(v&mask)], table[uint8(v>>w&mask)]
-		d[6], d[7] = uint32(x0), uint32(x1)
-		all |= x0 | x1
+	if n >= 1<<w {
+		return false
 	}
-	return n, all&missing == 0
+	mask, add, longer, all := uint64(0), uint64(0), uint64(0), uint64(0)
+	for i := uint(0); i < 8; i += 2 {
+		mask |= (1<<w - 1) << (i * w & 63)
+		add |= (1<<w - uint64(n)) << (i * w & 63)
+		longer |= 1 << ((i + 1) * w & 63)
+	}
+	for range k / 8 {
+		v := binary.LittleEndian.Uint64(src)
+		all |= (v&mask + add) | (v>>w&mask + add)
+		src = src[width:]
+	}
+	return all&longer != 0
+}
+
+// lookUpPairs looks up packed indices of up to 4 bits, eight for each 32 bytes of dst.
+func lookUpPairs(dst []byte, pairs *[256]uint64, src []byte, width int) {
+	w := 2 * (uint(width) & 7)
+	mask := uint64(1)<<w - 1
+	for len(dst) >= 32 && len(src) >= 8 {
+		v, d := binary.LittleEndian.Uint64(src), dst[:32]
+		binary.NativeEndian.PutUint64(d, pairs[uint8(v&mask)])
+		v >>= w
+		binary.NativeEndian.PutUint64(d[8:], pairs[uint8(v&mask)])
+		v >>= w
+		binary.NativeEndian.PutUint64(d[16:], pairs[uint8(v&mask)])
+		v >>= w
+		binary.NativeEndian.PutUint64(d[24:], pairs[uint8(v&mask)])
+		dst, src = dst[32:], src[width:]
+	}
+}
+
+// lookUp looks up packed indices of up to 8 bits, eight for each 32 bytes of dst.
+func lookUp(dst []byte, table *[256]uint64, src []byte, width int) {
+	w := uint(width) & 15
+	mask := uint64(1)<<w - 1
+	for len(dst) >= 32 && len(src) >= 8 {
+		v, d := binary.LittleEndian.Uint64(src), dst[:32]
+		binary.NativeEndian.PutUint32(d, uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[4:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[8:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[12:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[16:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[20:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[24:], uint32(table[uint8(v&mask)]))
+		v >>= w
+		binary.NativeEndian.PutUint32(d[28:], uint32(table[uint8(v&mask)]))
+		dst, src = dst[32:], src[width:]
+	}
 }
 
 func gather[V uint32 | uint64](dst, dict []V, indices []uint32) error {

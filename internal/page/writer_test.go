@@ -30,6 +30,7 @@ type chunkWriter struct {
 	crc      bool
 	msb      bool // levels in the deprecated encoding
 	rows     int  // about so many in a page
+	mixed    bool // some pages are PLAIN beside a dictionary
 	goesOn   bool // the first value of a page may begin like the last of the page before (PARQUET-246)
 
 	last         []byte // value in deltaByteArray
@@ -60,7 +61,12 @@ func (w *chunkWriter) write(entries []entry) Chunk {
 		for w.v2 && n < len(rest) && rest[n].rep != 0 { // such pages begin with a row
 			n++
 		}
+		encoding := w.encoding
+		if w.mixed && w.dict != nil && w.rng.IntN(3) == 0 {
+			w.encoding = plain
+		}
 		w.dataPage(rest[:n])
+		w.encoding = encoding
 		rest = rest[n:]
 	}
 	return Chunk{Type: w.typ, Width: w.width, MaxDef: w.maxDef, ListDef: w.listDef, Codec: w.codec, Size: int64(len(w.out)),

@@ -48,7 +48,7 @@ type Result[T kernel.Float] struct {
 	Expansion *model.Expansion
 	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
 
-	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta
+	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta, times the row's weight
 	GramSeconds float64 // of Seconds, what the matrix of all inner products took
 	Computed    int64   // rows of inner products that were computed, some more than once if the memory was short of them
 }
@@ -69,6 +69,8 @@ func Bytes[T kernel.Float](rows int) int64 {
 // 1958; Aizerman, Braverman & Rozonoer 1964 with a kernel k). In the order of opt it makes the mistakes that the perceptron makes
 // on weights, w = sum of alpha_i y_i x_i, and it stops by the same rules; see package perceptron. Voted and averaged forms are
 // those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
+//
+// A row's weight multiplies what it adds to its alpha, and its share of the loss; rows that weigh 0 change nothing.
 //
 // The scores of all rows are kept up to date, so that a visit is a look at a score, and a mistake adds a row of the matrix of
 // k(x_i, x_j) + 1 to them. That matrix is computed first if it fits in opt.Memory; if not, a gram.RowCache computes its rows when
@@ -201,6 +203,13 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
 	}
+	if l.opt.Form == Voted && l.weigh != nil {
+		var steps []T
+		for _, i := range support {
+			steps = append(steps, l.step(i))
+		}
+		e.Steps = model.Pack(steps)
+	}
 	r.Expansion = e
 }
 
@@ -220,7 +229,7 @@ func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
 	}
 	out := make([]float64, len(support))
 	for k, i := range support {
-		out[k] = float64(m.y[i]) * float64(l.eta) * (float64(sums[i]) / over)
+		out[k] = float64(m.y[i]) * float64(l.step(i)) * (float64(sums[i]) / over)
 	}
 	return out
 }
@@ -300,7 +309,7 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
 				margin = min(margin, right)
-				r.Loss += max(0, -right)
+				r.Loss += float64(max(0, -right) * b.Weight(i))
 			}
 		}
 		if r.Expansion == nil {

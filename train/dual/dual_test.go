@@ -82,12 +82,16 @@ func testPrimal[T kernel.Float](t *testing.T) {
 	for _, c := range []struct {
 		rows, features int
 		flips          float64
-	}{{1, 1, 0}, {300, 4, 0}, {700, 6, 0.1}, {4500, 3, 0.02}} {
+		weighted       bool
+	}{{1, 1, 0, false}, {300, 4, 0, false}, {700, 6, 0.1, false}, {4500, 3, 0.02, false}, {300, 4, 0, true}, {700, 6, 0.1, true}} {
 		x, y := noisy(c.rows, c.features, c.flips, 3)
 		for i, order := range train.Orders {
 			d := testrows.Dense[T](x, y, i%2 == 0)
 			if i%2 == 1 {
 				d = testrows.Sparse(d)
+			}
+			if c.weighted {
+				d = testrows.Weighted(d, wholes)
 			}
 			for _, limit := range []int64{0, 1, 17} {
 				opt := train.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
@@ -115,6 +119,9 @@ func testPrimal[T kernel.Float](t *testing.T) {
 						if k < c.features {
 							v = x[r][k]
 						}
+						if c.weighted {
+							v *= wholes(r)
+						}
 						sums[k] += float64(n) * y[r] * v
 					}
 				}
@@ -128,12 +135,16 @@ func testPrimal[T kernel.Float](t *testing.T) {
 	}
 }
 
+// wholes are weights of rows, some of them 0.
+func wholes(r int) float64 { return float64(r * 7 % 5) }
+
 // A literal training follows Freund and Schapire's listing: a list of machines v_k, each with the number c_k of visits that it
 // survived, and predictions that sum them all up.
 type literal struct {
 	k        func(x, z []float64) float64
 	x        [][]float64
 	y        []float64
+	weight   func(row int) float64
 	mistakes []int // rows, in order
 	survived []float64
 }
@@ -143,11 +154,11 @@ func (l *literal) train(epochs int) {
 		for i, x := range l.x {
 			s := 0.0
 			for _, j := range l.mistakes {
-				s += l.y[j] * l.k(l.x[j], x)
+				s += l.weight(j) * l.y[j] * l.k(l.x[j], x)
 			}
-			if l.y[i]*s <= 0 {
+			if l.y[i]*s <= 0 && l.weight(i) > 0 {
 				l.mistakes, l.survived = append(l.mistakes, i), append(l.survived, 1)
-			} else {
+			} else if len(l.survived) > 0 {
 				l.survived[len(l.survived)-1]++
 			}
 		}
@@ -157,7 +168,7 @@ func (l *literal) train(epochs int) {
 func (l *literal) score(form Form, x []float64) float64 {
 	s, score, visits := 0.0, 0.0, 0.0
 	for k, j := range l.mistakes {
-		s += l.y[j] * l.k(l.x[j], x)
+		s += l.weight(j) * l.y[j] * l.k(l.x[j], x)
 		visits += l.survived[k]
 		switch {
 		case form == Averaged:
@@ -186,12 +197,16 @@ func dot(x, z []float64) (s float64) {
 func TestForms(t *testing.T) {
 	x, y := noisy(200, 4, 0.1, 11)
 	probes, _ := noisy(50, 4, 0, 12)
-	for _, bias := range []bool{true, false} {
-		one := 0.0
+	for i := range 4 {
+		bias, weighted, one := i%2 == 0, i > 1, 0.0
 		if bias {
 			one = 1
 		}
-		d := testrows.Dense[float64](x, y, bias)
+		d, weight := testrows.Dense[float64](x, y, bias), func(int) float64 { return 1 }
+		if weighted {
+			weight = func(r int) float64 { return wholes(r + 1) } // the first row counts from the first visit on
+			d = testrows.Weighted(d, weight)
+		}
 		for _, c := range []struct {
 			kernel model.Kernel
 			k      func(x, z []float64) float64
@@ -203,7 +218,7 @@ func TestForms(t *testing.T) {
 				return math.Exp(-0.3*(dot(x, x)+dot(z, z)-2*dot(x, z))) + one
 			}},
 		} {
-			l := &literal{k: c.k, x: x, y: y}
+			l := &literal{k: c.k, x: x, y: y, weight: weight}
 			l.train(3)
 			n := make([]int64, len(x))
 			for _, j := range l.mistakes {
@@ -221,7 +236,7 @@ func TestForms(t *testing.T) {
 					if (s > 0) != (y[i] > 0) {
 						errors++
 					}
-					loss += max(0, -y[i]*s)
+					loss += weight(i) * max(0, -y[i]*s)
 				}
 				if r.Errors != errors || form != Voted && math.Abs(r.Loss-loss) > 1e-9*loss {
 					t.Errorf("%s: %d errors, loss %v, want %d, %v", what, r.Errors, r.Loss, errors, loss)
@@ -243,7 +258,7 @@ func (l *literal) checkNorm(t *testing.T, what string, form Form, r *Result[floa
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {
 		for _, j := range l.mistakes {
-			want += l.y[i] * l.y[j] * l.k(l.x[i], l.x[j])
+			want += l.weight(i) * l.weight(j) * l.y[i] * l.y[j] * l.k(l.x[i], l.x[j])
 		}
 	}
 	for _, x := range l.x {

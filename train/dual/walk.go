@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -26,6 +27,7 @@ type learner[T kernel.Float] struct {
 	opt      Options
 	mercer   gram.Mercer
 	eta      T
+	weigh    []float64 // the rows' weights; nil if each weighs 1
 	n        int
 	machines []*machine[T] // one for two classes, else one for each
 	whole    *gram.Symmetric[T]
@@ -37,7 +39,7 @@ type learner[T kernel.Float] struct {
 // A machine tells one class from the others.
 type machine[T kernel.Float] struct {
 	y      []T // -1 and +1
-	scores []T // of all rows
+	scores []T // of all rows; NaN for those that weigh 0, which are never wrong
 
 	lacks     updates[T] // what the scores of rows outside of the window still lack, in the order of mistakes
 	mistakes  []mistake
@@ -76,6 +78,14 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			if copy(own, b.Y); classes > 1 {
 				train.Relabel(own, own, c)
 			}
+			for i := range own {
+				if b.Weight(i) == 0 {
+					m.scores[int(b.First)+i] = T(math.NaN())
+				}
+			}
+			if c == 0 {
+				l.weigh = append(l.weigh, b.W...)
+			}
 		}
 		l.machines = append(l.machines, m)
 	}
@@ -86,6 +96,14 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 	}
 	l.multiplied = time.Now()
 	return l, nil
+}
+
+// step returns what a mistake adds to the alpha of row i.
+func (l *learner[T]) step(i uint32) T {
+	if l.weigh == nil {
+		return l.eta
+	}
+	return T(float64(l.eta) * l.weigh[i])
 }
 
 // multiply computes the inner products of all rows, if there is room for them.
@@ -227,7 +245,7 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 				m.visits++
 				m.quiet = 0
 				m.mistakes = append(m.mistakes, mistake{uint32(i), m.visits})
-				l.update(m, l.eta*m.y[i], g, hot)
+				l.update(m, l.step(uint32(i))*m.y[i], g, hot)
 				m.done = int64(len(m.mistakes)) == l.opt.MaxUpdates
 				l.seek(m, rows, at+1, to)
 			}

@@ -1,10 +1,12 @@
-// Package lda trains linear classifiers of two classes by linear discriminant analysis.
+// Package lda trains linear classifiers by linear discriminant analysis.
 package lda
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"halfspace/block"
@@ -13,24 +15,47 @@ import (
 	"halfspace/train"
 )
 
+// A Solver is what Train computes.
+type Solver string
+
+const (
+	Cholesky Solver = "cholesky" // the weights
+	Eigen    Solver = "eigen"    // and the discriminant directions
+)
+
+// Solvers lists every solver, the default first.
+var Solvers = []Solver{Cholesky, Eigen}
+
+// LedoitWolf is the value of Options.Shrinkage with which it is estimated.
+const LedoitWolf = -1
+
 // Options are the options of Train. Of train.Options it uses Workers and Progress.
 type Options struct {
 	train.Options
+	Solver    Solver  // Cholesky
+	Shrinkage float64 // from 0 to 1, the share that a multiple of the identity gets in the covariance; or LedoitWolf
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows, one or two; Loss isn't defined and is 0.
+// Epochs are passes over the rows; Loss isn't defined and is 0.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact []float64    // the weights, one for each column of the data, the bias last where there is one
-	Means [2][]float64 // of each feature, of the rows labelled -1 and of those labelled +1
-	Ridge float64      // what the scaled diagonal of the scatter took to be regular, see dense.Factorise; 0 if nothing
+	Exact []float64   // the weights, one for each column of the data, the bias last where there is one; of more than two classes so for each
+	Means [][]float64 // of each feature, for each class: of two, of the rows labelled -1 and of those labelled +1
+	Ridge float64     // what the scaled diagonal of the scatter took to be regular, see dense.Factorise; 0 if nothing
+
+	Shrinkage []float64 // of LedoitWolf, the share for each class
+
+	// Of the solver Eigen: the directions v, a number for each feature, in which classes differ most for the deviation within them, the
+	// most telling first, and each one's share in what they tell. A row's coordinate is v.x.
+	Projection [][]float64
+	Explained  []float64
 }
 
 // maxColumns keeps the scatter matrix within 1 GiB.
 const maxColumns = 1 << 14
 
-// Train computes Fisher's discriminant of rows with labels y of -1 and +1.
+// Train computes Fisher's discriminant of rows with labels y of -1 and +1, or of class numbers where there are more than two.
 //
 // Objective: the direction w in which the means of the classes are farthest from each other, in units of the deviation within
 // classes: it maximises (w.(m1 - m0))^2 / (w' S w), with the means m1 and m0 of the rows labelled +1 and -1, and S the covariance
@@ -40,27 +65,47 @@ const maxColumns = 1 << 14
 // Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2: w.x + b is the
 // logarithm of the odds of +1 for classes that are normal with equal covariances and as frequent as among the rows (Hastie,
 // Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3), so that 1/(1 + e^-(w.x+b)) is the
-// probability. Without a bias column, b is left out.
+// probability. Of K > 2 classes each has w_k = S^-1 (m_k - m), m being the mean of all rows, and b_k = log(n_k/n) - w_k.(m_k + m)/2.
+// The differences of their scores are logarithms of odds again: those of the discriminant functions with S^-1 m_k, from which the
+// same function is taken for each class. Without a bias column, b is left out.
+//
+// With shrinkage a, S is (1-a) S + a trace(S)/d I for d features. LedoitWolf takes for each class, with its deviations as
+// units, the share that makes the expected squared error of its covariance least as far as its rows tell (Ledoit and Wolf, "A
+// Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5), as scikit-learn does, and S is the
+// mean of the classes' shrunk covariances by their number of rows.
+//
+// The directions of Eigen are the first eigenvectors v of B v = e S v, where B is the covariance between classes, the sum of
+// (m_k - m)(m_k - m)' n_k/n: as many as the means span, K-1 at most. Each has v'Sv = 1, and the last class on its greater side.
+// Since B = M M' with one column for each class, they are M's combinations S^-1 M u with the eigenvectors u of the K x K matrix
+// M' S^-1 M. Their eigenvalues as shares of the sum are Explained. Of two classes there is one direction, that of w.
 //
 // One pass adds up X'X and the sums of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. Where that would cancel more than six
 // of sixteen digits, the mean of a feature being more than a thousand of its deviations from zero, the pass is repeated with that
-// mean taken from the rows, which changes S in nothing but rounding. Cholesky's factor solves for w. Where S is singular, as
-// with a column twice, a small ridge makes it regular.
+// mean taken from the rows, which changes S in nothing but rounding. LedoitWolf makes a pass for each class and one more. Cholesky's
+// factor solves for w. Where S is singular, as with a column twice, a small ridge makes it regular.
+//
+// A row of weight k counts as k rows, also where LedoitWolf asks how many there are.
 //
 // All is float64, in the order of packages gram and dense within a run, and then over runs in row order: the result depends neither
-// on opt.Workers nor on the source's kind. Errors: no rows, another number of classes than two, a class without rows, no feature
-// that varies within a class, features that overflow, too many columns, whatever src fails with, and ctx's error.
+// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, a class without rows, no
+// feature that varies within a class, features that overflow, too many columns, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
+	if opt.Solver != "" && !slices.Contains(Solvers, opt.Solver) {
+		return nil, fmt.Errorf("unknown solver %q: use one of %v", opt.Solver, Solvers)
+	}
+	if a := opt.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
+		return nil, fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
+	}
 	spec := src.Spec()
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
 	}
-	if err := train.TwoClasses(spec); err != nil {
-		return nil, err
+	if len(spec.Classes) < 2 {
+		return nil, train.TwoClasses(spec)
 	}
 	if spec.Cols() > maxColumns {
 		return nil, fmt.Errorf("%d columns are too many for lda, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
@@ -73,80 +118,154 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		}
 	}
 	report(0)
-	m, err := sum(ctx, src, opt.Workers)
+	m, err := sum(ctx, src, opt.Workers, all)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result[T]{}
 	r.Epochs = 1
 	report(1)
+	if err := m.check(spec); err != nil {
+		return nil, err
+	}
 	shift := make([]float64, len(spec.Features))
 	if far := m.far(len(shift)); far != nil {
 		for i, v := range far {
 			shift[i] = float64(T(v))
 		}
-		if m, err = sum(ctx, shifted[T]{src, shift}, opt.Workers); err != nil {
+		src = shifted[T]{src, shift}
+		if m, err = sum(ctx, src, opt.Workers, all); err != nil {
 			return nil, err
 		}
 		r.Epochs = 2
 		report(2)
 	}
-	if err := r.discriminate(m, shift, spec); err != nil {
-		return nil, err
+	s, varies := m.covariance(len(shift))
+	if !varies {
+		return nil, errors.New("no feature varies within a class: lda has nothing to measure their distance by; learn with a perceptron")
 	}
+	if opt.Shrinkage == LedoitWolf {
+		passes := func() { r.Epochs++; report(r.Epochs) }
+		if s, r.Shrinkage, err = ledoitWolf(ctx, src, opt.Workers, m, passes); err != nil {
+			return nil, err
+		}
+	} else if opt.Shrinkage > 0 {
+		shrink(s, len(shift), opt.Shrinkage)
+	}
+	var factor *dense.Factor
+	if factor, r.Ridge = dense.Factorise(s, len(shift)); factor == nil {
+		return nil, train.TooLarge[T]()
+	}
+	r.discriminate(m, factor, shift, spec, opt.Solver == Eigen)
 	r.Visits, r.Converged = r.Epochs*src.Rows(), true
 	r.Seconds = time.Since(start).Seconds()
+	if s, ok := src.(shifted[T]); ok {
+		src = s.Source
+	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// discriminate computes the weights from the moments of rows from which shift was taken.
-func (r *Result[T]) discriminate(m *moments, shift []float64, spec *block.Spec) error {
+// check returns an error if a class has no rows.
+func (m *moments) check(spec *block.Spec) error {
 	for class, n := range m.n {
 		if n == 0 {
-			name := spec.Classes[spec.Positive]
-			if class == 0 {
-				name = spec.Classes[1-spec.Positive]
+			name := spec.Classes[class]
+			if len(m.n) == 2 && spec.Positive == 0 {
+				name = spec.Classes[1-class]
 			}
-			return fmt.Errorf("column %q: no row is of the class %s, training takes two classes: add rows of it", spec.Label, name)
+			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.n))
 		}
-	}
-	d := len(spec.Features)
-	s, varies := m.covariance(d)
-	if !varies {
-		return errors.New("no feature varies within a class: lda has nothing to measure their distance by; learn with a perceptron")
-	}
-	var factor *dense.Factor
-	if factor, r.Ridge = dense.Factorise(s, d); factor == nil {
-		return train.TooLarge[T]()
-	}
-	m0, m1 := m.means(0), m.means(1)
-	diff := make([]float64, d)
-	for i := range diff {
-		diff[i] = m1[i] - m0[i]
-	}
-	r.Exact = factor.Solve(diff)
-	middle := make([]float64, d)
-	for i, v := range shift {
-		middle[i] = float64((m0[i]+m1[i])/2) + v
-		m0[i] += v
-		m1[i] += v
-	}
-	r.Means = [2][]float64{m0, m1}
-	if spec.Bias {
-		r.Exact = append(r.Exact, logRatio(m.n[1], m.n[0])-kernel.Dot(r.Exact, middle))
-	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
 	}
 	return nil
 }
 
-// logRatio returns log(a/b), by the kernel, which has the same bits everywhere.
-func logRatio(a, b int64) float64 {
-	if a < b {
-		return -logRatio(b, a)
+// discriminate computes the weights, and the projection if asked for, from the moments of rows from which shift was taken.
+func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float64, spec *block.Spec, project bool) {
+	d, k := len(shift), len(m.n)
+	var weights [][]float64 // S^-1 (m_k - m)
+	from := make([][]float64, k)
+	centre := m.centre(d)
+	for class := range k {
+		from[class] = m.means(class)[:d]
+		means := make([]float64, d)
+		for i, v := range from[class] {
+			means[i] = v + shift[i]
+			from[class][i] -= centre[i]
+		}
+		r.Means = append(r.Means, means)
+		weights = append(weights, factor.Solve(from[class]))
 	}
-	x := []float64{float64(a-b) / float64(b)}
+	if project {
+		r.project(m, from, weights)
+	}
+	if k == 2 {
+		m0, m1 := m.means(0), m.means(1)
+		diff, middle := make([]float64, d), make([]float64, d)
+		for i := range diff {
+			diff[i] = m1[i] - m0[i]
+			middle[i] = float64((m0[i]+m1[i])/2) + shift[i]
+		}
+		r.Exact = factor.Solve(diff)
+		if spec.Bias {
+			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-kernel.Dot(r.Exact, middle))
+		}
+	} else {
+		for class, w := range weights {
+			middle := make([]float64, d)
+			for i, v := range from[class] {
+				middle[i] = float64(v/2) + centre[i] + shift[i]
+			}
+			r.Exact = append(r.Exact, w...)
+			if spec.Bias {
+				r.Exact = append(r.Exact, log(m.n[class], m.rows())-kernel.Dot(w, middle))
+			}
+		}
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+}
+
+// project computes the directions from the means less that of all rows, and their products with S^-1.
+func (r *Result[T]) project(m *moments, from, weights [][]float64) {
+	k, d := len(from), len(from[0])
+	root := make([]float64, k)
+	var g []float64 // M' S^-1 M
+	for i := range k {
+		root[i] = math.Sqrt(m.n[i] / m.rows())
+		for j := range i + 1 {
+			g = append(g, float64(root[i]*root[j])*kernel.Dot(from[i], weights[j]))
+		}
+	}
+	values, vectors := dense.Eigen(g, k)
+	sum := 0.0
+	for j, value := range values[:min(k-1, d)] {
+		if !(value > float64(k)*1e-14*values[0]) {
+			break
+		}
+		sum += value
+		v := make([]float64, d)
+		for class, u := range vectors[j] {
+			kernel.Axpy(u*root[class]/math.Sqrt(value), weights[class], v)
+		}
+		if kernel.Dot(v, from[k-1]) < 0 {
+			for i := range v {
+				v[i] = -v[i]
+			}
+		}
+		r.Projection, r.Explained = append(r.Projection, v), append(r.Explained, value)
+	}
+	for j := range r.Explained {
+		r.Explained[j] /= sum
+	}
+}
+
+// log returns log(a/b), by the kernel, which has the same bits everywhere.
+func log(a, b float64) float64 {
+	if a < b {
+		return -log(b, a)
+	}
+	x := []float64{(a - b) / b}
 	kernel.Log1p(x, x)
 	return x[0]
 }

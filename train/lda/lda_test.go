@@ -152,17 +152,26 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	for _, c := range []struct {
-		n, d   int
-		offset float64
-	}{{50, 1, 0}, {9000, 5, 0}, {9000, 5, 3000}, {4200, 40, 0}} {
+		n, d, classes int
+		offset        float64
+		opt           Options
+	}{{50, 1, 2, 0, Options{}}, {9000, 5, 2, 0, Options{}}, {9000, 5, 2, 3000, Options{}}, {4200, 40, 2, 0, Options{Solver: Eigen}},
+		{9000, 5, 4, 3000, Options{Shrinkage: LedoitWolf, Solver: Eigen}}, {500, 3, 40, 0, Options{Shrinkage: 0.1, Solver: Eigen}}} {
 		x, y := draw(c.n, c.d, c.offset, 1)
 		d := testrows.Dense[float32](x, y, true)
+		if c.classes > 2 {
+			for i := range y {
+				y[i] = float64(i * 7 % 41 % c.classes)
+			}
+			d = testrows.Classes[float32](x, y, c.classes, true)
+		}
 		var want *Result[float32]
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
 			for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
 				for _, workers := range []int{1, 2, 3, 8} {
-					got, err := Train(context.Background(), src, Options{train.Options{Workers: workers}})
+					c.opt.Workers = workers
+					got, err := Train(context.Background(), src, c.opt)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -171,7 +180,7 @@ func TestIdentity(t *testing.T) {
 						want = got
 					}
 					if !reflect.DeepEqual(got, want) {
-						t.Fatalf("%d x %d, %v, %T, %d workers: %+v, want %+v", c.n, c.d, level, src, workers, got, want)
+						t.Fatalf("%+v, %v, %T, %d workers: %+v, want %+v", c, level, src, workers, got, want)
 					}
 				}
 			}
@@ -226,6 +235,14 @@ func TestSingular(t *testing.T) {
 	}
 }
 
+// make01 returns labels of -1 and +1 as class numbers.
+func make01(y []float64) (classes []float64) {
+	for _, v := range y {
+		classes = append(classes, (v+1)/2)
+	}
+	return classes
+}
+
 func TestErrors(t *testing.T) {
 	x, y := draw(100, 2, 0, 1)
 	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
@@ -246,10 +263,14 @@ func TestErrors(t *testing.T) {
 		src  *block.Data[float32]
 		opt  Options
 	}{
-		{"workers is -1", with(same), Options{train.Options{Workers: -1}}},
+		{"workers is -1", with(same), Options{Options: train.Options{Workers: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
+		{"no labels", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"no row is of the class 2, training takes 3 classes", testrows.Classes[float32](x, make01(y), 3, true), Options{}},
+		{`unknown solver "svd"`, with(same), Options{Solver: "svd"}},
+		{"shrinkage is 1.5", with(same), Options{Shrinkage: 1.5}},
+		{"shrinkage is NaN", with(same), Options{Shrinkage: math.NaN()}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
 		{"no row is of the class -1", with(spoilt(func(b *block.Block[float32]) {
 			for i := range b.Y {

@@ -13,34 +13,48 @@ import (
 	"halfspace/train"
 )
 
-// moments are sums over rows: of the products of columns, and for each class the number of rows and the columns' sums.
+// moments are sums over rows: of the products of columns, and for each class the rows' weights and the columns' sums.
 type moments struct {
 	products *gram.Symmetric[float64]
 	classes
 }
 
 type classes struct {
-	n        [2]int64
-	sums     [2][]float64
+	n        []float64 // the number of rows, each counting as often as it weighs
+	sums     [][]float64
 	noLabels bool
 }
 
-// sum computes the moments in one pass.
-func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (*moments, error) {
-	cols := src.Spec().Cols()
+// classOf returns the number of the class of a label, or -1 if that is no label.
+func classOf[T kernel.Float](y T, classes int) int {
+	if classes == 2 {
+		if y > 0 {
+			return 1
+		}
+		return 0
+	}
+	if class := int(y); class >= 0 && class < classes {
+		return class
+	}
+	return -1
+}
+
+// sum computes the moments in one pass, of only one class if one is named.
+func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
+	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewSymmetric[float64](cols, gram.Packed)
 	if err != nil {
 		return nil, err
 	}
-	m := &moments{products: products, classes: classes{sums: [2][]float64{make([]float64, cols), make([]float64, cols)}}}
-	panels := sync.Pool{New: func() any { return dense.NewPanel[T](cols, 2) }}
+	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
+	for class := range k {
+		m.sums[class] = make([]float64, cols)
+	}
+	panels := sync.Pool{New: func() any { return dense.NewPanel[T](cols, k) }}
 	part := func(run block.Run[T], s []float64) classes {
-		for i := range s {
-			s[i] = 1
-		}
 		p := panels.Get().(*dense.Panel[T])
 		defer panels.Put(p)
-		return sumClasses(p, run)
+		return sumClasses(p, run, s, k, only)
 	}
 	if err := train.Scatter(ctx, products, src, workers, part, m.add); err != nil {
 		return nil, err
@@ -51,26 +65,50 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers int) 
 	return m, nil
 }
 
-// sumClasses computes the sums of the classes over the rows of a run.
-func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T]) (c classes) {
+const all = -1 // classes
+
+// sumClasses computes the sums of the classes over the rows of a run, and sets s to their weights in the products.
+func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T], s []float64, k, only int) classes {
+	c := classes{n: make([]float64, k), sums: make([][]float64, k)}
+	clear(s)
 	if run.Y == nil {
 		c.noLabels = true
 		return c
 	}
+	factors := p.Factors()
+	var set [dense.PanelRows]int // the factor of each row that isn't 0
+	for i := range set {
+		set[i] = i * dense.PanelCols
+	}
+	defer func() {
+		for _, i := range set {
+			factors[i] = 0
+		}
+	}()
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
 		p.Load(run.Slice(lo, hi))
 		for i, y := range run.Y[lo:hi] {
-			f, class := p.Factors()[i*dense.PanelCols:], 0
-			if y > 0 {
-				class = 1
+			factors[set[i]] = 0
+			class := classOf(y, k)
+			if class < 0 {
+				c.noLabels = true
+				continue
 			}
-			f[class], f[1-class] = 1, 0
-			c.n[class]++
+			if only != all && class != only {
+				continue
+			}
+			set[i] = class/dense.PanelCols*dense.PanelRows*dense.PanelCols + i*dense.PanelCols + class%dense.PanelCols
+			weight := 1.0
+			if run.W != nil {
+				weight = run.W[lo+i]
+			}
+			factors[set[i]], s[lo+i] = weight, weight
+			c.n[class] += weight
 		}
 		p.Add()
 	}
-	for class := range c.sums {
+	for class := range k {
 		c.sums[class] = p.Take(class, nil)
 	}
 	return c
@@ -86,11 +124,21 @@ func (c *classes) add(d classes) {
 	c.noLabels = c.noLabels || d.noLabels
 }
 
-// means returns the mean of each column in a class.
+// rows returns the number of rows of all classes.
+func (c *classes) rows() (n float64) {
+	for _, v := range c.n {
+		n += v
+	}
+	return n
+}
+
+// means returns the mean of each column in a class, zeros if it has no rows.
 func (m *moments) means(class int) []float64 {
 	means := make([]float64, len(m.sums[class]))
 	for i, v := range m.sums[class] {
-		means[i] = v / float64(m.n[class])
+		if m.n[class] > 0 {
+			means[i] = v / m.n[class]
+		}
 	}
 	return means
 }
@@ -98,13 +146,17 @@ func (m *moments) means(class int) []float64 {
 // covariance returns the covariance within classes of the first d columns, the rows of its lower triangle, and whether some
 // column varies. A variance that rounding makes negative is 0.
 func (m *moments) covariance(d int) (s []float64, varies bool) {
-	n := float64(m.n[0] + m.n[1])
-	m0, m1 := m.means(0), m.means(1)
+	n := m.rows()
+	means := make([][]float64, len(m.n))
+	for class := range means {
+		means[class] = m.means(class)
+	}
 	for i := range d {
 		for j := range i + 1 {
 			v := m.products.At(i, j)
-			v = math.FMA(-m.sums[0][i], m0[j], v)
-			v = math.FMA(-m.sums[1][i], m1[j], v)
+			for class, means := range means {
+				v = math.FMA(-m.sums[class][i], means[j], v)
+			}
 			if i == j {
 				v = max(0, v)
 				varies = varies || v != 0
@@ -115,21 +167,30 @@ func (m *moments) covariance(d int) (s []float64, varies bool) {
 	return s, varies
 }
 
+// centre returns the mean of the first d columns over all rows.
+func (m *moments) centre(d int) []float64 {
+	means := make([]float64, d)
+	for i := range means {
+		for class := range m.sums {
+			means[i] += m.sums[class][i]
+		}
+		means[i] /= m.rows()
+	}
+	return means
+}
+
 // far returns the means of those of the first d columns whose variance within classes would lose more than six digits to them,
 // and zeros for the others; or nil if there is none.
 func (m *moments) far(d int) []float64 {
-	if m.n[0] == 0 || m.n[1] == 0 {
-		return nil
-	}
 	var means []float64
 	s, _ := m.covariance(d)
-	n := float64(m.n[0] + m.n[1])
+	n, centre := m.rows(), m.centre(d)
 	for i := range d {
 		if all := m.products.At(i, i) / n; s[i*(i+1)/2+i] < 1e-6*all {
 			if means == nil {
 				means = make([]float64, d)
 			}
-			means[i] = (m.sums[0][i] + m.sums[1][i]) / n
+			means[i] = centre[i]
 		}
 	}
 	return means
@@ -149,7 +210,7 @@ func (s shifted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 				return
 			}
 			c := block.New[T](b.First, b.Len(), b.Cols)
-			c.Y = b.Y
+			c.Y, c.W = b.Y, b.W
 			if b.Sparse == nil {
 				copy(c.X, b.X)
 			}

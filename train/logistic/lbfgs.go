@@ -28,33 +28,45 @@ type scaling struct {
 // scaling computes it in a pass over the rows: scale[i]^2 is the diagonal of the Hessian at zeros, l2 and, of K classes, 1/K (1 - 1/K)
 // times n times the variance of the column.
 func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
-	type moments struct{ sums, squares []float64 }
+	type moments struct {
+		sums, squares []float64
+		n             float64 // the sum of the rows' weights
+	}
 	part := func(run block.Run[T]) moments {
-		m := moments{make([]float64, p.cols), make([]float64, p.cols)}
+		m := moments{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 		for r := range run.Len() {
+			weight := 1.0
+			if run.W != nil {
+				weight = run.W[r]
+			}
+			m.n += weight
 			if run.Sparse != nil {
 				columns, values := run.Sparse.Row(r)
 				for k, c := range columns {
 					v := float64(values[k])
-					m.sums[c] += v
-					m.squares[c] = math.FMA(v, v, m.squares[c])
+					m.sums[c] = math.FMA(weight, v, m.sums[c])
+					m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
 				}
 				continue
 			}
 			for c, x := range run.X[r*run.Stride:][:p.cols] {
 				v := float64(x)
-				m.sums[c] += v
-				m.squares[c] = math.FMA(v, v, m.squares[c])
+				m.sums[c] = math.FMA(weight, v, m.sums[c])
+				m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
 			}
 		}
 		return m
 	}
-	all := moments{make([]float64, p.cols), make([]float64, p.cols)}
+	all := moments{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 	err := block.ReduceRuns(ctx, p.src, p.workers, part, func(m moments) {
 		kernel.Axpy(1, m.sums, all.sums)
 		kernel.Axpy(1, m.squares, all.squares)
+		all.n += m.n
 	})
-	n, k := float64(p.src.Rows()), float64(max(2, p.vectors))
+	n, k := all.n, float64(max(2, p.vectors))
+	if err == nil && n == 0 {
+		err = errWeightless
+	}
 	bound := (1 - 1/k) / k
 	s := &scaling{mean: make([]float64, p.cols), scale: make([]float64, p.cols), bias: -1}
 	if p.src.Spec().Bias {

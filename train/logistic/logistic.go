@@ -18,7 +18,7 @@ import (
 type Solver string
 
 const (
-	Auto   Solver = "auto"   // Newton of two classes and up to 400 columns, else LBFGS
+	Auto   Solver = "auto"   // Newton of two classes and up to 256 columns, else LBFGS
 	Newton Solver = "newton" // few passes with the matrix of second derivatives, and standard errors; of two classes
 	LBFGS  Solver = "lbfgs"  // any number of columns
 	SGD    Solver = "sgd"    // near to the optimum in few passes
@@ -51,6 +51,8 @@ type Result[T kernel.Float] struct {
 var ErrSeparable = errors.New("a plane separates the classes, so that the loss has no minimum and weights grow without end: " +
 	"set l2 above 0, such as 1, or learn with a perceptron")
 
+var errWeightless = errors.New("every row weighs 0: there is nothing to learn from")
+
 const (
 	tolerance  = 1e-6    // of Newton's Gradient
 	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
@@ -60,7 +62,7 @@ const (
 	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
-	widest     = 400 // columns up to which Newton's method is chosen
+	widest     = 256 // columns up to which Newton's method is chosen
 
 	lbfgsEpochs = 1000 // its default: few passes are the rule, but many may be needed, as with features that nearly depend on each other
 )
@@ -95,6 +97,8 @@ const (
 // the norm of the gradient in those variables is 1e-10 of that at zeros, or when rounding allows no further step.
 //
 // SGD visits rows in their order in batches; see descend.
+//
+// A row of weight k counts as k rows, in the sums, the loss of the result and the standard errors; in SGD, its step is k times as long.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
 // opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable (where classes

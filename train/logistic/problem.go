@@ -69,6 +69,9 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
 	}
+	if err == nil && math.IsInf(at.margin, 1) { // NaN where scores are
+		err = errWeightless
+	}
 	at.objective = at.loss
 	for k := range p.vectors {
 		w, gradient := w[k*p.stride:], at.gradient[k*p.stride:]
@@ -106,7 +109,7 @@ func (s *sums) add(t sums) {
 	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
 }
 
-// run computes the sums over the rows of a run, and the weights p(1-p) of two classes in s unless that is nil.
+// run computes the sums over the rows of a run, and, of two classes, the factors in the Hessian in s unless that is nil.
 func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
 	r := sums{margin: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
@@ -135,9 +138,9 @@ func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, 
 		c.panel.Scores(w[k*p.stride:][:p.stride], c.scores[k*dense.PanelRows:][:n])
 	}
 	if p.vectors == 1 {
-		logistic(c.scores[:n], rows.Y, s, c.panel.Factors(), r)
+		logistic(c.scores[:n], rows.Y, rows.W, s, c.panel.Factors(), r)
 	} else {
-		softmax(c.scores, rows.Y, c.panel.Factors(), r)
+		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), r)
 	}
 	c.panel.Add()
 }
@@ -149,10 +152,10 @@ func (p *problem[T]) take(c *scratch[T], g []float64) {
 	}
 }
 
-// logistic adds up the losses of rows of two classes, and sets their factors in the gradient and weights p(1-p). With the margin
-// m = y (w.x) and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor -y t or, if m < 0, -y (1-t), and its
-// weight t(1-t).
-func logistic[T kernel.Float](margins []float64, y []T, weights, factors []float64, r *sums) {
+// logistic adds up the losses of rows of two classes, and sets their factors in the gradient and in the Hessian. With the margin
+// m = y (w.x) and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor -y t or, if m < 0, -y (1-t), and that in the
+// Hessian t(1-t), each times its weight.
+func logistic[T kernel.Float](margins []float64, y []T, weights, hessian, factors []float64, r *sums) {
 	var tail, logs [dense.PanelRows]float64
 	n := len(y)
 	for i, y := range y {
@@ -164,8 +167,14 @@ func logistic[T kernel.Float](margins []float64, y []T, weights, factors []float
 		logs[i] = -t
 	}
 	kernel.Log1p(logs[:n], logs[:n])
-	for i, t := range tail[:len(weights)] {
-		m := margins[i]
+	for i, t := range tail[:len(hessian)] {
+		m, weight := margins[i], 1.0
+		if weights != nil {
+			if weight = weights[i]; weight == 0 {
+				hessian[i], factors[i*dense.PanelCols] = 0, 0
+				continue
+			}
+		}
 		size := math.Abs(m)
 		if size > r.largest {
 			r.largest = size
@@ -173,9 +182,9 @@ func logistic[T kernel.Float](margins []float64, y []T, weights, factors []float
 		if m < r.margin {
 			r.margin = m
 		}
-		weights[i] = float64(t * (1 - t))
-		r.loss += (size-m)/2 - logs[i]
+		hessian[i] = float64(weight * float64(t*(1-t)))
+		r.loss += float64(weight * ((size-m)/2 - logs[i]))
 		wrong := 0.5 - math.Copysign(0.5, m) // 1 if m < 0, without a branch that is hard to foresee
-		factors[i*dense.PanelCols] = -float64(y[i]) * (t + float64(wrong*(1-2*t)))
+		factors[i*dense.PanelCols] = -float64(y[i]) * weight * (t + float64(wrong*(1-2*t)))
 	}
 }

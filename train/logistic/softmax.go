@@ -9,8 +9,8 @@ import (
 
 // softmax adds up the losses of rows of more than two classes, and sets their factors in the gradients. Scores are dense.PanelRows
 // for each class, and are lost. With e_k = exp(s_k - s_m), s_m being the greatest score and rest the sum of e_k for k other than m, a
-// row's loss is log(1 + rest) - (s_y - s_m), and class k's factor e_k/(1 + rest), less 1 if k is y.
-func softmax[T kernel.Float](scores []float64, y []T, factors []float64, r *sums) {
+// row's loss is log(1 + rest) - (s_y - s_m), and class k's factor e_k/(1 + rest), less 1 if k is y, each times its weight.
+func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64, r *sums) {
 	const rows = dense.PanelRows
 	var best [rows]int
 	var own, rest [rows]float64
@@ -33,7 +33,9 @@ func softmax[T kernel.Float](scores []float64, y []T, factors []float64, r *sums
 		}
 		greatest := scores[best[i]*rows+i]
 		own[i] = scores[class*rows+i] - greatest
-		r.margin = min(r.margin, scores[class*rows+i]-other)
+		if weights == nil || weights[i] > 0 {
+			r.margin = min(r.margin, scores[class*rows+i]-other)
+		}
 		for k := range classes {
 			scores[k*rows+i] -= greatest
 		}
@@ -59,11 +61,17 @@ func softmax[T kernel.Float](scores []float64, y []T, factors []float64, r *sums
 			default:
 				v = v/sum - 1
 			}
+			if weights != nil {
+				v *= weights[i]
+			}
 			factors[at+i*dense.PanelCols] = v
 		}
 	}
 	kernel.Log1p(rest[:n], rest[:n])
 	for i, v := range rest[:n] {
-		r.loss += v - own[i]
+		if v -= own[i]; weights != nil {
+			v *= weights[i]
+		}
+		r.loss += v
 	}
 }

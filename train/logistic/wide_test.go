@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"halfspace/block"
+	"halfspace/internal/dense"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -98,6 +99,78 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 		}
 	}
 	return loss, errors, first
+}
+
+// TestSoftmax holds losses and factors of scores, also far apart ones, against sums in an order that loses nothing.
+func TestSoftmax(t *testing.T) {
+	for _, c := range []struct {
+		scores []float64
+		y      float64
+	}{{[]float64{40, 0, 1}, 0}, {[]float64{40, 0, 1}, 2}, {[]float64{-800, 800, 0}, 1}, {[]float64{1, 1, 1}, 1}, {[]float64{-3, 2, 5}, 1}} {
+		scores, factors := make([]float64, 3*dense.PanelRows), make([]float64, dense.PanelRows*dense.PanelCols)
+		others, loss := 0.0, 0.0 // sums of e^(s_k - s_y)
+		for k, s := range c.scores {
+			scores[k*dense.PanelRows] = s
+			if k != int(c.y) {
+				others += math.Exp(s - c.scores[int(c.y)])
+			}
+		}
+		loss = math.Log1p(others)
+		r := sums{margin: math.Inf(1)}
+		softmax(scores, []float64{c.y}, nil, factors, &r)
+		if math.Abs(r.loss-loss) > 1e-14*loss {
+			t.Errorf("%v: loss %v, want %v", c, r.loss, loss)
+		}
+		for k, s := range c.scores {
+			want := -others / (1 + others)
+			if k != int(c.y) {
+				want = math.Exp(s-c.scores[int(c.y)]) / (1 + others)
+			}
+			if math.Abs(factors[k]-want) > 1e-14*math.Abs(want) {
+				t.Errorf("%v: factor %d is %v, want %v", c, k, factors[k], want)
+			}
+		}
+	}
+}
+
+// TestHistory: the last ten steps are remembered, the direction is that of Newton's where they span all variables of a quadratic
+// objective, and a step along which the gradient falls is left out.
+func TestHistory(t *testing.T) {
+	curvature := []float64{1, 10, 100}
+	var h history
+	for i := range 12 {
+		v, next, g, gNext := make([]float64, 3), make([]float64, 3), make([]float64, 3), make([]float64, 3)
+		next[i%3] = float64(i + 1)
+		gNext[i%3] = next[i%3] * curvature[i%3]
+		h.add(v, next, g, gNext)
+	}
+	if len(h.pairs) != remembered || h.pairs[0].sy != 9*100 || h.pairs[9].sy != 12*12*100 {
+		t.Errorf("%d pairs, %+v to %+v", len(h.pairs), h.pairs[0], h.pairs[len(h.pairs)-1])
+	}
+	for i, v := range h.direction([]float64{1, 1, 1}) {
+		if math.Abs(v*curvature[i]+1) > 1e-12 {
+			t.Errorf("element %d of the direction is %v, want %v", i, v, -1/curvature[i])
+		}
+	}
+	h.add([]float64{0, 0, 0}, []float64{1, 0, 0}, []float64{1, 0, 0}, []float64{0, 0, 0})
+	if h.pairs[9].sy != 12*12*100 {
+		t.Error("a step of negative curvature is remembered")
+	}
+}
+
+// TestConstant: a column that is constant but for rounding, next to the bias, changes no score.
+func TestConstant(t *testing.T) {
+	x, y := draw(300, 3, 5)
+	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
+	for i := range x {
+		x[i] = append(x[i], 0.1)
+	}
+	r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
+	w := r.Weights
+	nearly(t, "effect", []float64{w[0], w[1], w[2], w[4] + 0.1*w[3]}, plain.Weights, 1e-7)
+	if !r.Converged || math.Abs(w[3]) > 1e-3 {
+		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
+	}
 }
 
 // TestClassesRenamed: classes in another order have the same weights in that order.
@@ -267,6 +340,68 @@ func TestSGD(t *testing.T) {
 					t.Errorf("%d updates in %d epochs, converged %v", r.Updates, r.Epochs, r.Converged)
 				}
 			}
+		}
+	}
+}
+
+// TestWeights: a weight of k is the row k times, 0 is the row left out, by every solver.
+func TestWeights(t *testing.T) {
+	x, y := draw(400, 4, 6)
+	weight := func(r int) float64 { return float64(r % 4) }
+	for _, classes := range []int{2, 3} {
+		labels, make := y, testrows.Dense[float64]
+		if classes > 2 {
+			labels = several(x, classes)
+			make = func(x [][]float64, y []float64, bias bool) *block.Data[float64] {
+				return testrows.Classes[float64](x, y, classes, bias)
+			}
+		}
+		var repeated [][]float64
+		var repeatedY []float64
+		for r := range x {
+			for range r % 4 {
+				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, labels[r])
+			}
+		}
+		for _, bias := range []bool{true, false} {
+			weighted, rows := testrows.Weighted(make(x, labels, bias), weight), make(repeated, repeatedY, bias)
+			for _, solver := range []Solver{Newton, LBFGS} {
+				if solver == Newton && classes > 2 {
+					continue
+				}
+				want := mustTrain(t, rows, Options{L2: 2, Solver: solver})
+				for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+					r := mustTrain(t, src, Options{L2: 2, Solver: solver})
+					nearly(t, string(solver), r.Weights, want.Weights, 1e-8)
+					if solver == Newton {
+						nearly(t, "standard errors", r.StdErrors, want.StdErrors, 1e-8)
+					}
+					if math.Abs(r.Loss/want.Loss-1) > 1e-9 {
+						t.Errorf("%s: loss %v, want %v", solver, r.Loss, want.Loss)
+					}
+				}
+			}
+		}
+		best := mustTrain(t, make(repeated, repeatedY, true), Options{L2: 2, Solver: LBFGS})
+		near := mustTrain(t, testrows.Weighted(make(x, labels, true), weight), Options{L2: 2, Solver: SGD})
+		if over := near.Loss/best.Loss - 1; math.Abs(over) > 0.02 {
+			t.Errorf("SGD's loss is %v above the optimum's", over)
+		}
+		all := testrows.Weighted(make(x, labels, true), func(int) float64 { return 1 })
+		if got, want := mustTrain(t, all, Options{L2: 2}), mustTrain(t, make(x, labels, true), Options{L2: 2}); !slices.Equal(got.Exact, want.Exact) {
+			t.Error("weights of 1 change the result")
+		}
+		for _, solver := range []Solver{Auto, SGD} {
+			if _, err := Train(t.Context(), testrows.Weighted(make(x, labels, true), func(int) float64 { return 0 }), Options{Solver: solver}); err != errWeightless {
+				t.Errorf("%s: error %v without any weight", solver, err)
+			}
+		}
+	}
+	// Rows of weight 0 have no say in whether a plane separates the others.
+	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
+	for _, solver := range []Solver{Newton, LBFGS} {
+		if _, err := Train(t.Context(), line, Options{Solver: solver}); err != ErrSeparable {
+			t.Errorf("%s: error %v", solver, err)
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	Average bool        // keep the mean of the weights after each visit; not with a pocket
 	Vote    bool        // also keep the weights after each update, which vote; not with a pocket, nor with rows to validate on
 
+	VoterBytes int64 // most memory that the weights of voters take; the constant VoterBytes
+
 	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
 	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
 }
@@ -48,6 +50,9 @@ type Options struct {
 // With opt.Margin, a row changes the weights where y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a unit
 // vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates, and the weights then have a margin
 // of at least rho/(2 + eta R^2/margin).
+//
+// A row's weight multiplies eta where the row changes the weights, and its share of the loss; rows that weigh 0 change nothing. The
+// bounds are for rows that weigh 1. The pocket then keeps the first with the least weight of wrong rows. Errors counts rows.
 //
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
@@ -120,6 +125,7 @@ type learner[T kernel.Float] struct {
 	mean      *mean[T]          // nil where it isn't asked for
 	voters    *voters[T]        // likewise
 	log       []uint32
+	weighted  bool
 	found     int   // weights that the pocket has found the best so far
 	stale     int64 // epochs since it found the last of them
 
@@ -135,7 +141,7 @@ type learner[T kernel.Float] struct {
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
 	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), w: block.Alloc[T](stride),
-		found: 1, start: time.Now()}
+		weighted: src.Spec().Weighted, found: 1, start: time.Now()}
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err
 	}
@@ -150,7 +156,10 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		l.mean = newMean[T](stride)
 	}
 	if opt.Vote {
-		l.voters = &voters[T]{stride: stride}
+		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
+		if opt.VoterBytes == 0 {
+			l.voters.most = VoterBytes
+		}
 	}
 	if opt.Pocket == "" && validation != nil {
 		opt.Pocket = pocket.Epoch
@@ -228,9 +237,12 @@ func (l *learner[T]) stopEarly(ctx context.Context) error {
 	return nil
 }
 
+// byRow tells whether the kernels for an epoch don't serve.
+func (l *learner[T]) byRow() bool { return l.margin > 0 || l.weighted }
+
 // epoch runs the perceptron with weights w on rows of a block from row r on.
 func (l *learner[T]) epoch(b *block.Block[T], r int, w []T, log []uint32) (rows, updates int) {
-	if l.margin > 0 {
+	if l.byRow() {
 		return b.EpochMargin(r, l.eta, l.margin, w, log)
 	}
 	return b.Epoch(r, l.eta, w, log)
@@ -327,7 +339,7 @@ func (l *learner[T]) settle() error {
 
 // judged ends the training if the pocket holds weights that nothing can replace.
 func (l *learner[T]) judged(err error) error {
-	if err == nil && l.pocket.Best().Errors == 0 {
+	if err == nil && l.pocket.Best().Weight == 0 {
 		return errStop
 	}
 	return err
@@ -342,7 +354,7 @@ func (l *learner[T]) settlePocket(ctx context.Context) error {
 	if err := l.pocket.End(ctx, l.current(), l.updates, l.visits); err != nil {
 		return err
 	}
-	if best := l.pocket.Best(); best.Errors == 0 {
+	if best := l.pocket.Best(); best.Weight == 0 {
 		l.converged = !l.validated
 		l.updates, l.visits = best.Update, best.Visits
 	}
@@ -392,6 +404,9 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if l.voters == nil {
 		return r, nil
 	}
+	if l.updates == 0 {
+		return nil, errors.New("every row weighs 0: there is nothing to learn from")
+	}
 	r.Voters, r.Counts = l.voters.w, l.voters.counts
 	var err error
 	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
@@ -416,7 +431,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 			}
 			m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
 			if !(m >= 0) {
-				s.loss -= m
+				s.loss -= float64(m * run.Weight(i))
 			}
 			s.margin = min(s.margin, m)
 		}
@@ -463,7 +478,7 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 		}
 		rows := win.rows[i:min(len(win.rows), i+hi-lo)]
 		var visits, updates int
-		if x.margin > 0 {
+		if x.byRow() {
 			visits, updates = win.index.EpochMargin(rows, x.eta, x.margin, x.w, x.room())
 		} else {
 			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cache"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -55,7 +56,7 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
 }
@@ -71,12 +72,13 @@ func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 				return
 			}
 			c := *b
-			c.X, c.Y = slices.Clone(b.X), slices.Clone(b.Y)
+			c.X, c.Y, c.W = slices.Clone(b.X), slices.Clone(b.Y), slices.Clone(b.W)
 			goOn := yield(&c, nil)
 			for i := range c.X {
 				c.X[i] = T(math.NaN())
 			}
 			clear(c.Y)
+			clear(c.W)
 			if !goOn {
 				return
 			}
@@ -137,11 +139,12 @@ func TestTextbook(t *testing.T) {
 type literal[T kernel.Float] struct {
 	x            [][]T
 	y            []T
+	weights      []float64 // nil: all are 1
 	validation   *literal[T]
 	mode         pocket.Mode
 	margin       T
 	w, best      []T
-	fewest       int64
+	fewest       float64
 	updates      int64
 	visits       int64
 	kept, quiet  int64
@@ -159,7 +162,7 @@ func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
 		for r := range b.Len() {
 			l.x = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride])
 		}
-		l.y = append(l.y, b.Y...)
+		l.y, l.weights = append(l.y, b.Y...), append(l.weights, b.W...)
 	}
 	l.w = make([]T, len(l.x[0]))
 	l.sum, l.change = make([]float64, len(l.w)), make([]float64, len(l.w))
@@ -176,17 +179,39 @@ func (l *literal[T]) errors(w []T) (n int64) {
 	return n
 }
 
+// weight returns the weight of row i.
+func (l *literal[T]) weight(i int) float64 {
+	if l.weights == nil {
+		return 1
+	}
+	return l.weights[i]
+}
+
+// wrong sums up the weights of the errors of w, run by run.
+func (l *literal[T]) wrong(w []T) (sum float64) {
+	for lo := 0; lo < len(l.x); lo += block.RunRows {
+		run := 0.0
+		for i := lo; i < min(len(l.x), lo+block.RunRows); i++ {
+			if (kernel.Dot(l.x[i], w) > 0) != (l.y[i] > 0) {
+				run += l.weight(i)
+			}
+		}
+		sum += run
+	}
+	return sum
+}
+
 // start puts the initial zeros in the pocket.
 func (l *literal[T]) start(mode pocket.Mode, validation *literal[T]) {
 	if l.mode, l.validation = mode, validation; validation == nil {
 		l.validation = l
 	}
-	l.best, l.fewest = slices.Clone(l.w), l.validation.errors(l.w)
+	l.best, l.fewest = slices.Clone(l.w), l.validation.wrong(l.w)
 }
 
 // judge keeps the weights if they are better.
 func (l *literal[T]) judge() {
-	if n := l.validation.errors(l.w); n < l.fewest {
+	if n := l.validation.wrong(l.w); n < l.fewest {
 		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.run
 	}
 }
@@ -217,7 +242,7 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 	margin, square := math.Inf(1), 0.0
 	for i, x := range l.x {
 		m := float64(l.y[i]) * float64(kernel.Dot(x, w))
-		loss += max(0, -m)
+		loss += max(0, -m) * l.weight(i)
 		margin = min(margin, m)
 	}
 	for _, v := range w {
@@ -230,26 +255,28 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
-	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin
+	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin && l.weight(i) > 0
 	if wrong {
-		kernel.Axpy(eta*l.y[i], l.x[i], l.w)
+		kernel.Axpy(T(float64(eta*l.y[i])*l.weight(i)), l.x[i], l.w)
 		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
 		l.quiet, l.run = 0, 0
 		for c, v := range l.x[i] {
-			l.change[c] += math.Abs(float64(eta) * float64(v))
+			l.change[c] += math.Abs(float64(eta) * float64(v) * l.weight(i))
 		}
 	} else {
 		l.run++
 	}
-	l.counts[len(l.counts)-1]++
+	if len(l.counts) > 0 {
+		l.counts[len(l.counts)-1]++
+	}
 	for c, v := range l.w {
 		l.sum[c] += float64(v)
 	}
 	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
 		l.judge()
 	}
-	return l.updates != maxUpdates && !l.over()
+	return (maxUpdates == 0 || l.updates != maxUpdates) && !l.over()
 }
 
 // documented makes the permutation of an epoch as its documentation says, all at once.
@@ -341,7 +368,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 
 func (l *literal[T]) verified() bool {
 	for i, x := range l.x {
-		if l.y[i]*kernel.Dot(x, l.w) <= l.margin {
+		if l.y[i]*kernel.Dot(x, l.w) <= l.margin && l.weight(i) > 0 {
 			return false
 		}
 	}
@@ -387,7 +414,12 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		maxUpdates int64
 		pocket     bool
 		margin     float64
+		weighted   bool
 	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1, weighted: true},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.5, pocket: true, weighted: true},
+		{rows: 5000, d: 5, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 150, pocket: true, weighted: true},
+		{rows: 9000, d: 3, whole: true, epochs: 3, eta: 1, maxUpdates: 777, margin: 2, weighted: true},
 		{rows: 60, d: 3, epochs: 40, eta: 1, whole: true, margin: 3},
 		{rows: 60, d: 3, epochs: 10, eta: 0.5, margin: 0.1, pocket: true},
 		{rows: 900, d: 40, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 400, margin: 30},
@@ -411,6 +443,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
 		data := dense[T](x, y)
+		if c.weighted {
+			data = testrows.Weighted(data, quarters)
+		}
 		cached := inCache(t, data)
 		modes := []pocket.Mode{""}
 		if c.pocket {
@@ -470,6 +505,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 	}
 }
 
+// quarters are weights whose sums are exact, some of them 0.
+func quarters(r int) float64 { return float64(r*7%11) / 4 }
+
 // testAverage holds the averaged perceptron from every source against the running mean of the literal algorithm's weights: they
 // are the same where every sum is exact, and else as near as roundings allow.
 func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
@@ -524,14 +562,22 @@ func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result
 		t.Fatalf("%s: the curve begins with %+v, not with the initial zeros", what, last)
 	}
 	for _, p := range got.Curve[1:] {
-		if p.Errors >= last.Errors || p.Update <= last.Update || p.Visits <= last.Visits || p.Seconds < last.Seconds {
+		if want.pointWeight(p) >= want.pointWeight(last) || p.Update <= last.Update || p.Visits <= last.Visits || p.Seconds < last.Seconds {
 			t.Fatalf("%s: after %+v the curve has %+v", what, last, p)
 		}
 		last = p
 	}
-	if last.Update != want.kept || last.Errors != want.fewest {
-		t.Fatalf("%s: the curve ends with %+v, but %d errors are those of update %d", what, last, want.fewest, want.kept)
+	if last.Update != want.kept || want.pointWeight(last) != want.fewest {
+		t.Fatalf("%s: the curve ends with %+v, but %v errors are those of update %d", what, last, want.fewest, want.kept)
 	}
+}
+
+// pointWeight returns what the wrong rows at a point of the curve weigh.
+func (l *literal[T]) pointWeight(p pocket.Point) float64 {
+	if l.validation.weights == nil && p.Weight == 0 {
+		return float64(p.Errors)
+	}
+	return p.Weight
 }
 
 // TestPocketSeeds holds every mode against the literal algorithm on thousands of small problems with many ties, half of which
@@ -546,6 +592,10 @@ func TestPocketSeeds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
 		data := dense[float32](x, y)
+		weighted := seed%4 == 0
+		if weighted {
+			data = testrows.Weighted(data, quarters)
+		}
 		opt := Options{Options: train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed,
 			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
 		if rng.IntN(2) == 0 {
@@ -556,6 +606,9 @@ func TestPocketSeeds(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
 			other := dense[float32](x, y)
+			if weighted {
+				other = testrows.Weighted(other, func(r int) float64 { return quarters(r + 5) })
+			}
 			validation, judges = other, newLiteral(other)
 		}
 		want := newLiteral(data)

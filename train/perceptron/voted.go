@@ -10,7 +10,7 @@ import (
 	"halfspace/predict"
 )
 
-// VoterBytes is the most memory that the weights of a voted perceptron's voters take.
+// VoterBytes is the most memory that the weights of a voted perceptron's voters take by default.
 const VoterBytes = 64 << 20
 
 // Voters are the weights after the updates of a perceptron, and for how many visits each stood, that of its update included
@@ -19,6 +19,7 @@ type voters[T kernel.Float] struct {
 	w      []T // one vector behind the other, each of the stride
 	counts []int64
 	stride int
+	most   int64 // bytes of w
 }
 
 // add takes in visits as mean.add does. What the kernel did at each update is done again.
@@ -27,9 +28,9 @@ func (v *voters[T]) add(first, visits int, positions []uint32, eta T, row func(p
 	for _, p := range positions {
 		v.stand(int(p) - stood)
 		stood = int(p)
-		if (len(v.w)+v.stride)*int(unsafe.Sizeof(T(0))) > VoterBytes {
-			return fmt.Errorf("more than %d vectors of weights would vote, which is as many as %d MiB hold: end the training earlier with epochs or "+
-				"max-updates, or average the weights instead", len(v.counts), VoterBytes>>20)
+		if int64(len(v.w)+v.stride)*int64(unsafe.Sizeof(T(0))) > v.most {
+			return fmt.Errorf("more than %d vectors of weights would vote, which is as many as %.3g MiB hold: end the training earlier with epochs or "+
+				"max-updates, or average the weights instead", len(v.counts), float64(v.most)/(1<<20))
 		}
 		if len(v.counts) == 0 {
 			v.w = append(v.w, make([]T, v.stride)...)

@@ -16,13 +16,15 @@ const (
 	central  = 0.1   // product that learning begins with
 )
 
-// An interior is the state of the interior point method. Of each row it has the dual variable a, the slack s and the loss l,
+// An interior is the state of the interior point method. Of each row it has the dual variable a over the weight c, the slack s and the
+// loss l,
 // whose difference l - s is 1 less the margin; and what the step's two parts change the margin by: plain goes towards the bounds, and
 // centre, times mu, away from them, to where the products a s and (1-a) l are mu.
 type interior[T kernel.Float] struct {
 	*solver[T]
 	a, s, l       []float64
 	plain, centre []float64
+	c             []float64    // weights; nil if each is 1
 	step          [2][]float64 // of the weights
 }
 
@@ -31,6 +33,9 @@ func (s *solver[T]) hinge(ctx context.Context, mu float64) error {
 	in := &interior[T]{solver: s}
 	for _, v := range []*[]float64{&in.a, &in.s, &in.l, &in.plain, &in.centre} {
 		*v = block.Alloc[float64](int(s.src.Rows()))
+	}
+	if s.src.Spec().Weighted {
+		in.c = block.Alloc[float64](int(s.src.Rows()))
 	}
 	err := in.place(ctx, mu)
 	for err == nil {
@@ -53,23 +58,33 @@ func (in *interior[T]) place(ctx context.Context, mu float64) error {
 	return err
 }
 
+// weight returns the weight of row i.
+func (in *interior[T]) weight(i int) float64 {
+	if in.c == nil {
+		return 1
+	}
+	return in.c[i]
+}
+
 // stepSums are of the rows of a run.
 type stepSums struct {
 	most     float64 // the reciprocal of the longest step within bounds, 1 at least
-	products float64 // sum of the products a s and (1-a) l
+	weight   float64 // sum of weights
+	products float64 // sum of the products a s and (1-a) l, times weights
 	curved   float64 // what the square of a step's length adds to them
 	noLabels bool
 }
 
 func (r *stepSums) add(other stepSums) {
 	r.most = max(r.most, other.most)
+	r.weight += other.weight
 	r.products += other.products
 	r.curved += other.curved
 	r.noLabels = r.noLabels || other.noLabels
 }
 
 // scores makes a pass over the rows, which sets plain and centre to what the steps change the rows' margins by, and calls part for
-// each row.
+// each row that doesn't weigh 0. Others take no part in anything.
 func (in *interior[T]) scores(ctx context.Context, steps [2][]float64, part func(i int, r *stepSums)) (stepSums, error) {
 	of := func(run block.Run[T]) stepSums {
 		r := stepSums{most: 1, noLabels: run.Y == nil}
@@ -81,13 +96,18 @@ func (in *interior[T]) scores(ctx context.Context, steps [2][]float64, part func
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			y, first := run.Y[lo:min(run.Len(), lo+dense.PanelRows)], int(run.First)+lo
 			plain, centre := in.plain[first:first+len(y)], in.centre[first:first+len(y)]
+			if in.c != nil {
+				copy(in.c[first:], run.W[lo:lo+len(y)])
+			}
 			panel.Load(run.Slice(lo, lo+len(y)))
 			panel.Scores(steps[0], plain)
 			panel.Scores(steps[1], centre)
 			for i, y := range y {
 				plain[i] *= float64(y)
 				centre[i] *= float64(y)
-				part(first+i, &r)
+				if in.weight(first+i) > 0 {
+					part(first+i, &r)
+				}
 			}
 		}
 		return r
@@ -100,13 +120,15 @@ func (in *interior[T]) scores(ctx context.Context, steps [2][]float64, part func
 	return sum, err
 }
 
-// each calls part for each row, on several goroutines, and adds up what it notes run by run.
+// each calls part for each row that doesn't weigh 0, on several goroutines, and adds up what it notes run by run.
 func (in *interior[T]) each(ctx context.Context, part func(i int, r *stepSums)) (stepSums, error) {
 	results := make([]stepSums, (len(in.a)+block.RunRows-1)/block.RunRows)
 	err := block.Parallel(ctx, in.opt.Workers, len(results), func(_, n int) {
 		r := stepSums{most: 1}
 		for i := n * block.RunRows; i < min(len(in.a), (n+1)*block.RunRows); i++ {
-			part(i, &r)
+			if in.weight(i) > 0 {
+				part(i, &r)
+			}
 		}
 		results[n] = r
 	})
@@ -174,15 +196,22 @@ func (in *interior[T]) run(run block.Run[T], weights []float64) (r hingeSums) {
 			if y > 0 {
 				class = 1
 			}
+			c := run.Weight(i)
+			if c == 0 {
+				weights[i] = 0
+				clear(f[:dense.PanelCols])
+				continue
+			}
 			a, s, l := in.a[first+i], in.s[first+i], in.l[first+i]
 			other := 1 - a
-			inverse := 1 / (float64(s*other) + float64(l*a))
+			inverse := c / (float64(s*other) + float64(l*a))
 			weights[i] = float64(a*other) * inverse
-			f[class], f[1-class] = a, 0
+			f[class], f[1-class] = float64(c*a), 0
 			f[2] = float64(y*(l-s)) * weights[i]
 			f[3] = float64(y*(other-a)) * inverse
-			r.loss += max(0, l-s)
-			r.a[class] += a
+			r.weight += c
+			r.loss += float64(c * max(0, l-s))
+			r.a[class] += float64(c * a)
 		}
 		panel.Add()
 	}
@@ -223,15 +252,17 @@ func (in *interior[T]) move(ctx context.Context) error {
 	r, err := in.scores(ctx, in.step, func(i int, r *stepSums) {
 		a, s, l := in.change(i, 0)
 		in.bounds(i, r, a, s, l)
-		r.products += float64(in.a[i]*in.s[i]) + float64((1-in.a[i])*in.l[i])
-		r.curved += float64(a * (s - l))
+		c := in.weight(i)
+		r.weight += c
+		r.products += float64(c * (float64(in.a[i]*in.s[i]) + float64((1-in.a[i])*in.l[i])))
+		r.curved += float64(c * float64(a*(s-l)))
 	})
 	if err != nil {
 		return err
 	}
 	t := 1 / r.most
 	left := max(0, (float64(r.products*(1-t))+float64(float64(t*t)*r.curved))/r.products)
-	mu := left * left * left * r.products / float64(2*len(in.a))
+	mu := left * left * left * r.products / (2 * r.weight)
 	r, err = in.each(ctx, func(i int, r *stepSums) {
 		a, s, l := in.change(i, mu)
 		in.bounds(i, r, a, s, l)

@@ -18,7 +18,7 @@ type problem[T kernel.Float] struct {
 	cols    int
 	l2      float64
 	workers int
-	fixed   *runSums  // of rows that src hasn't, with dual variables of 1; nil if there are none
+	fixed   *runSums  // of rows that src hasn't, with dual variables of their weight; nil if there are none
 	scratch sync.Pool // of *dense.Panel[T]
 }
 
@@ -40,8 +40,9 @@ type sums struct {
 // runSums are what is added up run by run. The arrays are of the classes -1 and +1.
 type runSums struct {
 	loss     float64
+	weight   float64      // of rows
 	a        [2]float64   // of dual variables
-	squares  [2]float64   // of a^2/4, for the squared hinge
+	squares  [2]float64   // of a^2/4 over the row's weight, for the squared hinge
 	ax       [2][]float64 // of the rows times a
 	noLabels bool
 }
@@ -58,6 +59,7 @@ func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t runSums) {
 	s.loss += t.loss
+	s.weight += t.weight
 	for class := range s.a {
 		s.a[class] += t.a[class]
 		s.squares[class] += t.squares[class]
@@ -157,20 +159,21 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums)
 		panel.Scores(w, scores[:hi-lo])
 		factors := panel.Factors()
 		for i, y := range run.Y[lo:hi] {
-			u := max(0, 1-float64(float64(y)*scores[i]))
-			f, class := factors[i*dense.PanelCols:], 0
+			u, c := max(0, 1-float64(float64(y)*scores[i])), run.Weight(lo+i)
+			f, class, a := factors[i*dense.PanelCols:], 0, 2*float64(u*c)
 			if y > 0 {
 				class = 1
 			}
-			f[class], f[1-class] = 2*u, 0
+			f[class], f[1-class] = a, 0
 			if s != nil {
 				s[lo+i] = 0
 				if u > 0 {
-					s[lo+i] = 2
+					s[lo+i] = 2 * c
 				}
 			}
-			r.a[class] += 2 * u
-			r.squares[class] += float64(u * u)
+			r.weight += c
+			r.a[class] += a
+			r.squares[class] += float64(float64(u*u) * c)
 		}
 		panel.Add()
 	}

@@ -15,7 +15,7 @@ import (
 const nearby = 4
 
 // shrink finds the optimum for the hinge of many rows, given w not far from it. Those whose margin is farther than a width from 1
-// keep a dual variable of 0 or 1, so that they are but a sum, and the optimum is that of the others, as long as the fixed ones stay
+// keep a dual variable of 0 or their weight, so that they are but a sum, and the optimum is that of the others, as long as the fixed ones stay
 // on their side of 1. The next pass over all rows tells by the gap; if some don't, it is done again around the new w, and twice as wide
 // where the objective hasn't fallen.
 func (s *solver[T]) shrink(ctx context.Context, width float64) error {
@@ -45,9 +45,10 @@ func (s *solver[T]) shrink(ctx context.Context, width float64) error {
 
 // nearRows are the rows of a run whose loss is near its bend, and sums over the others that have one.
 type nearRows[T kernel.Float] struct {
-	x, y  []T
-	fixed runSums
-	loss  float64 // of all rows
+	x, y         []T
+	w            []float64 // weights, if rows have some
+	fixed        runSums
+	loss, weight float64 // of all rows
 }
 
 // near makes a pass over the rows, which gives the objective at w and the problem of the rows within width of the bend there.
@@ -59,6 +60,7 @@ func (s *solver[T]) near(ctx context.Context, width float64) (*solver[T], error)
 		return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run[T]) nearRows[T] { return s.nearOfRun(run, width) },
 			func(r nearRows[T]) {
 				s.at.loss += r.loss
+				s.at.weight += r.weight
 				fixed.add(r.fixed)
 				parts = append(parts, r)
 			})
@@ -93,16 +95,21 @@ func (s *solver[T]) nearOfRun(run block.Run[T], width float64) (r nearRows[T]) {
 		panel.Scores(s.w, scores[:hi-lo])
 		factors := panel.Factors()
 		for i, y := range run.Y[lo:hi] {
-			u := 1 - float64(float64(y)*scores[i])
+			u, c := 1-float64(float64(y)*scores[i]), run.Weight(lo+i)
 			f, class, a := factors[i*dense.PanelCols:], 0, 0.0
 			if y > 0 {
 				class = 1
 			}
-			r.loss += max(0, u)
-			if math.Abs(u) <= width {
-				r.x, r.y = appendRow(r.x, run.Block, lo+i), append(r.y, y)
-			} else if u > 0 {
-				a = 1
+			r.loss += float64(c * max(0, u))
+			r.weight += c
+			switch {
+			case c == 0:
+			case math.Abs(u) <= width:
+				if r.x, r.y = appendRow(r.x, run.Block, lo+i), append(r.y, y); run.W != nil {
+					r.w = append(r.w, c)
+				}
+			case u > 0:
+				a = c
 			}
 			r.fixed.a[class] += a
 			f[class], f[1-class] = a, 0
@@ -136,7 +143,7 @@ func gather[T kernel.Float](spec *block.Spec, parts []nearRows[T]) *block.Data[T
 	}
 	var blocks []*block.Block[T]
 	for first := 0; first < n; first += per {
-		blocks = append(blocks, block.New[T](int64(first), min(per, n-first), spec.Cols()))
+		blocks = append(blocks, block.NewFor[T](spec, int64(first), min(per, n-first)))
 	}
 	row := 0
 	for _, p := range parts {
@@ -145,6 +152,10 @@ func gather[T kernel.Float](spec *block.Spec, parts []nearRows[T]) *block.Data[T
 			k := copy(b.Y[at:], p.y)
 			copy(b.X[at*stride:], p.x[:k*stride])
 			p.x, p.y = p.x[k*stride:], p.y[k:]
+			if b.W != nil {
+				copy(b.W[at:], p.w[:k])
+				p.w = p.w[k:]
+			}
 			row += k
 		}
 	}

@@ -35,7 +35,7 @@ type Options struct {
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows, Updates steps, and Loss is the sum of losses over rows, the penalty left out.
+// Epochs are passes over the rows, Updates steps, and Loss is the sum of losses over rows, times their weights, the penalty left out.
 type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
@@ -46,7 +46,7 @@ type Result[T kernel.Float] struct {
 const (
 	tolerance  = 1e-6    // of the gap, relative to the objective
 	finer      = 1e-2    // times it is what the squared hinge stops at, since Newton's last step brings that
-	nothing    = 1e-12   // a gap of so much for each row is made of rounding errors
+	nothing    = 1e-12   // a gap of so much for a row that weighs 1 is made of rounding errors
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 
@@ -57,23 +57,23 @@ const (
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of the loss of the margin y (w.x), the bias
-// not penalised.
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y (w.x), the
+// bias not penalised. c is the row's weight: rows that weigh k count as k rows.
 //
 // Given rows of any source, it stops by the gap: with a of each row, the dual problem is to maximise sum a - |sum a y x|^2 / (2 l2), less
-// sum a^2 / 4 for the squared hinge, over a >= 0, for the hinge a <= 1, and sum a y = 0 where there is a bias, for which the a of one
+// sum a^2 / 4c for the squared hinge, over a >= 0, for the hinge a <= c, and sum a y = 0 where there is a bias, for which the a of one
 // class are scaled down. Its objective is below the optimum; learning stops where that of w is above it by 1e-6 of itself at most,
 // or 1e-8 for the squared hinge.
 // Where there are many rows, the first steps are made on a sample of whole runs that lie as far from each other as they can.
 //
 // For the squared hinge, it runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification",
 // Optimization Methods and Software 17, 2002; Chapelle, "Training a Support Vector Machine in the Primal", Neural Computation 19, 2007):
-// w = w - t H^-1 g, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise, g = l2 w - sum a y x with a = 2 max(0,
-// 1-m), and H = l2 I + X' diag(s) X with s = 2 for the rows that have a loss, else 0. A
+// w = w - t H^-1 g, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise, g = l2 w - sum a y x with a = 2c max(0,
+// 1-m), and H = l2 I + X' diag(s) X with s = 2c for the rows that have a loss, else 0. A
 // pass over the rows gives all of it, or g alone where an H serves that is of the point before, or of the sample.
 //
 // For the hinge, it runs the primal-dual interior point method of Ferris and Munson ("Interior-Point Methods for Massive Support
-// Vector Machines", SIAM J. Optimization 13, 2002), from the squared hinge's w. Two passes are a step, and five numbers are kept for each
+// Vector Machines", SIAM J. Optimization 13, 2002), with a barrier that has the rows' weights, from the squared hinge's w. Two passes are a step, and five numbers are kept for each
 // row. With a sample, the method runs on the sample, and then on rows near the bend of their loss alone, see shrink.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
@@ -229,7 +229,7 @@ func (s *solver[T]) newton(ctx context.Context) error {
 
 // done tells whether the gap is small enough.
 func (s *solver[T]) done() bool {
-	s.converged = s.at.gap() <= max(s.goal*s.at.objective, nothing*float64(s.src.Rows()))
+	s.converged = s.at.gap() <= max(s.goal*s.at.objective, nothing*s.at.weight)
 	return s.converged
 }
 

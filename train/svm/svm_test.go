@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -97,18 +98,20 @@ func TestScikitLearn(t *testing.T) {
 			Objective    float64
 			X            [][]float64
 			Y            []float64
+			SampleWeight []float64 `json:"sample_weight"`
+			ClassWeight  []float64 `json:"class_weight"`
 		}
 	}
 	if err := json.Unmarshal(file, &fixture); err != nil {
 		t.Fatal(err)
 	}
-	if len(fixture.Cases) < 16 {
+	if len(fixture.Cases) < 22 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
 		opt := Options{Loss: c.Loss, L2: c.L2}
-		wide := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), opt)
-		narrow := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), opt)
+		wide := mustTrain(t, weigh(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
+		narrow := mustTrain(t, weigh(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
 		above, below, apart := 1e-8, 1e-12, 1e-5
 		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
 			above, below, apart = 1e-6, 1e-4, 2e-3
@@ -122,6 +125,80 @@ func TestScikitLearn(t *testing.T) {
 		for _, o := range [][2]float64{{wide.Objective, wide.Gap}, {narrow.Objective, narrow.Gap}} {
 			if d := o[0]/c.Objective - 1; d > above || d < -below || o[1] > tolerance*o[0] || o[1] < -1e-9*o[0] {
 				t.Errorf("%s: objective %v is %.1e above, gap %v", c.Name, o[0], d, o[1])
+			}
+		}
+	}
+}
+
+// weigh returns the rows of a fixture with its weights.
+func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
+	t.Helper()
+	if rows != nil {
+		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
+	}
+	if classes == nil {
+		return d
+	}
+	balanced, err := train.BalancedWeights[T](context.Background(), d, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearly(t, "class weights", balanced, classes, 1e-15)
+	return train.Weigh[T](d, balanced)
+}
+
+// TestRepetition: a row that weighs k is k rows, also where rows far from the bend of their loss are fixed, and one that weighs 0 is none;
+// the weights are the penalty's to scale; and weights of 1 change no bit.
+func TestRepetition(t *testing.T) {
+	x, y := draw(1500, 4, 9)
+	var manyX [][]float64
+	var manyY []float64
+	times := func(r int) float64 { return float64(r * 7 % 5) }
+	for r := range x {
+		for range int(times(r)) {
+			manyX, manyY = append(manyX, x[r]), append(manyY, y[r])
+		}
+	}
+	for _, bias := range []bool{true, false} {
+		d := testrows.Dense[float64](x, y, bias)
+		for _, loss := range Losses {
+			name := fmt.Sprintf("%s, bias %t", loss, bias)
+			opt := Options{Loss: loss, L2: 3}
+			want := mustTrain(t, testrows.Dense[float64](manyX, manyY, bias), opt)
+			third := opt
+			third.L2 /= 3
+			few := newSolver[float64](testrows.Weighted(d, times), opt)
+			few.opt.Epochs, few.opt.Workers = 100, 2
+			for name, got := range map[string]*Result[float64]{
+				name:                  mustTrain(t, testrows.Weighted(d, times), opt),
+				name + ", sparse":     mustTrain(t, testrows.Sparse(testrows.Weighted(d, times)), opt),
+				name + ", by a third": mustTrain(t, testrows.Weighted(d, func(r int) float64 { return times(r) / 3 }), third),
+			} {
+				scale := 1.0
+				if strings.HasSuffix(name, "third") {
+					scale = 3
+				}
+				if apart := scale*got.Objective/want.Objective - 1; math.Abs(apart) > tolerance || !got.Converged {
+					t.Errorf("%s: objective %v is %.1e apart", name, got.Objective, apart)
+				}
+				if gap := scale * got.Gap; gap > tolerance*want.Objective || math.Abs(scale*got.Loss/want.Loss-1) > 1e-4 {
+					t.Errorf("%s: gap %v, loss %v, want %v", name, gap, got.Loss, want.Loss)
+				}
+				nearly(t, name, got.Weights, want.Weights, 1e-4)
+			}
+			if loss == Hinge {
+				copy(few.w, want.Exact)
+				if err := few.shrink(context.Background(), 0.05); err != nil {
+					t.Fatal(err)
+				}
+				if apart := few.at.objective/want.Objective - 1; math.Abs(apart) > 2*tolerance || !few.converged || few.at.gap() < 0 {
+					t.Errorf("%s, shrunk: objective %v is %.1e apart, gap %v", name, few.at.objective, apart, few.at.gap())
+				}
+			}
+			got, plain := mustTrain(t, testrows.Weighted(d, func(int) float64 { return 1 }), opt), mustTrain(t, d, opt)
+			got.Seconds, plain.Seconds = 0, 0
+			if !reflect.DeepEqual(got, plain) {
+				t.Errorf("%s: weights of 1 give %+v, and none %+v", name, got, plain)
 			}
 		}
 	}
@@ -206,6 +283,9 @@ func TestIdentity(t *testing.T) {
 		}
 		x, y := draw(c.n, c.d, 1)
 		d := testrows.Dense[float32](x, y, true)
+		if c.d == 5 {
+			d = testrows.Weighted(d, func(r int) float64 { return float64(r%9) / 7 })
+		}
 		for _, loss := range Losses {
 			var want *Result[float32]
 			var shrunk []float64

@@ -49,7 +49,7 @@ type Options struct {
 //
 // The result has -theta as the weight of the bias, so that its scores are above 0 where a row is positive. It stops after as many
 // visits without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The weights are the same for any
-// number of workers. Errors: options out of range, no rows, no bias, classes other than two, features other than 0 and 1, weights
+// number of workers. Errors: options out of range, no rows, rows with weights, no bias, classes other than two, features other than 0 and 1, weights
 // that overflow, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
@@ -63,6 +63,8 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	switch {
+	case src.Spec().Weighted:
+		return nil, errors.New("rows have weights, which winnow has no use for: leave them out")
 	case src.Rows() == 0:
 		return nil, errors.New("there are no rows to learn from")
 	case !src.Spec().Bias:

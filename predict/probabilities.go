@@ -1,0 +1,82 @@
+package predict
+
+import (
+	"slices"
+
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// Probabilities returns the probability of each class for each row, in the order of the classes, from the scores of a model whose
+// scores are logarithms of odds (logistic, lda). They sum to 1.
+//
+// With one vector of scores s, the class number positive has 1/(1 + e^-s). With one for each class that was learned by itself, those
+// probabilities are divided by their sum. With vectors that were learned together, as way says (see model.Joint), class c has e^s_c /
+// sum over k of e^s_k; that is also the limit of the former where all are near 0.
+func Probabilities[T kernel.Float](scores [][]T, positive int, way string) [][]T {
+	n := len(scores[0])
+	if len(scores) == 1 {
+		p := [][]T{make([]T, n), make([]T, n)}
+		for i, s := range scores[0] {
+			p[positive][i], p[1-positive][i] = s, -s
+		}
+		for c := range p {
+			kernel.Sigmoid(p[c], p[c])
+		}
+		return p
+	}
+	p, row := make([][]T, len(scores)), make([]float64, len(scores))
+	for c := range p {
+		p[c] = make([]T, n)
+	}
+	for i := range n {
+		for c, s := range scores {
+			row[c] = float64(s[i])
+		}
+		if way == model.Joint {
+			softmax(row)
+		} else {
+			normalised(row)
+		}
+		for c, v := range row {
+			p[c][i] = T(v)
+		}
+	}
+	return p
+}
+
+// tiny is a sum of probabilities below which each is e^s but for rounding, and may have lost digits where it is subnormal.
+const tiny = 1e-290
+
+// normalised replaces scores by their probabilities divided by the sum of those.
+func normalised(s []float64) {
+	p := make([]float64, len(s))
+	kernel.Sigmoid(s, p)
+	sum := 0.0
+	for _, v := range p {
+		sum += v
+	}
+	if sum < tiny {
+		softmax(s)
+		return
+	}
+	for c, v := range p {
+		s[c] = v / sum
+	}
+}
+
+// softmax replaces scores s by e^s divided by the sum of those.
+func softmax(s []float64) {
+	largest := slices.Max(s)
+	for c := range s {
+		s[c] -= largest
+	}
+	kernel.Exp(s, s)
+	sum := 0.0
+	for _, v := range s {
+		sum += v
+	}
+	for c := range s {
+		s[c] /= sum
+	}
+}

@@ -1,0 +1,293 @@
+package lda
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+)
+
+func mustTrainWith[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *Result[T] {
+	t.Helper()
+	r, err := Train(context.Background(), src, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// rowsOf returns rows whose labels are class numbers.
+func rowsOf[T kernel.Float](x [][]float64, classes []float64, k int, bias bool) *block.Data[T] {
+	if k > 2 {
+		return testrows.Classes[T](x, classes, k, bias)
+	}
+	var y []float64
+	for _, c := range classes {
+		y = append(y, 2*c-1)
+	}
+	return testrows.Dense[T](x, y, bias)
+}
+
+// TestScikitLearnClasses: weights of any number of classes, shrunk or not, and directions, are those of scikit-learn's
+// LinearDiscriminantAnalysis; testdata/sklearn_lda_classes.py made the fixture.
+func TestScikitLearnClasses(t *testing.T) {
+	file, err := os.ReadFile("testdata/sklearn_lda_classes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixture struct {
+		Cases []struct {
+			Name       string
+			Classes    int
+			Shrinkage  any
+			Coef       []float64
+			Intercept  []float64
+			Proba      []float64
+			Projection [][]float64
+			Explained  []float64
+			X          [][]float64
+			Y          []float64
+		}
+	}
+	if err := json.Unmarshal(file, &fixture); err != nil {
+		t.Fatal(err)
+	}
+	if len(fixture.Cases) < 13 {
+		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
+	}
+	for _, c := range fixture.Cases {
+		opt := Options{Solver: Eigen, Shrinkage: LedoitWolf}
+		if v, ok := c.Shrinkage.(float64); ok {
+			opt.Shrinkage = v
+		}
+		wide := mustTrainWith(t, rowsOf[float64](c.X, c.Y, c.Classes, true), opt)
+		narrow := mustTrainWith(t, rowsOf[float32](c.X, c.Y, c.Classes, true), opt)
+		d := len(c.X[0])
+		for name, w := range map[string][]float64{c.Name: wide.Exact, c.Name + " float32": narrow.Exact} {
+			var coef, intercept []float64
+			for v := range slices.Chunk(w, d+1) {
+				coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
+			}
+			near(t, name, coef, c.Coef, 1e-7)
+			near(t, name+" intercept", intercept, c.Intercept, 1e-7)
+		}
+		for i, row := range c.X[:3] {
+			p := probabilities(wide.Weights, row, c.Classes)
+			for k, v := range p {
+				if want := c.Proba[i*c.Classes+k]; math.Abs(v-want) > 1e-6 {
+					t.Errorf("%s: the probability of class %d of row %d is %v, want %v", c.Name, k, i, v, want)
+				}
+			}
+		}
+		passes := int64(1)
+		if opt.Shrinkage == LedoitWolf {
+			passes += int64(c.Classes) + 1
+		}
+		if strings.Contains(c.Name, "far from") {
+			passes++
+		}
+		if wide.Epochs != passes {
+			t.Errorf("%s: %d passes, want %d", c.Name, wide.Epochs, passes)
+		}
+		if c.Projection == nil {
+			continue
+		}
+		if len(wide.Projection) != len(c.Projection) {
+			t.Fatalf("%s: %d directions", c.Name, len(wide.Projection))
+		}
+		for i, want := range c.Projection {
+			near(t, fmt.Sprintf("%s direction %d", c.Name, i), wide.Projection[i], want, 1e-6)
+		}
+		near(t, c.Name+" explained", wide.Explained, c.Explained, 1e-7)
+	}
+}
+
+// probabilities returns those of the classes for a row.
+func probabilities(w, row []float64, classes int) []float64 {
+	var z []float64
+	sum := 0.0
+	for v := range slices.Chunk(w, len(row)+1) {
+		s := v[len(row)]
+		for i, x := range row {
+			s += v[i] * x
+		}
+		z = append(z, s)
+	}
+	if classes == 2 {
+		z = []float64{0, z[0]}
+	}
+	top := slices.Max(z)
+	for i := range z {
+		z[i] = math.Exp(z[i] - top)
+		sum += z[i]
+	}
+	for i := range z {
+		z[i] /= sum
+	}
+	return z
+}
+
+// TestProjection: of two classes the direction is that of w; collinear means have one direction; and without the solver there is none.
+func TestProjection(t *testing.T) {
+	x, y := draw(300, 4, 0, 3)
+	r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Solver: Eigen})
+	plain := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{})
+	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
+		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
+	}
+	if len(r.Projection) != 1 || r.Explained[0] != 1 {
+		t.Fatalf("projection %v, explained %v", r.Projection, r.Explained)
+	}
+	var ratios []float64
+	for i, v := range r.Projection[0] {
+		ratios = append(ratios, r.Weights[i]/v)
+	}
+	near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
+	if ratios[0] <= 0 {
+		t.Errorf("w is %v times the direction", ratios[0])
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	var line [][]float64
+	var classes []float64
+	for i := range 300 { // pairs of rows that are symmetric to their class's mean, which are whole numbers on a line
+		c := float64(i % 3)
+		a, b := rng.Float64(), rng.Float64()
+		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
+		line, classes = append(line, []float64{c + a, 2*c + b}, []float64{c - a, 2*c - b}), append(classes, c, c)
+	}
+	r = mustTrainWith(t, testrows.Classes[float64](line, classes, 3, true), Options{Solver: Eigen})
+	if len(r.Projection) != 1 {
+		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
+	}
+	same := mustTrainWith(t, testrows.Classes[float64]([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
+	if len(same.Projection) != 0 {
+		t.Errorf("equal means have directions %v", same.Projection)
+	}
+}
+
+// TestLedoitWolf: the share is that of the paper's formulas in plain loops; rows doubled have less need of shrinking, and many rows
+// hardly any.
+func TestLedoitWolf(t *testing.T) {
+	x, y := draw(60, 10, 2, 3)
+	d := testrows.Dense[float64](x, y, true)
+	r := mustTrainWith(t, d, Options{Shrinkage: LedoitWolf})
+	for class, label := range []float64{-1, 1} {
+		if want := ledoitWolfShare(x, y, label); math.Abs(r.Shrinkage[class]-want) > 1e-10 || !(want > 0 && want < 1) {
+			t.Errorf("class %v: share %v, want %v", label, r.Shrinkage[class], want)
+		}
+	}
+	whole := 0
+	for seed := range uint64(20) { // rows without correlation
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var x [][]float64
+		var y []float64
+		for i := range 40 {
+			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
+		}
+		r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Shrinkage: LedoitWolf})
+		want := ledoitWolfShare(x, y, 1)
+		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
+			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
+		}
+		if want == 1 {
+			whole++
+		}
+	}
+	if whole == 0 {
+		t.Error("no share is 1")
+	}
+	many, labels := draw(20000, 10, 2, 3)
+	few := mustTrainWith(t, testrows.Dense[float64](many, labels, true), Options{Shrinkage: LedoitWolf})
+	for class, v := range few.Shrinkage {
+		if !(v < r.Shrinkage[class]/10) {
+			t.Errorf("20,000 rows are shrunk by %v, 60 by %v", v, r.Shrinkage[class])
+		}
+	}
+}
+
+// ledoitWolfShare is min(b^2, d^2)/d^2 of the rows of a class, standardised, with the norm |A|^2 = trace(A A')/p of the paper.
+func ledoitWolfShare(x [][]float64, y []float64, label float64) float64 {
+	var rows [][]float64
+	for i, row := range x {
+		if y[i] == label {
+			rows = append(rows, slices.Clone(row))
+		}
+	}
+	n, p := float64(len(rows)), len(x[0])
+	for i := range p {
+		mean, square := 0.0, 0.0
+		for _, row := range rows {
+			mean += row[i] / n
+		}
+		for _, row := range rows {
+			square += (row[i] - mean) * (row[i] - mean) / n
+		}
+		for _, row := range rows {
+			row[i] = (row[i] - mean) / math.Sqrt(square)
+		}
+	}
+	at := func(i, j int) (s float64) {
+		for _, row := range rows {
+			s += row[i] * row[j] / n
+		}
+		return s
+	}
+	d2, b2 := 0.0, 0.0
+	for i := range p {
+		for j := range p {
+			s, one := at(i, j), 0.0
+			if i == j {
+				one = 1 // m, the mean of the eigenvalues, is 1
+			}
+			d2 += (s - one) * (s - one) / float64(p)
+			for _, row := range rows {
+				b2 += (row[i]*row[j] - s) * (row[i]*row[j] - s) / float64(p) / n / n
+			}
+		}
+	}
+	return min(b2, d2) / d2
+}
+
+// TestWeights: a weight of k is the row k times, 0 is the row left out, shrunk or not, also where the pass is repeated.
+func TestWeights(t *testing.T) {
+	for _, c := range []struct {
+		classes int
+		offset  float64
+		opt     Options
+	}{{2, 0, Options{}}, {3, 0, Options{Solver: Eigen}}, {2, 8000, Options{}}, {2, 0, Options{Shrinkage: LedoitWolf}}, {3, 3, Options{Shrinkage: LedoitWolf}}} {
+		x, _ := draw(300, 4, c.offset, 3)
+		var labels, repeatedY []float64
+		var repeated [][]float64
+		for r := range x {
+			label := float64(r / 7 % c.classes)
+			labels = append(labels, label)
+			for range r % 4 {
+				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, label)
+			}
+		}
+		rows := rowsOf[float64](x, labels, c.classes, true)
+		weighted := testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) })
+		want := mustTrainWith(t, rowsOf[float64](repeated, repeatedY, c.classes, true), c.opt)
+		for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+			r := mustTrainWith(t, src, c.opt)
+			near(t, fmt.Sprint(c), r.Exact, want.Exact, 1e-8)
+			near(t, fmt.Sprint(c)+" shares", r.Shrinkage, want.Shrinkage, 1e-8)
+			for i, v := range want.Projection {
+				near(t, fmt.Sprint(c)+" direction", r.Projection[i], v, 1e-7)
+			}
+		}
+		none := testrows.Weighted(rows, func(r int) float64 { return labels[r] })
+		if _, err := Train(t.Context(), none, c.opt); err == nil || !strings.Contains(err.Error(), "no row is of the class") {
+			t.Errorf("error %v where no row of a class has weight", err)
+		}
+	}
+}

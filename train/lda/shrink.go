@@ -1,0 +1,127 @@
+package lda
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// shrink sets a covariance of d columns to (1-a) times itself and a times its mean variance on the diagonal.
+func shrink(s []float64, d int, a float64) {
+	trace := 0.0
+	for i := range d {
+		trace += s[i*(i+1)/2+i]
+	}
+	for i := range s {
+		s[i] *= 1 - a
+	}
+	for i := range d {
+		s[i*(i+1)/2+i] += float64(a*trace) / float64(d)
+	}
+}
+
+// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and those shares. It
+// calls passed after each pass.
+//
+// With the class's deviations as units, a class of n rows has the covariance C, whose mean variance is mu; with q the squared norm of
+// a row less the mean, and sums of squares over all elements, beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2
+// - d mu^2)/d, the share is min(beta, delta)/delta.
+func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, passed func()) (s, shares []float64, err error) {
+	d := len(src.Spec().Features)
+	units := make([][]float64, len(m.n)) // 1/deviation
+	covariances := make([][]float64, len(m.n))
+	for class := range units {
+		one, err := sum(ctx, src, workers, class)
+		if err != nil {
+			return nil, nil, err
+		}
+		passed()
+		c, _ := one.covariance(d)
+		units[class] = make([]float64, d)
+		for i := range d {
+			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.n[class]
+			if units[class][i] = 1 / math.Sqrt(variance); variance <= 1e-13*square {
+				units[class][i] = 1 // a constant column, but for rounding
+			}
+		}
+		covariances[class] = c
+	}
+	fourth, err := fourthMoments(ctx, src, workers, m, units)
+	if err != nil {
+		return nil, nil, err
+	}
+	passed()
+	s = make([]float64, d*(d+1)/2)
+	for class, c := range covariances {
+		n, u := m.n[class], units[class]
+		squares, trace := 0.0, 0.0
+		for i := range d {
+			for j := range i {
+				v := c[i*(i+1)/2+j] * u[i] * u[j]
+				squares += float64(2 * v * v)
+			}
+			v := c[i*(i+1)/2+i] * u[i] * u[i]
+			squares += float64(v * v)
+			trace += v
+		}
+		mu := trace / float64(d)
+		beta := (fourth[class]/n - squares) / float64(d) / n
+		delta := (squares - float64(trace*mu)) / float64(d)
+		share := 0.0
+		if beta = min(beta, delta); beta > 0 {
+			share = beta / delta
+		}
+		shares = append(shares, share)
+		for i := range d {
+			for j := range i + 1 {
+				v := float64((1 - share) * c[i*(i+1)/2+j])
+				if i == j {
+					v += share * mu / u[i] / u[i]
+				}
+				s[i*(i+1)/2+j] += float64(v * n / m.rows())
+			}
+		}
+	}
+	return s, shares, nil
+}
+
+// fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4.
+func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, units [][]float64) ([]float64, error) {
+	k, d := len(m.n), len(src.Spec().Features)
+	means := make([][]float64, k)
+	for class := range means {
+		means[class] = m.means(class)
+	}
+	part := func(run block.Run[T]) []float64 {
+		sums, dense := make([]float64, k), make([]T, run.Stride)
+		for r, y := range run.Y {
+			class := classOf(y, k)
+			row := dense
+			if run.Sparse == nil {
+				row = run.X[r*run.Stride:]
+			} else {
+				clear(dense)
+				columns, values := run.Sparse.Row(r)
+				for i, c := range columns {
+					dense[c] = values[i]
+				}
+			}
+			weight, q := 1.0, 0.0
+			if run.W != nil {
+				weight = run.W[r]
+			}
+			mean, unit := means[class], units[class]
+			for i, x := range row[:d] {
+				v := (float64(x) - mean[i]) * unit[i]
+				q = math.FMA(v, v, q)
+			}
+			sums[class] = math.FMA(float64(weight*q), q, sums[class])
+		}
+		return sums
+	}
+	total := make([]float64, k)
+	err := block.ReduceRuns(ctx, src, workers, part, func(s []float64) { kernel.Axpy(1, s, total) })
+	return total, err
+}
