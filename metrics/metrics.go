@@ -1,5 +1,5 @@
-// Package metrics measures how good predictions are. Its accumulators take predictions in pieces of any size and in any
-// order, with the same result.
+// Package metrics measures how good predictions are. Its accumulators take predictions in pieces of any size with the same
+// result, and but for LogLoss in any order.
 package metrics
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"halfspace/block"
 	"halfspace/kernel"
 )
 
@@ -83,7 +84,28 @@ func (c Confusion) F1(class int) float64 {
 	return float64(2*c[class][class]) / float64(c.Predicted(class)+c.Actual(class))
 }
 
-// AUC accumulates the area under the ROC curve: the probability that a random positive row has a higher score than a
+// LogLoss accumulates the mean loss of rows, such as minus the logarithm of the probability that was predicted for a row's class.
+// It adds up within runs of block.RunRows rows, then over runs.
+type LogLoss struct {
+	run, sum float64
+	rows     int64
+}
+
+// Add takes the losses of the next rows.
+func (l *LogLoss) Add(losses []float64) {
+	for _, v := range losses {
+		l.run += v
+		if l.rows++; l.rows%block.RunRows == 0 {
+			l.sum += l.run
+			l.run = 0
+		}
+	}
+}
+
+// Value returns the mean, NaN without rows.
+func (l *LogLoss) Value() float64 { return (l.sum + l.run) / float64(l.rows) }
+
+// AUC accumulates the ROC curve and the area under it: the probability that a random positive row has a higher score than a
 // random negative one, equal scores counting half (Mann and Whitney 1947; Hanley and McNeil 1982). It keeps every score.
 type AUC[T kernel.Float] struct {
 	positive, negative []T
@@ -110,10 +132,7 @@ func (a *AUC[T]) Value() float64 {
 	if len(a.positive) == 0 || len(a.negative) == 0 {
 		return math.NaN()
 	}
-	var g errgroup.Group
-	g.Go(func() error { slices.Sort(a.positive); return nil })
-	g.Go(func() error { slices.Sort(a.negative); return nil })
-	g.Wait() // neither of them fails
+	a.sort()
 	below, upTo := 0, 0
 	halves := uint64(0)
 	for _, p := range a.positive {
@@ -126,6 +145,41 @@ func (a *AUC[T]) Value() float64 {
 		halves += uint64(below) + uint64(upTo)
 	}
 	return float64(halves) / 2 / (float64(len(a.positive)) * float64(len(a.negative)))
+}
+
+func (a *AUC[T]) sort() {
+	var g errgroup.Group
+	g.Go(func() error { slices.Sort(a.positive); return nil })
+	g.Go(func() error { slices.Sort(a.negative); return nil })
+	g.Wait() // neither of them fails
+}
+
+// A Point is one of the ROC curve: how many rows of either class have a score of Threshold or more.
+type Point[T kernel.Float] struct {
+	Threshold                     T
+	FalsePositives, TruePositives int64
+}
+
+// Curve returns a point for each different score, from the highest to the lowest, after one of no rows, whose threshold is
+// infinite. A score of NaN ranks below every other. It sorts the scores in place.
+func (a *AUC[T]) Curve() []Point[T] {
+	a.sort()
+	curve := []Point[T]{{Threshold: T(math.Inf(1))}}
+	p, n := len(a.positive), len(a.negative)
+	for p > 0 || n > 0 {
+		var at T
+		if n == 0 || p > 0 && less(a.negative[n-1], a.positive[p-1]) {
+			at = a.positive[p-1]
+		} else {
+			at = a.negative[n-1]
+		}
+		for ; p > 0 && !less(a.positive[p-1], at); p-- {
+		}
+		for ; n > 0 && !less(a.negative[n-1], at); n-- {
+		}
+		curve = append(curve, Point[T]{at, int64(len(a.negative) - n), int64(len(a.positive) - p)})
+	}
+	return curve
 }
 
 // less orders scores as slices.Sort does.

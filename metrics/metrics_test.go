@@ -136,3 +136,80 @@ func TestAUCAgainstGonum(t *testing.T) {
 		t.Errorf("AUC is %v, gonum's %v", got, want)
 	}
 }
+
+// TestLogLoss: a mean of any pieces is summed as the runs of rows are.
+func TestLogLoss(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	losses, sum := make([]float64, 10000), 0.0
+	for lo := 0; lo < len(losses); lo += 4096 {
+		run := 0.0
+		for i := lo; i < min(len(losses), lo+4096); i++ {
+			losses[i] = rng.ExpFloat64()
+			run += losses[i]
+		}
+		sum += run
+	}
+	for range 5 {
+		l := new(LogLoss)
+		cut := rng.IntN(len(losses))
+		l.Add(losses[:cut])
+		l.Add(losses[cut:])
+		if got := l.Value(); got != sum/10000 {
+			t.Errorf("%v in pieces of %d, want %v", got, cut, sum/10000)
+		}
+	}
+}
+
+// TestCurve: every point counts what the definition does, and gonum has the same curve.
+func TestCurve(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, levels := range []int{2, 7, 1 << 30} {
+		const n = 500
+		a := new(AUC[float64])
+		scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
+		positive, negative := 0, 0
+		for i := range scores {
+			scores[i], labels[i] = float64(rng.IntN(levels)), -1
+			if classes[i] = rng.IntN(3) == 0; classes[i] {
+				labels[i] = 1
+				positive++
+			} else {
+				negative++
+			}
+		}
+		a.Add(scores, labels)
+		curve := a.Curve()
+		for _, p := range curve {
+			want := Point[float64]{Threshold: p.Threshold}
+			for i, s := range scores {
+				if s >= p.Threshold && classes[i] {
+					want.TruePositives++
+				} else if s >= p.Threshold {
+					want.FalsePositives++
+				}
+			}
+			if p != want {
+				t.Fatalf("%d levels: point %v, want %v", levels, p, want)
+			}
+		}
+		stat.SortWeightedLabeled(scores, classes, nil)
+		tpr, fpr, thresholds := stat.ROC(nil, scores, classes, nil)
+		if len(curve) != len(thresholds) {
+			t.Fatalf("%d levels: %d points, gonum has %d", levels, len(curve), len(thresholds))
+		}
+		for i, p := range curve {
+			if p.Threshold != thresholds[i] || math.Abs(float64(p.TruePositives)/float64(positive)-tpr[i]) > 0x1p-52 ||
+				math.Abs(float64(p.FalsePositives)/float64(negative)-fpr[i]) > 0x1p-52 { // gonum multiplies by a reciprocal
+				t.Fatalf("%d levels: point %v, gonum has %v, %v at %v", levels, p, tpr[i], fpr[i], thresholds[i])
+			}
+		}
+	}
+	a := new(AUC[float64])
+	if curve := a.Curve(); len(curve) != 1 || !math.IsInf(curve[0].Threshold, 1) {
+		t.Errorf("the curve of no rows is %v", curve)
+	}
+	a.Add([]float64{math.NaN(), 1, math.NaN()}, []float64{1, 1, -1})
+	if curve := a.Curve(); len(curve) != 3 || curve[1] != (Point[float64]{1, 0, 1}) || curve[2].TruePositives != 2 || curve[2].FalsePositives != 1 {
+		t.Errorf("the curve with NaN is %v", curve)
+	}
+}

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"math"
 	"slices"
 
 	"halfspace/kernel"
@@ -79,4 +80,74 @@ func softmax(s []float64) {
 	for c := range s {
 		s[c] /= sum
 	}
+}
+
+// LogLosses returns minus the logarithm of the probability of the class of each row, given its label in a block and the rest as
+// Probabilities takes it. It computes them from the scores, so that they are finite where a probability is 0 but for rounding, and
+// exact to a few ULP where it is nearly 1.
+func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way string) []float64 {
+	n := len(labels)
+	losses, logs := make([]float64, n), make([][]float64, len(scores))
+	if len(scores) == 1 {
+		for i, s := range scores[0] {
+			losses[i] = float64(s) * float64(labels[i])
+		}
+		logSigmoid(losses)
+		for i := range losses {
+			losses[i] = -losses[i]
+		}
+		return losses
+	}
+	for c := range scores {
+		logs[c] = make([]float64, n)
+		for i, s := range scores[c] {
+			logs[c][i] = float64(s)
+		}
+		if way != model.Joint {
+			logSigmoid(logs[c])
+		}
+	}
+	row := make([]float64, len(scores))
+	for i, y := range labels {
+		for c := range logs {
+			row[c] = logs[c][i]
+		}
+		losses[i] = logLoss(row, Labelled(y, len(scores), positive))
+	}
+	return losses
+}
+
+// logSigmoid replaces scores s by log(1/(1 + e^-s)) = min(s, 0) - log(1 + e^-|s|).
+func logSigmoid(s []float64) {
+	tail := make([]float64, len(s))
+	for i, v := range s {
+		tail[i] = -math.Abs(v)
+	}
+	kernel.Exp(tail, tail)
+	kernel.Log1p(tail, tail)
+	for i, v := range s {
+		s[i] = min(v, 0) - tail[i]
+	}
+}
+
+// logLoss returns log(sum over k of e^s_k) - s_class. It overwrites the scores s.
+func logLoss(s []float64, class int) float64 {
+	best := 0
+	for c := range s {
+		if s[c] > s[best] {
+			best = c
+		}
+	}
+	largest, own := s[best], s[class]
+	for c := range s {
+		s[c] -= largest
+	}
+	s[best] = math.Inf(-1) // the 1 of log1p
+	kernel.Exp(s, s)
+	rest := s[:1]
+	for _, v := range s[1:] {
+		rest[0] += v
+	}
+	kernel.Log1p(rest, rest)
+	return (largest - own) + rest[0]
 }

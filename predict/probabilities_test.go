@@ -59,3 +59,75 @@ func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {
 		t.Errorf("a missing value has the probability %v", p[0][0])
 	}
 }
+
+// TestLogLosses holds the losses against the logarithms of the probabilities, and with logs of their definitions where those are 0 or 1
+// but for rounding.
+func TestLogLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n = 1000
+	for _, classes := range []int{1, 3, 5} {
+		scores, labels := make([][]float64, classes), make([]float64, n)
+		for i := range n {
+			for c := range scores {
+				scores[c] = append(scores[c], rng.NormFloat64()*math.Pow(2, float64(i%5))-float64(i%7))
+			}
+			if labels[i] = float64(rng.IntN(classes)); classes == 1 {
+				labels[i] = float64(2*rng.IntN(2) - 1)
+			}
+		}
+		for _, way := range []string{model.OneVersusRest, model.Joint} {
+			p := Probabilities(scores, 0, way)
+			for i, loss := range LogLosses(scores, labels, 0, way) {
+				if want := -math.Log(p[Labelled(labels[i], classes, 0)][i]); math.Abs(loss-want) > 1e-14+1e-14*want {
+					t.Fatalf("%d vectors, %q, row %d: %v, want %v", classes, way, i, loss, want)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		way    string
+		scores []float64
+		label  float64
+		want   float64
+	}{
+		{"", []float64{800}, -1, 800},
+		{"", []float64{-1e30}, 1, 1e30},
+		{"", []float64{-70}, -1, math.Exp(-70)},
+		{model.Joint, []float64{1000, -1000, 0}, 1, 2000},
+		{model.Joint, []float64{-1000, -1000, -950}, 2, 2 * math.Exp(-50)},
+		{model.OneVersusRest, []float64{-800, -801, -900}, 0, math.Log1p(math.Exp(-1))}, // probabilities e^s
+		{model.OneVersusRest, []float64{-800, 3, -900}, 0, 800 - math.Log1p(math.Exp(-3))},
+		{model.OneVersusRest, []float64{5, -60, -60}, 0, 2 * math.Exp(-60) * (1 + math.Exp(-5))},
+	} {
+		var scores [][]float64
+		for _, s := range c.scores {
+			scores = append(scores, []float64{s})
+		}
+		if got := LogLosses(scores, []float64{c.label}, 1, c.way)[0]; math.Abs(got-c.want) > 1e-14*c.want {
+			t.Errorf("%q, scores %v: the loss of label %v is %v, want %v", c.way, c.scores, c.label, got, c.want)
+		}
+	}
+}
+
+// TestLogLossPublished has the example of scikit-learn's documentation of log_loss, 0.21616, and its 1.2.1's answer for one of three
+// classes.
+func TestLogLossPublished(t *testing.T) {
+	var two []float64
+	for _, p := range []float64{0.9, 0.1, 0.2, 0.65} {
+		two = append(two, math.Log(p/(1-p)))
+	}
+	three := make([][]float64, 3)
+	for _, p := range [][]float64{{0.7, 0.2, 0.1}, {0.1, 0.3, 0.6}, {0.25, 0.25, 0.5}, {0.05, 0.05, 0.9}} {
+		for c := range three {
+			three[c] = append(three[c], math.Log(p[c]))
+		}
+	}
+	for want, losses := range map[float64][]float64{
+		0.21616187468057912: LogLosses([][]float64{two}, []float64{1, -1, -1, 1}, 1, ""),
+		0.58978886112061:    LogLosses(three, []float64{0, 2, 1, 2}, 0, model.Joint),
+	} {
+		if got := (losses[0] + losses[1] + losses[2] + losses[3]) / 4; math.Abs(got-want) > 1e-15 {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}

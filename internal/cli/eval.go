@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type evalOptions struct {
 	text   textOptions
 	models []string
 	label  string
+	roc    string
 	json   bool
 }
 
@@ -33,14 +35,21 @@ func (a *app) eval() *cobra.Command {
 		Long: `Eval predicts the rows of the files DATA with each model and compares the
 predictions with the labels: errors, accuracy, the confusion of classes with
 precision, recall and F1, and the area under the ROC curve (exact, equal scores
-counting half). Rows with nulls are left out if the training dropped them.`,
+counting half). Of models with probabilities (--algo logistic or lda) it has the
+log loss too: the mean of minus the natural logarithm of the probability of a
+row's class. Rows with nulls are left out if the training dropped them.
+
+--roc writes the ROC curve itself: for each different score, from the highest to
+the lowest, how many rows of either class have that score or more.`,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
-  halfspace eval --model m.json --label truth --json 'test/*.parquet'`,
+  halfspace eval --model m.json --label truth --json 'test/*.parquet'
+  halfspace eval --model m.json --model n.json --roc curves.csv test.parquet`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train; give the option again for more (required)")
 	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the name that it had in training)")
+	f.StringVar(&o.roc, "roc", "", "`FILE` to write the ROC curves of two classes to: .csv, .parquet or .arrow")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
@@ -72,6 +81,9 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		}
 		models = append(models, m)
 	}
+	if err := checkROC(o, models, paths); err != nil {
+		return err
+	}
 	var reports []*evalReport
 	for i, m := range models {
 		evaluate := evalAs[float32]
@@ -84,6 +96,11 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		}
 		r.Model = o.models[i]
 		reports = append(reports, r)
+	}
+	if o.roc != "" {
+		if err := writeROC(o.roc, reports); err != nil {
+			return err
+		}
 	}
 	switch {
 	case o.json && len(reports) == 1:
@@ -105,11 +122,14 @@ type evalReport struct {
 	Errors    int64             `json:"errors"`
 	Accuracy  *float64          `json:"accuracy"`
 	AUC       *float64          `json:"auc"`
+	LogLoss   *float64          `json:"log_loss"`
 	Classes   []block.Class     `json:"classes"`
 	Positive  block.Class       `json:"positive"`
 	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass  []classReport     `json:"per_class"`
 	auc       float64
+	logLoss   float64                  // NaN of models without probabilities
+	curve     []metrics.Point[float64] // where it is to be written
 }
 
 type classReport struct {
@@ -133,7 +153,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		return nil, err
 	}
 	confusion := metrics.NewConfusion(len(m.Classes))
-	auc := new(metrics.AUC[T])
+	auc, logLoss, odds := new(metrics.AUC[T]), new(metrics.LogLoss), learnerNamed(m.Algorithm).odds
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(),
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
@@ -149,6 +169,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)
 		}
+		if odds {
+			logLoss.Add(predict.LogLosses(scores, b.Y, spec.Positive, m.Options.Multiclass))
+		}
 		return nil
 	})
 	if err != nil {
@@ -157,12 +180,18 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	if confusion.Rows() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name data that has some", strings.Join(paths, " "))
 	}
-	return newEvalReport(m, confusion, auc.Value()), nil
+	r := newEvalReport(m, confusion, auc.Value(), logLoss.Value())
+	if o.roc != "" {
+		for _, p := range auc.Curve() {
+			r.curve = append(r.curve, metrics.Point[float64]{Threshold: float64(p.Threshold), FalsePositives: p.FalsePositives, TruePositives: p.TruePositives})
+		}
+	}
+	return r, nil
 }
 
-func newEvalReport(m *model.Model, c metrics.Confusion, auc float64) *evalReport {
-	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc),
-		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc}
+func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
+	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc), LogLoss: finite(logLoss),
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc, logLoss: logLoss}
 	for i, class := range m.Classes {
 		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), finite(c.Precision(i)), finite(c.Recall(i)), finite(c.F1(i))})
 	}
@@ -178,6 +207,9 @@ func (r *evalReport) text() []byte {
 		pairs = append(pairs, "AUC", fixed(r.auc, 6))
 	} else {
 		s.line("%s: %s of %d classes\n", r.Model, plural(r.Rows, "row"), len(r.Classes))
+	}
+	if !math.IsNaN(r.logLoss) {
+		pairs = append(pairs, "log loss", fixed(r.logLoss, 6))
 	}
 	s.pairs(pairs...)
 	head := []string{"class"}
@@ -199,9 +231,9 @@ func (r *evalReport) text() []byte {
 
 // compare is the report on several models for people.
 func compare(reports []*evalReport) []byte {
-	rows := [][]string{{"model", "rows", "errors", "accuracy", "AUC"}}
+	rows := [][]string{{"model", "rows", "errors", "accuracy", "AUC", "log loss"}}
 	for _, r := range reports {
-		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6)})
+		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6), fixed(r.logLoss, 6)})
 	}
 	var s sheet
 	s.table(rows)

@@ -22,7 +22,7 @@ func checkOut(path string, inputs []string) error {
 	if err == nil {
 		for _, in := range inputs {
 			if other, err := os.Stat(in); err == nil && os.SameFile(info, other) {
-				return fmt.Errorf("%s is to be read and to be written: name another file for --out", path)
+				return fmt.Errorf("%s is to be read and to be written: name another file to write", path)
 			}
 		}
 		if !info.Mode().IsRegular() && !info.IsDir() {

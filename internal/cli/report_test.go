@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"encoding/csv"
 	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,8 +27,9 @@ func TestEval(t *testing.T) {
 	r := decode(t, "eval", "--model", m, scored(t), "--json")
 	want := map[string]any{
 		"model": m, "rows": 6.0, "errors": 2.0, "accuracy": 4.0 / 6,
-		"auc":     (3 + 2.5 + 1.5) / 9, // pairs in order, ties half: of 3, of 1, of -1
-		"classes": []any{-1.0, 1.0}, "positive": 1.0,
+		"auc":      (3 + 2.5 + 1.5) / 9, // pairs in order, ties half: of 3, of 1, of -1
+		"log_loss": nil,                 // a perceptron has no probabilities
+		"classes":  []any{-1.0, 1.0}, "positive": 1.0,
 		"confusion": []any{[]any{2.0, 1.0}, []any{1.0, 2.0}},
 		"per_class": []any{
 			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
@@ -77,6 +80,88 @@ func TestEvalSeveralModels(t *testing.T) {
 	text := succeed(t, "eval", "--model", m, "--model", n, scored(t))
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || !strings.HasPrefix(lines[0], "  model") || !strings.HasPrefix(lines[1], "  "+m) || !strings.HasPrefix(lines[2], "  "+n) {
+		t.Errorf("table is\n%s", text)
+	}
+}
+
+// TestEvalROC has the points of the text book's scores: 3, 1 and -1 of positive rows, 1, -1 and -2 of negative ones.
+func TestEvalROC(t *testing.T) {
+	_, m := trained(t, signs)
+	_, n := trained(t, signs, "--dtype", "float64")
+	out := filepath.Join(t.TempDir(), "roc.csv")
+	succeed(t, "eval", "--model", m, scored(t), "--roc", out)
+	const curve = "Inf,0,0,0,0\n3,0,1,0,0.3333333333333333\n1,1,2,0.3333333333333333,0.6666666666666666\n" +
+		"-1,2,3,0.6666666666666666,1\n-2,3,3,1,1\n"
+	if got, want := read(t, out), "threshold,false_positives,true_positives,fpr,tpr\n"+curve; strings.ReplaceAll(got, "+", "") != want {
+		t.Errorf("the curve is\n%s\nwant\n%s", got, want)
+	}
+	succeed(t, "eval", "--model", m, "--model", n, scored(t), "--roc", out)
+	want := strings.ReplaceAll(curve, "\n", ","+m+"\n") + strings.ReplaceAll(curve, "\n", ","+n+"\n")
+	if got := read(t, out); strings.ReplaceAll(got, "+", "") != "threshold,false_positives,true_positives,fpr,tpr,model\n"+want {
+		t.Errorf("the curves of two models are\n%s\nwant\n%s", got, want)
+	}
+	three := filepath.Join(t.TempDir(), "three.json")
+	succeed(t, "train", iris, "--label", "species", "--epochs", "1", "--out", three)
+	for _, c := range []struct {
+		args, want string
+		status     int
+	}{
+		{three + " --roc " + out + " " + iris, "has 3 classes", exitUsage},
+		{m + " --roc - " + scored(t), "both write to standard output", exitUsage},
+		{m + " --roc " + m + " " + scored(t), "to be read and to be written", exitFailed},
+		{m + " --label same --roc " + out + " " + scored(t), "no row is of class -1", exitFailed},
+		{m + " --roc curve.txt " + scored(t), "\".txt\" can't be written", exitFailed},
+	} {
+		if status, _, stderr := command(append([]string{"eval", "--model"}, strings.Fields(c.args)...)...); status != c.status || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, %q, want %d, %q", c.args, status, stderr, c.status, c.want)
+		}
+	}
+}
+
+// TestEvalLogLoss: on the rows of its training, logistic regression has the loss per row that the training minimised, and any model that of
+// the probabilities it predicts. A constant score has the entropy of the labels, as a calibrated model is to have.
+func TestEvalLogLoss(t *testing.T) {
+	data := noisy(t, "20000")
+	m := filepath.Join(t.TempDir(), "m.json")
+	for _, c := range []struct{ options, data, label string }{
+		{"logistic", data, "label"},
+		{"logistic --positive -1", data, "label"},
+		{"lda", data, "label"},
+		{"lda", iris, "species"},
+		{"logistic --l2 1 --multiclass ovr", iris, "species"},
+	} {
+		args := append([]string{"train", c.data, "--label", c.label, "--out", m, "--dtype", "float64", "--algo"}, strings.Fields(c.options)...)
+		succeed(t, args...)
+		r := decode(t, "eval", "--model", m, c.data, "--json")
+		got, _ := r["log_loss"].(float64)
+		if trained := loadedModel(t, m).Training; c.data == data && trained.Loss > 0 {
+			if want := trained.Loss / 20000; math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%s: the log loss is %v, in training %v", c.options, got, want)
+			}
+		}
+		out := m + ".csv"
+		succeed(t, "predict", "--model", m, c.data, "--keep", c.label, "--proba", "--out", out)
+		lines, err := csv.NewReader(strings.NewReader(read(t, out))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, line := range lines[1:] {
+			p, err := strconv.ParseFloat(line[slices.Index(lines[0], "probability_"+line[0])], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum -= math.Log(p)
+		}
+		if want := sum / float64(len(lines)-1); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: the log loss is %v, that of the probabilities %v", c.options, got, want)
+		}
+		if text := succeed(t, "eval", "--model", m, c.data); !strings.Contains(text, "log loss   "+fixed(got, 6)+"\n") {
+			t.Errorf("%s: no log loss %v in\n%s", c.options, got, text)
+		}
+	}
+	text := succeed(t, "eval", "--model", m, "--model", m, iris)
+	if line := strings.Fields(strings.Split(text, "\n")[1]); line[len(line)-2] != "-" || !strings.HasPrefix(line[len(line)-1], "0.") {
 		t.Errorf("table is\n%s", text)
 	}
 }
