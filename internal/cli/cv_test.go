@@ -194,7 +194,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --cv 3 --validation 0.2":                      "--validation with --cv or --grid",
 		"x.csv --grid eta":                                   `--grid is "eta": write an option and its values`,
 		"x.csv --grid eta=":                                  `--grid is "eta="`,
-		"x.csv --grid loss=hinge":                                  `--grid varies "loss", which --algo perceptron doesn't use: vary one of order, eta`,
+		"x.csv --grid loss=hinge":                            `--grid varies "loss", which --algo perceptron doesn't use: vary one of order, eta`,
 		"x.csv --grid validation=0.1":                        `--grid varies "validation"`,
 		"x.csv --grid eta=1,2":                               "eta is 2",
 		"x.csv --grid eta=1,much":                            `--grid: `,

@@ -100,8 +100,8 @@ is made beside --out. The model is the same.
 --cv judges the options: the rows are dealt into folds, each with its share of
 every class, and each fold is predicted by what is learned from the others.
 --grid does that for every combination of values and keeps the best. The model
-is then learned from all rows. What --standardize, --nulls mean and --categorical
-learn, they learn from all rows once.
+is then learned from all rows. What --standardize, --nulls mean and
+--categorical learn, they learn from all rows once.
 
 Without --out the model is reported and thrown away.`,
 		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
@@ -346,13 +346,13 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	var cv *crossValidation
+	judged := 0.0
 	if o.folds > 0 {
 		if cv, err = crossValidate(ctx, o, data.Source, bar); err != nil {
 			return err
 		}
-		o = o.variations[cv.Chosen].options
+		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
 	}
-	judged := time.Since(start).Seconds() - load
 	j := &job[T]{trainOptions: o, src: data.Source, validation: validation.Source, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
