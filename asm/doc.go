@@ -40,6 +40,10 @@
 //
 //	for i := range x { y[i] = fma(a, x[i], y[i]) }
 //
+// Axpy4(a, x, y) is four of them, one after the other: len(a) == len(x) == 4, and len(x[k]) >= len(y):
+//
+//	for k := range 4 { Axpy(a[k], x[k][:len(y)], y) }
+//
 // Wrong(y, scores) is the first i with y[i]*scores[i] <= 0, len(y) if there is none; len(y) == len(scores):
 //
 //	for i := range y { if y[i]*scores[i] <= 0 { return i } }

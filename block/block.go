@@ -205,12 +205,34 @@ func within[T kernel.Float](y, s, margin T) bool {
 // Add adds a times the label and the weight of row r times the row to w, as an update of EpochMargin does, and, of rows that
 // weigh 1, of Epoch.
 func (b *Block[T]) Add(r uint32, a T, w []T) {
-	a = times(a*b.Y[r], b.Weight(int(r)))
+	b.axpy(int(r), a*b.Y[r], w)
+}
+
+// axpy adds a times the weight of row r times the row to w.
+func (b *Block[T]) axpy(r int, a T, w []T) {
+	a = times(a, b.Weight(r))
 	if b.Sparse != nil {
-		b.Sparse.Add(a, int(r), w)
+		b.Sparse.Add(a, r, w)
 		return
 	}
-	kernel.Axpy(a, b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], w)
+	kernel.Axpy(a, b.X[r*b.Stride:(r+1)*b.Stride], w)
+}
+
+// RowScores writes the dot products of row r with vectors of Stride elements, which stand in w one behind the other, to out. To the
+// kernel these are rows, and the row is the weights: the products and their order are the same.
+func (b *Block[T]) RowScores(r int, w, out []T) {
+	if b.Sparse != nil {
+		for i := range out {
+			out[i] = b.Sparse.Score(r, w[i*b.Stride:(i+1)*b.Stride])
+		}
+		return
+	}
+	x := b.X[r*b.Stride : (r+1)*b.Stride]
+	panel := kernel.PanelRows[T](b.Stride)
+	for lo := 0; lo < len(out); lo += panel {
+		hi := min(len(out), lo+panel)
+		kernel.Scores(w[lo*b.Stride:hi*b.Stride], x, out[lo:hi])
+	}
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see

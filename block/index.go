@@ -9,10 +9,9 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense   *kernel.Rows[T]
-	weights [][]float64 // of the chunks of dense rows; nil if every row weighs 1
-	sparse  []*Block[T]
-	per     int // rows in each block but the last
+	dense  *kernel.Rows[T] // nil where rows are sparse
+	blocks []*Block[T]
+	per    int // rows in each block but the last
 }
 
 // Index returns an index over the rows. It is an error to have more rows than a 32-bit
@@ -29,21 +28,22 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		return nil, ErrNoLabels
 	}
 	if first.Sparse != nil {
-		return &Index[T]{sparse: d.blocks, per: first.Len()}, nil
+		return &Index[T]{blocks: d.blocks, per: first.Len()}, nil
 	}
 	var x, y [][]T
-	var weights [][]float64
 	for _, b := range d.blocks {
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
 			x = append(x, b.X[lo*b.Stride:hi*b.Stride])
 			y = append(y, b.Y[lo:hi])
-			if b.W != nil {
-				weights = append(weights, b.W[lo:hi])
-			}
 		}
 	}
-	return &Index[T]{dense: kernel.NewRows(x, y, first.Stride), weights: weights}, nil
+	return &Index[T]{kernel.NewRows(x, y, first.Stride), d.blocks, first.Len()}, nil
+}
+
+// At returns the block that the row of that number is in, and its number there.
+func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
+	return x.blocks[int(id)/x.per], int(id) % x.per
 }
 
 // Ahead returns the features of rows lo to hi of a chunk of kernel.ChunkRows rows, as Epoch takes them for its
@@ -63,7 +63,7 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
 	}
 	for i, id := range idx {
-		b, r := x.sparse[int(id)/x.per], int(id)%x.per
+		b, r := x.At(id)
 		if b.Sparse.Visit(r, b.Y[r], eta, w) {
 			log[updates] = uint32(i)
 			updates++
@@ -85,7 +85,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 			row, y = x.dense.Row(int(id))
 			s = kernel.Dot(row, w)
 		} else {
-			b, r := x.sparse[int(id)/x.per], int(id)%x.per
+			b, r := x.At(id)
 			y, s = b.Y[r], b.score(r, w)
 		}
 		if !within(y, s, margin) || x.weight(id) == 0 {
@@ -103,19 +103,15 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 
 // weight returns the weight of the row of that number.
 func (x *Index[T]) weight(id uint32) float64 {
-	switch {
-	case x.dense == nil:
-		return x.sparse[int(id)/x.per].Weight(int(id) % x.per)
-	case x.weights == nil:
-		return 1
-	}
-	return x.weights[id/kernel.ChunkRows][id%kernel.ChunkRows]
+	b, r := x.At(id)
+	return b.Weight(r)
 }
 
 // Add is Block.Add for the row of that number.
 func (x *Index[T]) Add(id uint32, a T, w []T) {
 	if x.dense == nil {
-		x.sparse[int(id)/x.per].Add(uint32(int(id)%x.per), a, w)
+		b, r := x.At(id)
+		b.Add(uint32(r), a, w)
 		return
 	}
 	row, y := x.dense.Row(int(id))

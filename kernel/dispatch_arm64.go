@@ -30,11 +30,27 @@ func axpyF64(a float64, x, y []float64) {
 	ref.AxpyF64(a, x, y)
 }
 
+func axpy4F32(a []float32, x [][]float32, y []float32) {
+	if level == NEON {
+		neon.Axpy4F32(a, x, y)
+		return
+	}
+	ref.Axpy4F32(a, x, y)
+}
+
 func wrongF32(y, scores []float32) int {
 	if level == NEON {
 		return neon.WrongF32(y, scores)
 	}
 	return ref.WrongF32(y, scores)
+}
+
+func axpy4F64(a []float64, x [][]float64, y []float64) {
+	if level == NEON {
+		neon.Axpy4F64(a, x, y)
+		return
+	}
+	ref.Axpy4F64(a, x, y)
 }
 
 func wrongF64(y, scores []float64) int {

@@ -84,6 +84,26 @@ func Axpy[T Float](a T, x, y []T) {
 	axpyF64(float64(a), f64(x), f64(y))
 }
 
+// Axpy4 is Axpy of four vectors, one after the other: it adds a[k]*x[k] to y for k from 0 to 3, and reads y once. Each vector
+// is as long as y or longer, and doesn't overlap it.
+func Axpy4[T Float](a []T, x [][]T, y []T) {
+	if len(a) != 4 || len(x) != 4 {
+		panic("kernel: not four vectors")
+	}
+	for _, v := range x {
+		if len(v) < len(y) {
+			panic("kernel: short x")
+		}
+		race.Read(v[:len(y)])
+	}
+	race.Write(y)
+	if is32[T]() {
+		axpy4F32(f32(a), f32s(x), f32(y))
+		return
+	}
+	axpy4F64(f64(a), f64s(x), f64(y))
+}
+
 // Wrong returns the first i with y[i]*scores[i] <= 0, the first row that calls for an update, or len(y) if there is none. y and
 // scores have the same length.
 func Wrong[T Float](y, scores []T) int {

@@ -27,6 +27,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -66,6 +67,9 @@ type Model struct {
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
+	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
+	Projection *Projection `json:"projection,omitempty"`
+
 	Options  Options  `json:"options"`
 	Data     Data     `json:"data"`
 	Training Training `json:"training"`
@@ -90,6 +94,33 @@ type Options struct {
 
 	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
 	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
+
+	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
+	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
+
+	SampleWeight string    `json:"sample_weight,omitempty"` // the column that held what rows weigh
+	ClassWeight  []float64 `json:"class_weight,omitempty"`  // what times that rows of each class weigh, in the classes' order
+}
+
+// A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
+type Projection struct {
+	Directions [][]float64 `json:"directions"` // each a number for each feature
+	Explained  []float64   `json:"explained"`  // each one's share of what all tell of the classes
+}
+
+func (p *Projection) check(features int) error {
+	if len(p.Directions) == 0 || len(p.Explained) != len(p.Directions) {
+		return fmt.Errorf("projection has %d directions, and shares of %d", len(p.Directions), len(p.Explained))
+	}
+	for _, d := range p.Directions {
+		if len(d) != features {
+			return fmt.Errorf("a direction of the projection has %d numbers for %d features", len(d), features)
+		}
+		if !allFinite(d) || !allFinite(p.Explained) {
+			return errors.New("projection holds a number that isn't finite")
+		}
+	}
+	return nil
 }
 
 // What Options.Multiclass says.
@@ -111,7 +142,7 @@ type Training struct {
 	Epochs        int64           `json:"epochs"`
 	Visits        int64           `json:"visits"`
 	Updates       int64           `json:"updates"`
-	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label; nil where rows went by once
+	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, whatever they weigh; nil where rows went by once
 	Mistakes      *int64          `json:"mistakes,omitempty"` // rows whose prediction wasn't, each made before the row was learned from
 	Converged     bool            `json:"converged"`
 	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
@@ -124,6 +155,8 @@ type Training struct {
 	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
+
+	CrossValidation *CrossValidation `json:"cross_validation,omitempty"`
 
 	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
 	// such rows by Novikoff's theorem, (radius/margin)^2.
@@ -142,6 +175,12 @@ type Misclassified struct {
 type Optimum struct {
 	Objective float64 `json:"objective"`   // loss and penalty
 	Gap       float64 `json:"duality_gap"` // Objective less that of a point of the dual problem: the optimum is nearer than that
+}
+
+// CrossValidation tells how models with the same options do on rows that they weren't trained on.
+type CrossValidation struct {
+	Folds  int   `json:"folds"`
+	Errors int64 `json:"errors"` // of all rows, each predicted by the model of the folds that it isn't in
 }
 
 // Validation tells how the model does on rows that it was chosen, but not trained on.
@@ -238,6 +277,11 @@ func (m *Model) Check() error {
 	if err := m.checkFeatures(); err != nil {
 		return err
 	}
+	if p := m.Projection; p != nil {
+		if err := p.check(len(m.Features)); err != nil {
+			return err
+		}
+	}
 	if m.Expansion != nil {
 		if err := m.checkExpansion(); err != nil {
 			return err
@@ -268,6 +312,14 @@ func (m *Model) Check() error {
 	}
 	if err := m.checkStdErrors(); err != nil {
 		return err
+	}
+	if n := len(m.Options.ClassWeight); n > 0 && n != len(m.Classes) {
+		return fmt.Errorf("class_weight has %d numbers for %d classes", n, len(m.Classes))
+	}
+	for _, w := range m.Options.ClassWeight {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("%v is among class_weight", w)
+		}
 	}
 	return m.checkSums()
 }

@@ -50,7 +50,7 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 		for lo := 0; lo < len(v.counts); lo += panel {
 			hi := min(len(v.counts), lo+panel)
 			part := scores[:hi-lo]
-			v.score(b, r, v.w[lo*v.stride:hi*v.stride], part)
+			b.RowScores(r, v.w[lo*v.stride:hi*v.stride], part)
 			for i, s := range part {
 				if s > 0 {
 					votes += v.counts[lo+i]
@@ -63,18 +63,6 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 		if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
 			out[r] = s
 		}
-	}
-}
-
-// score scores row r with some voters. To the kernel these are the rows, and the row is the weights: the products and their order
-// are the same.
-func (v *Votes[T]) score(b *block.Block[T], r int, w, out []T) {
-	if b.Sparse == nil {
-		kernel.Scores(w, b.X[r*b.Stride:(r+1)*b.Stride], out)
-		return
-	}
-	for i := range out {
-		out[i] = b.Sparse.Score(r, w[i*v.stride:(i+1)*v.stride])
 	}
 }
 

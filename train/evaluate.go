@@ -19,6 +19,19 @@ import (
 // score of a row's class is above all others, divided by the square root of 2 and the norm of all vectors. Two classes with weights
 // -w and w have the margin of w that way.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
+	_, _, err := evaluate(ctx, src, workers, r)
+	return err
+}
+
+// EvaluateLoss is Evaluate of more than two classes, and sets the loss to the perceptron's: the sum, over the rows for which another
+// class has a score of at least that of their own, of the difference to the greatest, times the row's weight. It returns the weight of
+// the rows that are wrong.
+func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
+	r.Loss, wrong, err = evaluate(ctx, src, workers, r)
+	return wrong, err
+}
+
+func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (loss, wrong float64, err error) {
 	cols := src.Spec().Cols()
 	stride := kernel.Stride[T](cols)
 	var w [][]T
@@ -31,13 +44,19 @@ func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		}
 		return judgeClasses(run, w)
 	}
-	square, margin, bad := 0.0, math.Inf(1), false
-	err := block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
+	square, margin, bad, unknown := 0.0, math.Inf(1), false, false
+	err = block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
 		r.Errors += s.errors
-		square, margin, bad = max(square, s.square), min(margin, s.margin), bad || s.bad
+		loss += s.loss
+		wrong += s.wrong
+		square, margin = max(square, s.square), min(margin, s.margin)
+		bad, unknown = bad || s.bad, unknown || s.unknown
 	})
+	if err == nil && unknown {
+		err = fmt.Errorf("there are labels other than the class numbers 0 to %d", len(w)-1)
+	}
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	r.Radius, r.Norm = math.Sqrt(square), Norm(r.Weights)
 	if margin > 0 {
@@ -46,16 +65,18 @@ func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		}
 	}
 	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
-		return TooLarge[T]()
+		return 0, 0, TooLarge[T]()
 	}
-	return nil
+	return loss, wrong, nil
 }
 
 // A judgement is what Evaluate looks for in a run.
 type judgement struct {
 	errors         int64
 	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
+	loss, wrong    float64 // of more than two classes, with the rows' weights
 	bad            bool    // a score overflows
+	unknown        bool    // a label is no class
 }
 
 // judge scores rows labelled -1 and +1.
@@ -84,16 +105,23 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 		run.Scores(w[c], scores[c])
 	}
 	for i, y := range run.Y {
+		if y < 0 || int(y) >= len(w) {
+			j.unknown = true
+			continue
+		}
 		if predict.Predicted(scores, i, 0) != int(y) {
 			j.errors++
+			j.wrong += run.Weight(i)
 		}
-		own := scores[int(y)][i]
+		own, above := float64(scores[int(y)][i]), math.Inf(1)
 		for c, s := range scores {
 			j.bad = j.bad || s[i]-s[i] != 0
 			if c != int(y) {
-				j.margin = min(j.margin, float64(own)-float64(s[i]))
+				above = min(above, own-float64(s[i]))
 			}
 		}
+		j.margin = min(j.margin, above)
+		j.loss += float64(max(0, -above) * run.Weight(i))
 	}
 	j.square = run.MaxSquaredNorm()
 	return j

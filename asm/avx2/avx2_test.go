@@ -13,6 +13,7 @@ var (
 	f32 = kerneltest.Set[float32]{
 		Dot:            avx2.DotF32,
 		Axpy:           avx2.AxpyF32,
+		Axpy4:          avx2.Axpy4F32,
 		Wrong:          avx2.WrongF32,
 		Scores:         avx2.ScoresF32,
 		Epoch:          avx2.EpochF32,
@@ -29,6 +30,7 @@ var (
 	f64 = kerneltest.Set[float64]{
 		Dot:            avx2.DotF64,
 		Axpy:           avx2.AxpyF64,
+		Axpy4:          avx2.Axpy4F64,
 		Wrong:          avx2.WrongF64,
 		Scores:         avx2.ScoresF64,
 		Epoch:          avx2.EpochF64,

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func WeighF32(wide []float64, weighed []float64, x []float32, s []float64, stride int, cols int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·WeighF32(SB), NOSPLIT, $0-112
 	MOVQ  wide_base+0(FP), AX
 	MOVQ  weighed_base+24(FP), CX
@@ -15,20 +15,24 @@ TEXT ·WeighF32(SB), NOSPLIT, $0-112
 	MOVQ  stride+96(FP), DI
 	SHLQ  $0x02, DI
 	MOVQ  cols+104(FP), R8
+	MOVQ  DI, R9
+	SHLQ  $0x05, R9
 	TESTQ SI, SI
 	JZ    done3
 
 row1:
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
 	VBROADCASTSD (BX), Y0
-	XORQ         R9, R9
+	XORQ         R10, R10
 
 loop2:
-	VCVTPS2PD (DX)(R9*4), Y1
-	VMOVUPD   Y1, (AX)(R9*8)
+	VCVTPS2PD (DX)(R10*4), Y1
+	VMOVUPD   Y1, (AX)(R10*8)
 	VMULPD    Y1, Y0, Y1
-	VMOVUPD   Y1, (CX)(R9*8)
-	ADDQ      $0x04, R9
-	CMPQ      R9, R8
+	VMOVUPD   Y1, (CX)(R10*8)
+	ADDQ      $0x04, R10
+	CMPQ      R10, R8
 	JB        loop2
 	ADDQ      DI, DX
 	ADDQ      $0x00000100, AX
@@ -42,7 +46,7 @@ done3:
 	RET
 
 // func WeighF64(wide []float64, weighed []float64, x []float64, s []float64, stride int, cols int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·WeighF64(SB), NOSPLIT, $0-112
 	MOVQ  wide_base+0(FP), AX
 	MOVQ  weighed_base+24(FP), CX
@@ -52,20 +56,26 @@ TEXT ·WeighF64(SB), NOSPLIT, $0-112
 	MOVQ  stride+96(FP), DI
 	SHLQ  $0x03, DI
 	MOVQ  cols+104(FP), R8
+	MOVQ  DI, R9
+	SHLQ  $0x05, R9
 	TESTQ SI, SI
 	JZ    done3
 
 row1:
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
+	PREFETCHT0   128(DX)(R9*1)
+	PREFETCHT0   192(DX)(R9*1)
 	VBROADCASTSD (BX), Y0
-	XORQ         R9, R9
+	XORQ         R10, R10
 
 loop2:
-	VMOVUPD (DX)(R9*8), Y1
-	VMOVUPD Y1, (AX)(R9*8)
+	VMOVUPD (DX)(R10*8), Y1
+	VMOVUPD Y1, (AX)(R10*8)
 	VMULPD  Y1, Y0, Y1
-	VMOVUPD Y1, (CX)(R9*8)
-	ADDQ    $0x04, R9
-	CMPQ    R9, R8
+	VMOVUPD Y1, (CX)(R10*8)
+	ADDQ    $0x04, R10
+	CMPQ    R10, R8
 	JB      loop2
 	ADDQ    DI, DX
 	ADDQ    $0x00000100, AX

@@ -14,6 +14,7 @@ var (
 	f32 = kerneltest.Set[float32]{
 		Dot:            neon.DotF32,
 		Axpy:           neon.AxpyF32,
+		Axpy4:          neon.Axpy4F32,
 		Wrong:          neon.WrongF32,
 		Scores:         neon.ScoresF32,
 		Epoch:          neon.EpochF32,
@@ -30,6 +31,7 @@ var (
 	f64 = kerneltest.Set[float64]{
 		Dot:            neon.DotF64,
 		Axpy:           neon.AxpyF64,
+		Axpy4:          neon.Axpy4F64,
 		Wrong:          neon.WrongF64,
 		Scores:         neon.ScoresF64,
 		Epoch:          neon.EpochF64,

@@ -18,6 +18,10 @@ func AxpyF64(a float64, x, y []float64) {
 	axpy(a, x, y)
 }
 
+func Axpy4F32(a []float32, x [][]float32, y []float32) { axpy4(a, x, y) }
+
+func Axpy4F64(a []float64, x [][]float64, y []float64) { axpy4(a, x, y) }
+
 func WrongF32(y, scores []float32) int { return firstWrong(y, scores) }
 
 func WrongF64(y, scores []float64) int { return firstWrong(y, scores) }

@@ -73,6 +73,12 @@ func axpy[T float](a T, x, y []T) {
 	}
 }
 
+func axpy4[T float](a []T, x [][]T, y []T) {
+	for k := range 4 {
+		axpy(a[k], x[k][:len(y)], y)
+	}
+}
+
 func firstWrong[T float](y, scores []T) int {
 	for i, v := range y {
 		if v*scores[i] <= 0 {

@@ -208,6 +208,9 @@ func (r modelReport) text(path string) []byte {
 	if r.Options.Form != "" {
 		options += ", form " + r.Options.Form
 	}
+	if l2 := r.Options.L2; l2 != nil && !learnerNamed(r.Algorithm).solved {
+		options += ", l2 " + real(*l2)
+	}
 	if r.Options.Margin > 0 {
 		options += ", margin " + real(r.Options.Margin)
 	}
@@ -233,7 +236,7 @@ func (r modelReport) text(path string) []byte {
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 	}
 	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
-		how...)
+		append(how, weightsText(r.Model)...)...)
 	if r.Expansion != nil {
 		pairs = append(pairs, kernelText(r.Expansion)...)
 	}
@@ -251,6 +254,9 @@ func (r modelReport) text(path string) []byte {
 	if t.Errors != nil {
 		pairs = append(pairs, "errors", errorsText(*t.Errors, t.Rows))
 	}
+	if v := t.CrossValidation; v != nil {
+		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
+	}
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
@@ -260,7 +266,7 @@ func (r modelReport) text(path string) []byte {
 	pairs = append(pairs,
 		"radius", real(t.Radius),
 		"norm", real(t.Norm))
-	if t.Margin != nil && t.MistakeBound != nil {
+	if t.Margin != nil {
 		pairs = append(pairs, "margin", marginText(t))
 	}
 	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)

@@ -29,7 +29,10 @@ type learner struct {
 	name string
 	uses []string // those of particular that it has a use for
 
+	solvers []string // what --solver may be, other than auto
+
 	needsBias string             // why it can't do without, if it can't
+	noWeights string             // why rows can't have weights, if they can't
 	l2        float64            // its penalty where none is given; it takes none of 0 then
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
@@ -51,7 +54,7 @@ type learning[T kernel.Float] func(ctx context.Context, j *job[T]) (*train.Resul
 
 // particular lists the options that not every learner has a use for.
 var particular = []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss", "kernel", "degree", "gamma", "coef0", "form",
-	"pocket", "winnow", "validation"}
+	"pocket", "winnow", "validation", "shrinkage"}
 
 // The names of learners that others have to know.
 const (
@@ -63,20 +66,20 @@ const (
 
 // learners lists every learner, the default first.
 var learners = []*learner{
-	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
 		joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
 	{name: "pocket", uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "pocket", "validation"}, access: nested,
 		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true},
-	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "validation"},
+	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
 		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
-	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold",
+	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2"}, learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, advise: adviseSolver},
-	{name: "lda", learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, advise: adviseSolver},
+	{name: "logistic", uses: []string{"epochs", "l2", "eta"}, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
+	{name: "lda", uses: []string{"shrinkage"}, solvers: solverNames(lda.Solvers), learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
 
@@ -111,21 +114,21 @@ func learn[T kernel.Float](l *learner) learning[T] {
 
 // has tells whether an option of those in particular has a say.
 func (o *trainOptions) has(option string) bool {
-	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option)
+	return slices.Contains(o.learner.uses, option) && !slices.Contains(o.dual.unused(), option) &&
+		!(option == "eta" && o.learner.solved && o.solver.value != string(logistic.SGD))
 }
 
-// settle notes options that the learner has no use for, lets none of them have a say, and sets defaults that differ by learner.
-func (a *app) settle(cmd *cobra.Command, o *trainOptions) error {
-	for _, name := range particular {
-		if cmd.Flags().Changed(name) && !o.has(name) {
-			a.note("--%s has no effect with --algo %s", name, o.algo.value)
-		}
-	}
+// settle lets options that the learner has no use for have no say, and sets defaults that differ by learner.
+func (o *trainOptions) settle(cmd *cobra.Command) error {
+	o.epochsGiven = cmd.Flags().Changed("epochs")
 	if !o.has("order") {
 		o.order.value = string(train.Cyclic)
 	}
 	if !o.has("margin") {
 		o.margin = 0
+	}
+	if !o.has("l2") {
+		o.l2 = 0
 	}
 	if !o.has("early-stop") {
 		o.earlyStop = 0
@@ -183,13 +186,27 @@ type job[T kernel.Float] struct {
 	note       func(format string, args ...any)
 }
 
-// run learns. It returns the model, and how it went. It neither reads files nor prints, other than by the job's functions.
-func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	how := j.whole
+// learn learns. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
+// than by the job's functions.
+func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	weighed, classes, err := j.weighed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	how := weighed.whole
 	if j.classes() > 2 && !j.together() && !j.learner.multi {
-		how = j.versus
+		how = weighed.versus
 	}
 	m, learned, err := how(ctx)
+	if err == nil {
+		m.Options.ClassWeight = classes
+	}
+	return m, learned, err
+}
+
+// run does what learn does, and tells the model which rows it was learned from and judged on.
+func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
+	m, learned, err := j.learn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -240,7 +257,9 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 		m.Training.Kept = &learned.Kept
 	}
 	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-		m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
+		if m.Training.Margin = &learned.Margin; !j.src.Spec().Weighted { // which the theorem isn't about
+			m.Training.MistakeBound = &bound
+		}
 	}
 	return m
 }
@@ -285,6 +304,9 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 	}
 	all.Margin = 0 // no machine's
 	whole := j.model(all)
+	way := whole.Options.Multiclass
+	whole.Options = machines[0].Options // with the solver that was chosen
+	whole.Options.Multiclass = way
 	for _, m := range machines {
 		whole.Training.Ridge = max(whole.Training.Ridge, m.Training.Ridge)
 		if o := m.Training.Optimum; o != nil {
@@ -303,9 +325,11 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		}
 	}
 	if whole.Voters != nil {
-		*whole.Training.Errors, err = errorsOf(ctx, whole, j.src, j.workers)
+		if all.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
+			return nil, nil, err
+		}
 	}
-	return whole, all, err
+	return whole, all, nil
 }
 
 // errorsOf counts the rows whose prediction by a model isn't their label.
@@ -364,9 +388,13 @@ func (o *trainOptions) shaping() model.Options {
 		"early-stop":  func() { m.EarlyStop = o.earlyStop },
 		"pocket":      func() { m.Pocket = o.pocket.value },
 		"winnow":      func() { m.Winnow = o.winnow.value },
-		"l2":          func() { m.L2 = &o.l2 },
-		"loss":        func() { m.Loss = o.loss.value },
-		"validation":  func() { m.Validation = o.share },
+		"l2": func() {
+			if o.l2 > 0 || o.learner.solved {
+				m.L2 = &o.l2
+			}
+		},
+		"loss":       func() { m.Loss = o.loss.value },
+		"validation": func() { m.Validation = o.share },
 	} {
 		if o.has(name) {
 			set()
@@ -378,6 +406,7 @@ func (o *trainOptions) shaping() model.Options {
 	if o.random() {
 		m.Seed = &o.seed
 	}
+	m.SampleWeight = o.data.sampleWeight
 	return m
 }
 
@@ -390,7 +419,7 @@ func (j *job[T]) trainer() train.Options {
 
 func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := j.learner.walk
-	opt.Options, opt.Margin, opt.EarlyStop = j.trainer(), j.margin, j.earlyStop
+	opt.Options, opt.Margin, opt.L2, opt.EarlyStop = j.trainer(), j.margin, j.l2, j.earlyStop
 	if j.machines > 0 {
 		opt.VoterBytes = perceptron.VoterBytes / int64(j.machines)
 	}
@@ -414,19 +443,43 @@ func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[
 }
 
 func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	r, err := logistic.Train(ctx, j.src, logistic.Options{Options: j.trainer(), L2: j.l2})
+	opt := logistic.Options{Options: j.trainer(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
+	if !j.epochsGiven {
+		opt.Epochs = 0
+	}
+	r, err := logistic.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &r.Result, func(m *model.Model) { m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge }, nil
+	if !j.epochsGiven {
+		j.epochs = r.Solver.Epochs()
+	}
+	return &r.Result, func(m *model.Model) {
+		m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge
+		if r.Solver != logistic.Newton {
+			m.Options.Solver = string(r.Solver)
+		}
+	}, nil
 }
 
 func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	r, err := lda.Train(ctx, j.src, lda.Options{Options: j.trainer()})
+	opt := lda.Options{Options: j.trainer(), Shrinkage: j.shrink}
+	if j.solver.value != autoName {
+		opt.Solver = lda.Solver(j.solver.value)
+	}
+	r, err := lda.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &r.Result, func(m *model.Model) { m.Training.Ridge = r.Ridge }, nil
+	return &r.Result, func(m *model.Model) {
+		m.Training.Ridge = r.Ridge
+		if j.shrink != 0 {
+			m.Options.Shrinkage = j.shrinkage
+		}
+		if r.Projection != nil {
+			m.Options.Solver, m.Projection = string(lda.Eigen), &model.Projection{Directions: r.Projection, Explained: r.Explained}
+		}
+	}, nil
 }
 
 func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,6 +190,95 @@ func TestMulticlassProbabilities(t *testing.T) {
 			most := slices.Index(p[:], slices.Max(p[:]))
 			if math.Abs(p[0]+p[1]+p[2]-1) > 1e-6 || []string{"setosa", "versicolor", "virginica"}[most] != class {
 				t.Errorf("%s: %s", options, line)
+			}
+		}
+	}
+}
+
+// TestMulticlassSklearn has the weights, probabilities and errors of scikit-learn's OneVsRestClassifier of logistic regressions on iris;
+// see testdata/sklearn_ovr.py.
+func TestMulticlassSklearn(t *testing.T) {
+	var fixture struct {
+		Cases []struct {
+			L2            float64
+			Weights       [][]float64
+			Bias          []float64
+			Probabilities [][]float64
+			Errors        float64
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "testdata/sklearn_ovr.json")), &fixture); err != nil || len(fixture.Cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	path := filepath.Join(t.TempDir(), "m.json")
+	for _, c := range fixture.Cases {
+		r := decode(t, "train", iris, "--label", "species", "--algo", "logistic", "--multiclass", "ovr", "--l2", fmt.Sprint(c.L2), "--dtype", "float64", "--out",
+			path, "--json")
+		if r["train_errors"] != c.Errors {
+			t.Errorf("l2 %v: %v errors, want %v", c.L2, r["train_errors"], c.Errors)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, want := range c.Weights {
+			for i, w := range append(want, c.Bias[k]) {
+				if got := append(slices.Clone(m.Weights[k]), m.Bias[k])[i]; math.Abs(got-w) > 1e-6*math.Abs(w) {
+					t.Errorf("l2 %v: class %d has %v at %d, want %v", c.L2, k, got, i, w)
+				}
+			}
+		}
+		succeed(t, "predict", "--model", path, iris, "--proba", "--out", path+".csv")
+		lines := strings.Split(read(t, path+".csv"), "\n")
+		for k, want := range c.Probabilities {
+			fields := strings.Split(lines[1+10*k], ",")
+			for class, w := range want {
+				if got, err := strconv.ParseFloat(fields[1+class], 64); err != nil || math.Abs(got-w) > 1e-6 {
+					t.Errorf("l2 %v: row %d has the probability %v of class %d, want %v", c.L2, 10*k, fields[1+class], class, w)
+				}
+			}
+		}
+	}
+}
+
+// TestMulticlassJoint: what learns the vectors of all classes together says so, in the model and in reports, and gets the same model by any
+// number of workers; the probabilities of logistic regression are a softmax of its scores.
+func TestMulticlassJoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	for _, options := range []string{"logistic --l2 1", "perceptron --multiclass joint --epochs 1000", "averaged --multiclass joint --order shuffle --validation 0.2"} {
+		var want string
+		for _, workers := range []string{"1", "3"} {
+			args := append([]string{"train", iris, "--label", "species", "--out", path, "--json", "--workers", workers, "--algo"}, strings.Fields(options)...)
+			r := decode(t, args...)
+			if r["multiclass"] != model.Joint || r["train_errors"].(float64) > 15 {
+				t.Errorf("%s: multiclass %v, %v errors", options, r["multiclass"], r["train_errors"])
+			}
+			if got := read(t, path); want != "" && got != want {
+				t.Errorf("%s: another model on %s workers", options, workers)
+			}
+			want = read(t, path)
+			if strings.Contains(options, "validation") {
+				continue
+			}
+			if e := decode(t, "eval", "--model", path, iris, "--json"); e["errors"] != r["train_errors"] {
+				t.Errorf("%s: %v errors in training, %v in eval", options, r["train_errors"], e["errors"])
+			}
+		}
+		if text := succeed(t, "inspect", path); !strings.Contains(text, "3, learned together") {
+			t.Errorf("%s: inspect says\n%s", options, text)
+		}
+		if !strings.Contains(options, "logistic") {
+			continue
+		}
+		succeed(t, "predict", "--model", path, iris, "--proba", "--score", "--out", path+".csv")
+		for _, line := range strings.Split(strings.TrimSpace(read(t, path+".csv")), "\n")[1:] {
+			var v [6]float64 // scores, then probabilities
+			for i, field := range strings.Split(line, ",")[1:] {
+				v[i], _ = strconv.ParseFloat(field, 64)
+			}
+			sum := math.Exp(v[0]-v[1]) + 1 + math.Exp(v[2]-v[1])
+			if math.Abs(v[4]-1/sum) > 1e-5 || math.Abs(v[3]+v[4]+v[5]-1) > 1e-6 {
+				t.Errorf("%s", line)
 			}
 		}
 	}

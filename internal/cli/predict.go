@@ -28,13 +28,14 @@ const (
 
 type predictOptions struct {
 	machine
-	text  textOptions
-	model string
-	out   string
-	keep  []string
-	score bool
-	proba bool
-	json  bool
+	text    textOptions
+	model   string
+	out     string
+	keep    []string
+	score   bool
+	proba   bool
+	project bool
+	json    bool
 }
 
 func (a *app) predict() *cobra.Command {
@@ -58,8 +59,10 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 	f.StringArrayVar(&models, "model", nil, "model `FILE` of halfspace train (required)")
 	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
-	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted")
+	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted; of more than two classes, \"score_CLASS\" of each")
 	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
+	f.BoolVar(&o.project, "project", false, "write the columns \"projection_1\", ... too, of models of --algo lda --solver eigen: coordinates along the "+
+		"directions in which classes differ most")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
@@ -79,6 +82,9 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 			if err := checkProba(o.model, m); err != nil {
 				return err
 			}
+		}
+		if o.project && m.Projection == nil {
+			return fmt.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
@@ -173,6 +179,8 @@ type predictions[T kernel.Float] struct {
 	writer     *dataset.Writer                               // from the first block on
 	rows       int64
 
+	directions [][]T // of the columns "projection_1", ...
+
 	drops   bool // rows with missing values get nulls
 	missing int64
 }
@@ -182,6 +190,15 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predict
 	var err error
 	if p.scorer, err = predict.NewScorer[T](m, o.workers); err != nil {
 		return nil, err
+	}
+	if o.project {
+		for _, direction := range m.Projection.Directions {
+			w := block.Alloc[T](kernel.Stride[T](p.spec.Cols()))
+			for i, v := range direction {
+				w[i] = T(v)
+			}
+			p.directions = append(p.directions, w)
+		}
 	}
 	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
 	p.typ, p.column = classColumn(p.spec)
@@ -233,6 +250,13 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)
 		}
 	}
+	for i, direction := range p.directions {
+		coordinates := make([]T, b.Len())
+		b.Scores(direction, coordinates)
+		column := floatColumn(coordinates, valid)
+		defer column.Release()
+		add(projectionName(i), column.DataType(), column)
+	}
 	schema := arrow.NewSchema(fields, nil)
 	if p.writer == nil {
 		if err := p.create(schema); err != nil {
@@ -261,6 +285,9 @@ func (p *predictions[T]) create(schema *arrow.Schema) error {
 	names := append(p.scoreNames(), predictionName)
 	for _, c := range p.spec.Classes {
 		names = append(names, probabilityName(c))
+	}
+	for i := range p.directions {
+		names = append(names, projectionName(i))
 	}
 	for _, name := range names {
 		if len(schema.FieldIndices(name)) > 1 {
@@ -368,6 +395,9 @@ func checkProba(path string, m *model.Model) error {
 	}
 	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)
 }
+
+// projectionName is the name of the column of coordinates along direction i.
+func projectionName(i int) string { return fmt.Sprintf("projection_%d", i+1) }
 
 // probabilityName is the name of the column that holds the probability of a class.
 func probabilityName(c block.Class) string { return "probability_" + c.String() }

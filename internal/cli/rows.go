@@ -31,6 +31,7 @@ type rowData struct {
 	label             string
 	features, exclude []string
 	positive          string
+	sampleWeight      string
 	noBias            bool
 	nulls             choice
 	standardize       bool
@@ -144,7 +145,7 @@ type rows[T kernel.Float] struct {
 // passes in their order; other access is over a cache, which is temporary where the user named none. The garbage collector is told to keep within the memory.
 func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, bar *progress) (*rows[T], error) {
 	opt := dataset.Options{
-		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive,
+		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive, SampleWeight: o.data.sampleWeight,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
 		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -24,14 +25,22 @@ type trainOptions struct {
 	rowOptions
 
 	algo, order, pocket, winnow, loss choice
+	solver                            choice
+	shrinkage                         string
+	shrink                            float64 // what it says
+	epochsGiven                       bool
 	multiclass                        choice
 	learner                           *learner // that algo names
 	validation                        string
 	share                             float64 // of the rows, where validation is one and used
+	folds                             int     // of a cross-validation
+	grid                              []string
+	variations                        []variation // that it chooses from
 	epochs, maxUpdates                int64
 	earlyStop                         int64
 	eta, margin, l2                   float64
 	dual                              dualOptions
+	classWeight                       []string
 	seed                              uint64
 
 	out  string
@@ -43,8 +52,8 @@ func (a *app) train() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
 		Short: "Learn a model from data",
-		Long: `Train learns a linear classifier of two classes from the rows of Parquet, CSV,
-svmlight or Arrow IPC files.
+		Long: `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
+Arrow IPC files.
 
 DATA are files of one format, globs or directories, or - for standard input. The
 extension tells the format, or the content where it doesn't. Columns of a CSV
@@ -60,15 +69,20 @@ the weights after every visit, which takes hardly longer than the perceptron;
 mistakes in proportion to the logarithm of their number, by multiplying weights.
 Ending without such a plane, after --epochs, is not a failure. --algo logistic
 finds the most likely weights by Newton's method, with standard errors (see
-inspect), in at most --epochs passes; --algo lda is Fisher's discriminant. Both
-give probabilities (predict --proba). --algo svm is the support vector machine;
+inspect), in at most --epochs passes, or of wide data by L-BFGS (--solver);
+--algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
+--algo svm is the support vector machine;
 the duality gap in its report is the most that its objective may be above the
 optimum.
 
 --algo dual and kernel-perceptron learn in the dual form, on inner products of
-rows, or on a --kernel in their place, and of any number of classes, one versus
-the rest. The products of all pairs are kept where they fit in --memory, else as
-many as do; the rows must fit. --form averaged or voted mostly errs less.
+rows, or on a --kernel in their place. The products of all pairs are kept where
+they fit in --memory, else as many as do; the rows must fit. --form averaged or
+voted mostly errs less.
+
+More than two classes are learned one versus the rest (--multiclass ovr), or
+together (joint) where the learner can: logistic and lda, which do unless told
+otherwise, perceptron and averaged. The greatest score predicts the class.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
@@ -76,40 +90,27 @@ type), and lists of numbers, of equal length, with a feature for each element;
 infinities; a label may be null only with --nulls drop. The model remembers how
 features were made, and predict and eval make them the same way.
 
+--sample-weight and --class-weight say what rows count. All learners heed them
+but winnow; errors in reports are counts of rows all the same.
+
 Rows that don't fit in --memory are read again in each pass. For --algo pocket
 and every order but cyclic that takes a --cache; without one, a temporary file
 is made beside --out. The model is the same.
 
+--cv judges the options: the rows are dealt into folds, each with its share of
+every class, and each fold is predicted by what is learned from the others.
+--grid does that for every combination of values and keeps the best. The model
+is then learned from all rows. What --standardize, --nulls mean and
+--categorical learn, they learn from all rows once.
+
 Without --out the model is reported and thrown away.`,
-		Example: `  halfspace train train.parquet --label y --out m.json
+		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
+  halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
-  halfspace train train.parquet --label y --order shuffle --seed 7 --json`,
+  halfspace train train.parquet --label y --order shuffle --seed 7 --json
+  halfspace train iris.parquet --label species --algo averaged --multiclass joint --out m.json`,
 	}
-	f := cmd.Flags()
-	o.addTo(cmd, "float32", "float64")
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
-		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
-	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
-		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
-	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
-	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
-	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
-	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
-	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic and svm: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
-	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
-	o.dual.addTo(cmd)
-	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
-	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
-		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
-	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
-		"has weights of either sign", winnowNames()...)
-	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
-		"for learners that solve and can, else ovr", multiclassNames...)
-	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
-		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
-	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.addFlags(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
@@ -127,16 +128,59 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
-		if err := a.settle(cmd, &o); err != nil {
+		a.noteUnused(cmd, &o)
+		if err := o.settle(cmd); err != nil {
 			return err
 		}
-		a.noteUnused(cmd, &o)
-		o.storage.access, o.storage.shared = o.access(), o.share > 0
+		o.storage.access = o.access()
+		if err := o.checkFolds(cmd); err != nil {
+			return err
+		}
+		o.storage.shared = o.share > 0 || o.folds > 0
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
 		return trainAs[float32](cmd.Context(), a, &o, paths, validation)
 	})
+}
+
+func (o *trainOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.addTo(cmd, "float32", "float64")
+	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
+		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
+	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
+		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
+	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
+	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
+	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
+	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
+	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
+	addChoice(cmd, &o.solver, "solver", "`WAY` to the optimum: of --algo logistic newton, lbfgs or sgd, auto is newton up to 256 columns; of --algo lda cholesky "+
+		"or eigen, which adds the directions for predict --project", allSolvers()...)
+	f.StringVar(&o.shrinkage, "shrinkage", "0", "`SHARE` that a multiple of the identity gets in the covariance of --algo lda, from 0 to 1; auto estimates it "+
+		"for each class (Ledoit and Wolf)")
+	o.dual.addTo(cmd)
+	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` of what rows weigh, numbers of 0 or more, which is no feature; a row that weighs 2 counts as two, "+
+		"and changes a perceptron's weights twice as much")
+	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`WEIGHTS` of classes, multiplied by those of rows: CLASS=W,..., 1 where none is given, or balanced: "+
+		"for k classes, the number of rows divided by k times that of the class")
+	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
+	addChoice(cmd, &o.pocket, "pocket", "`WAY` that the pocket judges weights, always on all rows: exact is after every update, ratchet "+
+		"once they are right for more rows in a row than the kept ones were, epoch at the end of each epoch", pocketNames()...)
+	addChoice(cmd, &o.winnow, "winnow", "`VARIANT`: winnow2 divides the weights of a row that is wrongly positive, winnow1 sets them to zero, balanced "+
+		"has weights of either sign", winnowNames()...)
+	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
+		"for logistic and lda, else ovr", multiclassNames...)
+	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
+		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
+	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")
+	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
+		"given again, every combination is tried")
+	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 }
 
 // mostNumbers is how many classes of numbers are taken for classes without a note.
@@ -180,9 +224,6 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	if err := o.rowOptions.check(ctx, args); err != nil {
 		return err
 	}
-	if o.epochs < 1 {
-		return usagef("--epochs is %d: use 1 or more", o.epochs)
-	}
 	if o.validation == "-" {
 		return usagef("--validation is -: name a file, a glob or a directory")
 	}
@@ -196,6 +237,14 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	}
 	if toStdout(o.out) {
 		return usagef("--out is %s: name a file for the model", o.out)
+	}
+	return o.checkLearner()
+}
+
+// checkLearner looks for options of learners that can't be used.
+func (o *trainOptions) checkLearner() error {
+	if o.epochs < 1 {
+		return usagef("--epochs is %d: use 1 or more", o.epochs)
 	}
 	if o.eta == 0 || o.dtype.value == "float32" && float32(o.eta) == 0 {
 		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
@@ -215,7 +264,13 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	if o.earlyStop > 0 && o.validation == "" && o.has("early-stop") && !o.has("pocket") {
 		return usagef("--early-stop needs --validation, rows to judge on")
 	}
+	if err := o.checkWeights(); err != nil {
+		return err
+	}
 	if err := checkL2(o.l2); err != nil {
+		return err
+	}
+	if err := o.checkSolver(); err != nil {
 		return err
 	}
 	if err := o.dual.check(); err != nil {
@@ -229,6 +284,11 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 
 // noteUnused tells about options that the user gave for nothing.
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
+	for _, name := range particular {
+		if cmd.Flags().Changed(name) && !o.has(name) {
+			a.note("--%s has no effect with --algo %s", name, o.algo.value)
+		}
+	}
 	if cmd.Flags().Changed("seed") && !o.random() {
 		a.note("--seed has no effect with --order %s", o.order.value)
 	}
@@ -239,7 +299,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return train.Order(o.order.value) != train.Cyclic || o.share > 0
+	return train.Order(o.order.value) != train.Cyclic || o.share > 0 || o.folds > 0
 }
 
 // common returns the options that learners share.
@@ -253,6 +313,9 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
+	if errors.Is(err, dataset.ErrNoWeights) {
+		return usagef("--sample-weight %s: %w", o.data.sampleWeight, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -282,10 +345,21 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	defer validation.close()
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	var cv *crossValidation
+	judged := 0.0
+	if o.folds > 0 {
+		if cv, err = crossValidate(ctx, o, data.Source, bar); err != nil {
+			return err
+		}
+		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
+	}
 	j := &job[T]{trainOptions: o, src: data.Source, validation: validation.Source, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
 		return err
+	}
+	if cv != nil {
+		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: cv.Points[cv.Chosen].Errors}
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
@@ -297,7 +371,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
-	r.Seconds = trainSeconds{Load: load, Train: learned.Seconds, Total: time.Since(start).Seconds()}
+	r.CrossValidation = cv
+	r.Seconds = trainSeconds{Load: load, CrossValidation: judged, Train: learned.Seconds, Total: time.Since(start).Seconds()}
 	if o.json {
 		return a.printJSON(r)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -11,55 +12,61 @@ import (
 	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/dual"
+	"halfspace/train/logistic"
 	"halfspace/train/svm"
 )
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
+	if t.MistakeBound == nil { // of rows that have weights
+		return real(*t.Margin)
+	}
 	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
 }
 
 // A trainReport is what train --json prints.
 type trainReport struct {
-	Algorithm     string            `json:"algorithm"`
-	Rows          int64             `json:"rows"`
-	Features      int               `json:"features"`
-	Classes       []block.Class     `json:"classes"`
-	Positive      block.Class       `json:"positive"`
-	Epochs        int64             `json:"epochs"`
-	Updates       int64             `json:"updates"`
-	Visits        int64             `json:"visits"`
-	TrainErrors   int64             `json:"train_errors"`
-	TrainAccuracy float64           `json:"train_accuracy"`
-	Converged     bool              `json:"converged"`
-	Multiclass    string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
-	Loss          float64           `json:"loss"`
-	Optimum       *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
-	Radius        float64           `json:"radius"`
-	Norm          float64           `json:"norm"`
-	Voters        int               `json:"voters,omitempty"`      // vectors of weights that vote
-	Kept          *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates    int64             `json:"candidates,omitempty"`  // that the pocket judged
-	RowsScored    int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
-	Curve         []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
-	Validation    *model.Validation `json:"validation,omitempty"`  // rows that it judged on
-	Margin        *float64          `json:"margin,omitempty"`      // of weights that separate the rows
-	MistakeBound  *float64          `json:"mistake_bound,omitempty"`
-	Fingerprint   string            `json:"fingerprint"`
-	Dtype         string            `json:"dtype"`
-	ISA           string            `json:"isa"`
-	Workers       int               `json:"workers"`
-	Streamed      bool              `json:"streamed"` // the rows weren't in memory
-	ResumedAt     *int64            `json:"resumed_at"`
-	PeakRSSBytes  int64             `json:"peak_rss_bytes"`
-	Seconds       trainSeconds      `json:"seconds"`
-	Model         *string           `json:"model"` // path of the file, null if none was written
+	Algorithm       string            `json:"algorithm"`
+	Rows            int64             `json:"rows"`
+	Features        int               `json:"features"`
+	Classes         []block.Class     `json:"classes"`
+	Positive        block.Class       `json:"positive"`
+	Epochs          int64             `json:"epochs"`
+	Updates         int64             `json:"updates"`
+	Visits          int64             `json:"visits"`
+	TrainErrors     int64             `json:"train_errors"`
+	TrainAccuracy   float64           `json:"train_accuracy"`
+	Converged       bool              `json:"converged"`
+	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
+	Loss            float64           `json:"loss"`
+	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
+	Radius          float64           `json:"radius"`
+	Norm            float64           `json:"norm"`
+	Voters          int               `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept            *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates      int64             `json:"candidates,omitempty"`  // that the pocket judged
+	RowsScored      int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
+	Curve           []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
+	Validation      *model.Validation `json:"validation,omitempty"`  // rows that it judged on
+	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
+	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
+	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
+	Fingerprint     string            `json:"fingerprint"`
+	Dtype           string            `json:"dtype"`
+	ISA             string            `json:"isa"`
+	Workers         int               `json:"workers"`
+	Streamed        bool              `json:"streamed"` // the rows weren't in memory
+	ResumedAt       *int64            `json:"resumed_at"`
+	PeakRSSBytes    int64             `json:"peak_rss_bytes"`
+	Seconds         trainSeconds      `json:"seconds"`
+	Model           *string           `json:"model"` // path of the file, null if none was written
 }
 
 type trainSeconds struct {
-	Load  float64 `json:"load"`  // from opening the files to all blocks ready
-	Train float64 `json:"train"` // learning alone
-	Total float64 `json:"total"`
+	Load            float64 `json:"load"` // from opening the files to all blocks ready
+	CrossValidation float64 `json:"cross_validation,omitempty"`
+	Train           float64 `json:"train"` // learning alone
+	Total           float64 `json:"total"`
 }
 
 func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
@@ -108,11 +115,15 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", multiclassText(m))
 	}
+	pairs = append(pairs, weightsText(m)...)
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
 	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
 	scored := r.Rows
+	if r.CrossValidation != nil {
+		pairs = append(pairs, "folds", r.CrossValidation.summary(r.Rows))
+	}
 	if v := r.Validation; v != nil {
 		scored = v.Rows
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
@@ -146,6 +157,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		pairs = append(pairs, "model", *r.Model)
 	}
 	s.pairs(pairs...)
+	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
+		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
+		s.table(cv.table(o.learner))
+	}
 	if advice := r.advice(o); advice != "" {
 		s.line("\n%s", advice)
 	}
@@ -246,6 +261,9 @@ func howSolved(m *model.Model) []string {
 	var pairs []string
 	if m.Options.L2 != nil {
 		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
+		if m.Options.Multiclass == model.Joint {
+			sum = "-log p of the row's class"
+		}
 		if m.Options.Loss != "" {
 			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
 		}
@@ -257,14 +275,28 @@ func howSolved(m *model.Model) []string {
 		if !t.Converged {
 			converged = "not converged"
 		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s of Newton's in %s, %s", plural(t.Updates, "step"), passes(t.Epochs), converged),
+		of, ok := map[string]string{string(logistic.LBFGS): "L-BFGS", string(logistic.SGD): "stochastic gradient descent"}[m.Options.Solver]
+		if !ok {
+			of = "Newton's"
+		}
+		pairs = append(pairs, "solver", fmt.Sprintf("%s of %s in %s, %s", plural(t.Updates, "step"), of, passes(t.Epochs), converged),
 			"loss", real(t.Loss)+", the sum of "+sum)
 		if t.Optimum != nil {
 			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
 				real(t.Optimum.Gap)))
 		}
 	} else {
+		if m.Options.Shrinkage != "" {
+			pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
+		}
 		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
+		if p := m.Projection; p != nil {
+			var shares []string
+			for _, v := range p.Explained {
+				shares = append(shares, percent(v))
+			}
+			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+		}
 	}
 	if t.Ridge > 0 {
 		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+

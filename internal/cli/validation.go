@@ -25,7 +25,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 		return v, nil
 	}
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
-		Spec: learned.Spec(), Label: learned.Spec().Label, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
+		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.data.sampleWeight, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading the validation", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("--validation: %s", s) },
 	})

@@ -24,6 +24,7 @@ import (
 type Set[T kernel.Float] struct {
 	Dot            func(x, y []T) T
 	Axpy           func(a T, x, y []T)
+	Axpy4          func(a []T, x [][]T, y []T)
 	Wrong          func(y, scores []T) int
 	Scores         func(x, w, out []T)
 	Epoch          func(x, y []T, eta T, w []T, log []uint32) (int, int)
@@ -46,6 +47,7 @@ var (
 	F32 = Set[float32]{
 		Dot:            ref.DotF32,
 		Axpy:           ref.AxpyF32,
+		Axpy4:          ref.Axpy4F32,
 		Wrong:          ref.WrongF32,
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
@@ -62,6 +64,7 @@ var (
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
 		Axpy:           ref.AxpyF64,
+		Axpy4:          ref.Axpy4F64,
 		Wrong:          ref.WrongF64,
 		Scores:         ref.ScoresF64,
 		Epoch:          ref.EpochF64,
@@ -102,6 +105,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 	}{
 		{"Dot", got.Dot != nil, h.dot},
 		{"Axpy", got.Axpy != nil, h.axpy},
+		{"Axpy4", got.Axpy4 != nil, h.axpy4},
 		{"Wrong", got.Wrong != nil, h.wrong},
 		{"Scores", got.Scores != nil, h.scores},
 		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
@@ -249,6 +253,29 @@ func (h *harness[T]) axpy(t *testing.T) {
 				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
 				got := guard.Put(h.buffers[1], p, y)
 				h.got.Axpy(a, guard.Put(h.buffers[0], p, x), got)
+				h.equal(t, what, got, want)
+				h.intact(t, what)
+			}
+		}
+	}
+}
+
+func (h *harness[T]) axpy4(t *testing.T) {
+	for _, f := range flavours {
+		for n := 0; n <= 100; n++ {
+			a, x, y := h.numbers(4, f), h.numbers(4*n, f), h.numbers(n, f)
+			want := append([]T(nil), y...)
+			for k := range 4 {
+				h.want.Axpy(a[k], x[k*n:(k+1)*n], want)
+			}
+			for _, p := range h.places() {
+				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
+				got := guard.Put(h.buffers[4], p, y)
+				vectors := make([][]T, 4)
+				for k := range vectors {
+					vectors[k] = guard.Put(h.buffers[k], p, x[k*n:(k+1)*n])
+				}
+				h.got.Axpy4(a, vectors, got)
 				h.equal(t, what, got, want)
 				h.intact(t, what)
 			}

@@ -37,7 +37,8 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 	return block.NewData(spec, blocks)
 }
 
-// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn.
+// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn;
+// without those, planes separate them by a margin.
 func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
@@ -52,6 +53,7 @@ func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *
 				best = c
 			}
 		}
+		x[r][best%features] += 0.25
 		if rng.Float64() < wrong {
 			best = rng.IntN(classes)
 		}

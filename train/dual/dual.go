@@ -203,7 +203,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
 	}
-	if l.opt.Form == Voted && l.weigh != nil {
+	if l.opt.Form == Voted && slices.ContainsFunc(l.weigh, func(w float64) bool { return w != 1 }) {
 		var steps []T
 		for _, i := range support {
 			steps = append(steps, l.step(i))

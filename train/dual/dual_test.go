@@ -393,6 +393,46 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestWindows: scores of rows outside of the window get what they lack in the order of mistakes, so that in the end they are to the
+// last bit those that a cache of rows leads to, with which all are always up to date.
+func TestWindows(t *testing.T) {
+	const n = fewRows + 300
+	d, _, _ := classes[float32](n)
+	orders, workers := []train.Order{train.Cyclic, train.Shuffle}, []int{1, 2, 3}
+	if testing.Short() {
+		orders, workers = orders[:1], workers[1:2]
+	}
+	for _, order := range orders {
+		want := walked(t, d, order, 1, Bytes[float32](n)-1)
+		if want.cache == nil {
+			t.Fatal("all rows were computed at once")
+		}
+		for _, w := range workers {
+			got := walked(t, d, order, w, 0)
+			for c, m := range got.machines {
+				if !slices.Equal(m.mistakes, want.machines[c].mistakes) || !slices.Equal(m.scores, want.machines[c].scores) {
+					t.Errorf("%s, %d workers, class %d: other mistakes or scores", order, w, c)
+				}
+			}
+		}
+	}
+}
+
+// walked returns a learner after two epochs.
+func walked(t *testing.T, d *block.Data[float32], order train.Order, workers int, memory int64) *learner[float32] {
+	t.Helper()
+	opt := Options{Options: train.Options{Order: order, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
+		Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
+	l, err := newLearner(context.Background(), d, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // TestErrors: what can't be learned from, and how.
 func TestErrors(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)

@@ -27,6 +27,15 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
 
+// Epochs returns the most passes over the rows by default. Of LBFGS few are the rule, but many may be needed, as with features
+// that nearly depend on each other.
+func (s Solver) Epochs() int64 {
+	if s == LBFGS {
+		return 1000
+	}
+	return 100
+}
+
 // Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default 100, or 1,000 for LBFGS,
 // Workers, Progress and, for SGD, Eta.
 type Options struct {
@@ -63,8 +72,6 @@ const (
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 	widest     = 256 // columns up to which Newton's method is chosen
-
-	lbfgsEpochs = 1000 // its default: few passes are the rule, but many may be needed, as with features that nearly depend on each other
 )
 
 // Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
@@ -74,8 +81,8 @@ const (
 // penalised. With p = 1/(1 + e^(-w.x)), its gradient is g = l2 w + X'(p - (y+1)/2), and its Hessian H = l2 I + X' diag(p(1-p)) X.
 // Of K > 2 classes, each has weights w_k, and with p_k = e^(w_k.x) / sum over j of e^(w_j.x) the objective is 1/2 l2 sum of |w_k|^2 -
 // sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning",
-// section 4.4); the gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k. So vectors are made
-// to sum to zero over the classes, which is what a penalty asks of those that are penalised.
+// section 4.4); the gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k; those
+// here sum to zero over the classes but for rounding, as gradients do and as a penalty asks.
 //
 // Given rows of any source, Newton runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
 // "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1):
@@ -109,8 +116,8 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
 		return nil, err
 	}
-	if opt.Epochs == 0 && opt.Solver == LBFGS {
-		opt.Epochs = lbfgsEpochs
+	if opt.Epochs == 0 {
+		opt.Epochs = opt.Solver.Epochs()
 	}
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
@@ -137,7 +144,6 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
-	s.centre()
 	r := &Result[T]{Solver: opt.Solver}
 	for k := range s.vectors {
 		r.Exact = append(r.Exact, s.w[k*s.stride:][:s.cols]...)
@@ -164,7 +170,7 @@ func choose(solver Solver, spec *block.Spec) (Solver, error) {
 		return LBFGS, nil
 	case Newton:
 		if classes > 2 {
-			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs", spec.Label, classes)
+			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes)
 		}
 		if cols > maxColumns {
 			return "", fmt.Errorf("%d columns are too many for the solver newton, which takes up to %d: use lbfgs", cols, maxColumns)
@@ -323,23 +329,6 @@ func (s *solver[T]) quasi() error {
 		return ErrSeparable
 	}
 	return nil
-}
-
-// centre takes from each of several vectors their mean, which changes no probability.
-func (s *solver[T]) centre() {
-	if s.vectors == 1 {
-		return
-	}
-	for i := range s.cols {
-		mean := 0.0
-		for k := range s.vectors {
-			mean += s.w[k*s.stride+i]
-		}
-		mean /= float64(s.vectors)
-		for k := range s.vectors {
-			s.w[k*s.stride+i] -= mean
-		}
-	}
 }
 
 // describe computes what is told about the weights, in a pass over the rows unless the last one was at these weights.

@@ -79,6 +79,23 @@ func nearly(t *testing.T, name string, got, want []float64, tol float64) {
 	}
 }
 
+// weigh returns the rows of a fixture with its weights.
+func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
+	t.Helper()
+	if rows != nil {
+		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
+	}
+	if classes == nil {
+		return d
+	}
+	balanced, err := train.BalancedWeights[T](context.Background(), d, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearly(t, "class weights", balanced, classes, 1e-15)
+	return train.Weigh[T](d, balanced)
+}
+
 // TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy; testdata/sklearn_logistic.py made the
 // fixture.
 func TestScikitLearn(t *testing.T) {
@@ -95,18 +112,22 @@ func TestScikitLearn(t *testing.T) {
 			StdErrors    []float64 `json:"std_errors"`
 			X            [][]float64
 			Y            []float64
+			SampleWeight []float64 `json:"sample_weight"`
+			ClassWeight  []float64 `json:"class_weight"`
 		}
 	}
 	if err := json.Unmarshal(file, &fixture); err != nil {
 		t.Fatal(err)
 	}
-	if len(fixture.Cases) < 8 {
+	if len(fixture.Cases) < 11 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
-		wide := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
-		narrow := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), Options{L2: c.L2})
-		for _, d := range []block.Source[float64]{testrows.Dense[float64](c.X, c.Y, c.FitIntercept), testrows.Sparse(testrows.Dense[float64](c.X, c.Y, c.FitIntercept))} {
+		doubles, floats := testrows.Dense[float64](c.X, c.Y, c.FitIntercept), testrows.Dense[float32](c.X, c.Y, c.FitIntercept)
+		wide := mustTrain(t, weigh(t, doubles, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
+		narrow := mustTrain(t, weigh(t, floats, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
+		for _, d := range []*block.Data[float64]{doubles, testrows.Sparse(doubles)} {
+			d := weigh(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Options{L2: c.L2, Solver: LBFGS})
 			nearly(t, c.Name+", L-BFGS", r.Weights, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {

@@ -397,6 +397,10 @@ func TestWeights(t *testing.T) {
 			}
 		}
 	}
+	three := testrows.Classes[float64]([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
+	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{}); err != ErrSeparable {
+		t.Errorf("three classes: error %v", err)
+	}
 	// Rows of weight 0 have no say in whether a plane separates the others.
 	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {

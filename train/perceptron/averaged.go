@@ -25,11 +25,11 @@ func newMean[T kernel.Float](stride int) *mean[T] {
 	return &mean[T]{late: block.Alloc[T](stride), sum: make([]float64, stride)}
 }
 
-// add takes in visits from position first of a walk, of which those at some positions updated the weights, which are w now. row
-// adds a times the label times the row at a position to a vector.
-func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, row func(position uint32, a T, to []T)) {
-	for _, p := range positions {
-		row(p, T(m.span+int64(p)-int64(first))*eta, m.late)
+// add takes in visits from position first of a walk, of which those at some positions updated the weights, which are w now. again
+// does what update k of those did to other weights, with a in the place of eta.
+func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, again func(k int, a T, to []T)) {
+	for k, p := range positions {
+		again(k, T(m.span+int64(p)-int64(first))*eta, m.late)
 	}
 	if m.span += int64(visits); m.span >= spanVisits {
 		m.end(w)

@@ -1,5 +1,4 @@
-// Package perceptron trains linear classifiers of two classes by the perceptron learning algorithm and its pocket,
-// averaged and voted forms.
+// Package perceptron trains linear classifiers by the perceptron learning algorithm and its pocket, averaged and voted forms.
 package perceptron
 
 import (
@@ -8,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"halfspace/block"
@@ -26,10 +26,11 @@ type Options struct {
 	VoterBytes int64 // most memory that the weights of voters take; the constant VoterBytes
 
 	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
+	L2        float64 // penalty on the weights, the bias not penalised; not with votes or a pocket
 	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
 }
 
-// Train runs the perceptron learning algorithm on rows with labels -1 and +1.
+// Train runs the perceptron learning algorithm on rows with labels -1 and +1, or on class numbers.
 //
 // Objective: weights w, the bias among them, with y (w.x) > 0 for every row. From w = 0, each row in turn for which
 // y (w.x) <= 0 changes them: w = w + eta y x (Rosenblatt 1958). If some unit vector u has y (u.x) >= rho > 0 for all
@@ -51,11 +52,23 @@ type Options struct {
 // vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates, and the weights then have a margin
 // of at least rho/(2 + eta R^2/margin).
 //
+// With opt.L2, an epoch is followed by the step that the penalty 1/2 l2 |w|^2 on the sum of losses asks for: all weights but the bias are
+// divided by 1 + eta l2 (forward-backward splitting; Duchi and Singer, "Efficient Online and Batch Learning Using Forward Backward
+// Splitting", Journal of Machine Learning Research 10, 2009). The next epoch counts its visits without an update from 0.
+//
+// Of more than two classes each has a vector w_c, and a row of class y is wrong where some other class has a score of at least
+// w_y.x. With r the one of them that has the greatest, the first of equal ones, w_y = w_y + eta x and w_r = w_r - eta x. That is the
+// perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12), and an ultraconservative algorithm (Crammer
+// and Singer, "Ultraconservative Online Algorithms for Multiclass Problems", Journal of Machine Learning Research 3, 2003); with rows
+// that the vectors of some norm 1 separate by rho, as train.Evaluate measures it, there are at most R^2/rho^2 updates. Of two classes
+// w_1 would be w, and w_0 -w. Average, Margin (of half the difference of the scores) and rows to validate on are as above; a pocket
+// and votes take two classes. Loss is the sum of the differences then.
+//
 // A row's weight multiplies eta where the row changes the weights, and its share of the loss; rows that weigh 0 change nothing. The
 // bounds are for rows that weigh 1. The pocket then keeps the first with the least weight of wrong rows. Errors counts rows.
 //
 // Every order but cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
-// options out of range, no rows, another number of classes than two, weights that overflow the element type, whatever src fails
+// options out of range, no rows, fewer classes than two, weights that overflow the element type, whatever src fails
 // with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	return TrainValidated(ctx, src, nil, opt)
@@ -99,6 +112,10 @@ func (o *Options) check(validated bool) error {
 		return errors.New("the weights either vote or are judged")
 	case o.Average && o.Pocket != "":
 		return errors.New("the weights are either averaged or judged by a pocket")
+	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
+		return fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
+	case (o.Vote || o.Pocket != "") && o.L2 > 0:
+		return errors.New("weights that vote or are in a pocket aren't penalised")
 	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
 		return fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
 	case o.EarlyStop < 0:
@@ -120,11 +137,13 @@ type learner[T kernel.Float] struct {
 	margin    T
 	rows      int64
 	w         []T
-	pocket    *pocket.Pocket[T] // nil without one
+	vectors   *block.Vectors[T] // of more than two classes, of which w is the weights; else nil
+	pocket    judge[T]          // nil without one
 	validated bool              // the pocket judges on other rows
 	mean      *mean[T]          // nil where it isn't asked for
 	voters    *voters[T]        // likewise
 	log       []uint32
+	rivals    []uint32 // of the updates in log, where there are vectors
 	weighted  bool
 	found     int   // weights that the pocket has found the best so far
 	stale     int64 // epochs since it found the last of them
@@ -140,10 +159,15 @@ type learner[T kernel.Float] struct {
 
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	stride := kernel.Stride[T](src.Spec().Cols())
-	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), w: block.Alloc[T](stride),
-		weighted: src.Spec().Weighted, found: 1, start: time.Now()}
-	if err := train.TwoClasses(src.Spec()); err != nil {
+	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), weighted: src.Spec().Weighted, found: 1, start: time.Now()}
+	l.log = make([]uint32, kernel.PanelRows[T](stride))
+	if classes := len(src.Spec().Classes); classes > 2 && opt.Pocket == "" && !opt.Vote {
+		l.vectors = block.NewVectors[T](classes, stride)
+		l.w, l.rivals = l.vectors.W, make([]uint32, len(l.log))
+	} else if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err
+	} else {
+		l.w = block.Alloc[T](stride)
 	}
 	if l.margin-l.margin != 0 || l.margin == 0 && opt.Margin > 0 {
 		return nil, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, l.margin)
@@ -151,9 +175,8 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
-	l.log = make([]uint32, kernel.PanelRows[T](stride))
 	if opt.Average || opt.Vote {
-		l.mean = newMean[T](stride)
+		l.mean = newMean[T](len(l.w))
 	}
 	if opt.Vote {
 		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
@@ -173,7 +196,12 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 			judges, l.validated = validation, true
 		}
 		var err error
-		if l.pocket, err = pocket.New(ctx, judges, opt.Pocket, opt.Workers); err != nil {
+		if l.vectors != nil {
+			l.pocket, err = newClassJudge(ctx, judges, l.vectors, opt.Workers)
+		} else {
+			l.pocket, err = pocket.New(ctx, judges, opt.Pocket, opt.Workers)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -198,6 +226,9 @@ func (l *learner[T]) run(ctx context.Context) error {
 		if err := epoch(ctx, e); err != nil {
 			return err
 		}
+		if l.opt.L2 > 0 {
+			l.shrink()
+		}
 		if l.pocket != nil {
 			if err := l.judged(l.pocket.EpochEnded(ctx, l.current(), l.updates, l.visits)); err != nil {
 				return err
@@ -209,6 +240,22 @@ func (l *learner[T]) run(ctx context.Context) error {
 		l.report()
 	}
 	return nil
+}
+
+// shrink makes the step of the penalty.
+func (l *learner[T]) shrink() {
+	if l.mean != nil {
+		l.mean.end(l.w)
+	}
+	spec := l.src.Spec()
+	stride, features := kernel.Stride[T](spec.Cols()), len(spec.Features)
+	factor := T(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
+	for v := range slices.Chunk(l.w, stride) {
+		for i := range v[:features] {
+			v[i] *= factor
+		}
+	}
+	l.quiet = 0
 }
 
 // current returns the weights that the training would end with now.
@@ -242,6 +289,9 @@ func (l *learner[T]) byRow() bool { return l.margin > 0 || l.weighted }
 
 // epoch runs the perceptron with weights w on rows of a block from row r on.
 func (l *learner[T]) epoch(b *block.Block[T], r int, w []T, log []uint32) (rows, updates int) {
+	if l.vectors != nil {
+		return b.EpochClasses(r, l.eta, 2*l.margin, l.vectors.With(w), log, l.rivals)
+	}
 	if l.byRow() {
 		return b.EpochMargin(r, l.eta, l.margin, w, log)
 	}
@@ -263,7 +313,11 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			}
 			rows, updates := l.epoch(b, r, l.w, l.room())
 			if l.mean != nil {
-				if err := l.remember(r, rows, updates, b.Add); err != nil {
+				add := func(k int, a T, to []T) { b.Add(l.log[k], a, to) }
+				if l.vectors != nil {
+					add = func(k int, a T, to []T) { l.vectors.Add(b, int(l.log[k]), int(l.rivals[k]), a, to) }
+				}
+				if err := l.remember(r, rows, updates, add); err != nil {
 					return err
 				}
 			}
@@ -288,11 +342,11 @@ func (l *learner[T]) room() []uint32 {
 }
 
 // remember has the mean, and the voters if there are some, take in what a kernel call did: visits from position first of its walk,
-// the updates being those in the log. row adds a times the label times the row at a position to a vector.
-func (l *learner[T]) remember(first, visits, updates int, row func(position uint32, a T, to []T)) error {
-	l.mean.add(first, visits, l.log[:updates], l.eta, l.w, row)
+// the updates being those in the log. add does what update k of the log did to other weights, with a in the place of eta.
+func (l *learner[T]) remember(first, visits, updates int, add func(k int, a T, to []T)) error {
+	l.mean.add(first, visits, l.log[:updates], l.eta, l.w, add)
 	if l.voters != nil {
-		return l.voters.add(first, visits, l.log[:updates], l.eta, row)
+		return l.voters.add(first, visits, l.log[:updates], l.eta, add)
 	}
 	return nil
 }
@@ -388,11 +442,15 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if l.pocket != nil {
 		l.w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
 	}
-	r := &train.Result[T]{Weights: l.w[:l.src.Spec().Cols()], Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
+	r := &train.Result[T]{Weights: unpad(l.w, kernel.Stride[T](l.src.Spec().Cols()), l.src.Spec().Cols()), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
 	if l.pocket != nil {
 		r.Candidates, r.RowsScored = l.pocket.Judged()
 		r.Curve = l.pocket.Curve()
+	}
+	if l.vectors != nil {
+		_, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
+		return r, err
 	}
 	for _, v := range r.Weights {
 		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
@@ -464,7 +522,7 @@ type indexed[T kernel.Float] struct {
 // visit visits the rows of a window, a panel at a time, and prefetches the chunks that are ahead beside them: row i of
 // them, in storage order, during visit i. after, unless nil, runs between panels.
 func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() error) error {
-	stride := len(x.w)
+	stride := kernel.Stride[T](x.src.Spec().Cols())
 	panel := min(kernel.ChunkRows, kernel.PanelRows[T](stride))
 	for i := 0; i < len(win.rows); {
 		if err := ctx.Err(); err != nil {
@@ -478,13 +536,21 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 		}
 		rows := win.rows[i:min(len(win.rows), i+hi-lo)]
 		var visits, updates int
-		if x.byRow() {
+		if x.vectors != nil {
+			visits, updates = win.index.EpochClasses(rows, x.eta, 2*x.margin, x.vectors, x.room(), x.rivals)
+		} else if x.byRow() {
 			visits, updates = win.index.EpochMargin(rows, x.eta, x.margin, x.w, x.room())
 		} else {
 			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
 		}
 		if x.mean != nil {
-			add := func(p uint32, a T, to []T) { win.index.Add(rows[p], a, to) }
+			add := func(k int, a T, to []T) { win.index.Add(rows[x.log[k]], a, to) }
+			if x.vectors != nil {
+				add = func(k int, a T, to []T) {
+					b, r := win.index.At(rows[x.log[k]])
+					x.vectors.Add(b, r, int(x.rivals[k]), a, to)
+				}
+			}
 			if err := x.remember(0, visits, updates, add); err != nil {
 				return err
 			}

@@ -148,6 +148,8 @@ type literal[T kernel.Float] struct {
 	updates      int64
 	visits       int64
 	kept, quiet  int64
+	l2           float64
+	features     int
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 
 	voters []T     // w after each update
@@ -308,6 +310,25 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	return order
 }
 
+// visited returns the rows that an epoch visits.
+func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
+	rows := documented(n, seed, epoch)
+	switch order {
+	case train.Cyclic:
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+	case train.FixedShuffle:
+		rows = documented(n, seed, 0)
+	case train.Random:
+		rng := rand.NewPCG(seed, epoch)
+		for i := range rows {
+			rows[i] = uint32(train.Draw(rng, uint64(n)))
+		}
+	}
+	return rows
+}
+
 // train follows an order for some epochs, with its stopping rule, and judges the last weights of an epoch.
 func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	if !l.over() {
@@ -325,20 +346,7 @@ func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, ma
 func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
-		rows := documented(n, seed, uint64(e))
-		switch order {
-		case train.Cyclic:
-			for i := range rows {
-				rows[i] = uint32(i)
-			}
-		case train.FixedShuffle:
-			rows = documented(n, seed, 0)
-		case train.Random:
-			rng := rand.NewPCG(seed, uint64(e))
-			for i := range rows {
-				rows[i] = uint32(train.Draw(rng, uint64(n)))
-			}
-		}
+		rows := visited(n, order, seed, uint64(e))
 		before := l.updates
 		for _, i := range rows {
 			if !l.visit(int(i), eta, maxUpdates) {
@@ -353,11 +361,20 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 			}
 			return true
 		}
+		if order == train.Shuffle && l.updates == before {
+			if l.mode == pocket.Epoch {
+				l.judge()
+			}
+			return true
+		}
+		if l.l2 > 0 {
+			for c := range l.w[:l.features] {
+				l.w[c] *= T(1 / (1 + float64(float64(eta)*l.l2)))
+			}
+			l.quiet = 0
+		}
 		if l.mode == pocket.Epoch {
 			l.judge()
-		}
-		if order == train.Shuffle && l.updates == before {
-			return true
 		}
 		if l.over() {
 			return false
@@ -415,7 +432,11 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		pocket     bool
 		margin     float64
 		weighted   bool
+		l2         float64
 	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1, l2: 0.25},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.5, l2: 1},
+		{rows: 5000, d: 12, flips: 0.02, epochs: 3, eta: 1, l2: 0.1, weighted: true, margin: 1},
 		{rows: 60, d: 3, epochs: 40, eta: 1, weighted: true},
 		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.5, pocket: true, weighted: true},
 		{rows: 5000, d: 5, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 150, pocket: true, weighted: true},
@@ -453,9 +474,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 		}
 		for k := range len(modes) * len(train.Orders) {
 			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
-			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin}
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
 			want := newLiteral(data)
-			want.margin = T(c.margin)
+			want.margin, want.l2, want.features = T(c.margin), c.l2, c.d
 			want.start(mode, nil)
 			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
 			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
@@ -484,9 +505,9 @@ func testLiteral[T kernel.Float](t *testing.T) {
 				}
 			}
 			if mode == "" {
-				opt.Vote = true
+				opt.Vote = c.l2 == 0
 				for name, src := range sources {
-					if c.rows*len(want.counts) > 1_000_000 {
+					if !opt.Vote || c.rows*len(want.counts) > 1_000_000 {
 						continue // the vote takes long
 					}
 					opt.Workers = opt.Workers%3 + 1
@@ -890,7 +911,11 @@ func TestErrors(t *testing.T) {
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
 		"no labels:":     try(unlabelled, train.Options{Order: train.Shuffle}),
-		"3 classes (-1, 1, 2), training takes two": try(three, train.Options{}),
+		"labels other than the class numbers 0 to 2": try(three, train.Options{}),
+		"3 classes (-1, 1, 2), training takes two": func() error {
+			_, err := Train(context.Background(), three, Options{Pocket: pocket.Exact})
+			return err
+		},
 		"too small": try(d, train.Options{Eta: 1e-60}),
 		"use one of": func() error {
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Order: "up"}})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -32,6 +33,7 @@ func TestScikitLearn(t *testing.T) {
 			Mean         []float64
 			X            [][]float64
 			Y            []float64
+			Weights      []float64
 		}
 	}
 	if err := json.Unmarshal(data, &fixture); err != nil {
@@ -47,21 +49,24 @@ func TestScikitLearn(t *testing.T) {
 		if c.FitIntercept {
 			want = append(slices.Clone(want), c.Intercept)
 		}
-		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
-		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.FitIntercept), opt), want, c.Updates)
+		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
+		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
 		opt.Average = true
-		if r := mustTrain(t, fixtureData[float64](c.X, c.Y, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
+		if r := mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
 			compareMean(t, c.Name, r.Weights, c.Mean)
 			averaged++
 		}
 	}
-	if averaged < 4 {
+	if averaged < 6 {
 		t.Errorf("%d averaged cases", averaged)
 	}
 }
 
 // fixtureData returns the rows as a data set, without the bias column that dense adds unless bias is set.
-func fixtureData[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+func fixtureData[T kernel.Float](x [][]float64, y, weights []float64, bias bool) *block.Data[T] {
+	if weights != nil {
+		return testrows.Weighted(fixtureData[T](x, y, nil, bias), func(r int) float64 { return weights[r] })
+	}
 	if bias {
 		return dense[T](x, y)
 	}

@@ -23,9 +23,9 @@ type voters[T kernel.Float] struct {
 }
 
 // add takes in visits as mean.add does. What the kernel did at each update is done again.
-func (v *voters[T]) add(first, visits int, positions []uint32, eta T, row func(position uint32, a T, to []T)) error {
+func (v *voters[T]) add(first, visits int, positions []uint32, eta T, again func(k int, a T, to []T)) error {
 	stood := first // the position from which on the last voter's visits aren't counted yet
-	for _, p := range positions {
+	for k, p := range positions {
 		v.stand(int(p) - stood)
 		stood = int(p)
 		if int64(len(v.w)+v.stride)*int64(unsafe.Sizeof(T(0))) > v.most {
@@ -37,7 +37,7 @@ func (v *voters[T]) add(first, visits int, positions []uint32, eta T, row func(p
 		} else {
 			v.w = append(v.w, v.w[len(v.w)-v.stride:]...)
 		}
-		row(p, eta, v.w[len(v.w)-v.stride:])
+		again(k, eta, v.w[len(v.w)-v.stride:])
 		v.counts = append(v.counts, 0)
 	}
 	v.stand(first + visits - stood)

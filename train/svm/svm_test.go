@@ -178,8 +178,8 @@ func TestRepetition(t *testing.T) {
 				if strings.HasSuffix(name, "third") {
 					scale = 3
 				}
-				if apart := scale*got.Objective/want.Objective - 1; math.Abs(apart) > tolerance || !got.Converged {
-					t.Errorf("%s: objective %v is %.1e apart", name, got.Objective, apart)
+				if apart := scale*got.Objective/want.Objective - 1; math.Abs(apart) > tolerance || !got.Converged || got.Updates != want.Updates {
+					t.Errorf("%s: objective %v is %.1e apart after %d steps, not %d", name, got.Objective, apart, got.Updates, want.Updates)
 				}
 				if gap := scale * got.Gap; gap > tolerance*want.Objective || math.Abs(scale*got.Loss/want.Loss-1) > 1e-4 {
 					t.Errorf("%s: gap %v, loss %v, want %v", name, gap, got.Loss, want.Loss)
@@ -191,8 +191,8 @@ func TestRepetition(t *testing.T) {
 				if err := few.shrink(context.Background(), 0.05); err != nil {
 					t.Fatal(err)
 				}
-				if apart := few.at.objective/want.Objective - 1; math.Abs(apart) > 2*tolerance || !few.converged || few.at.gap() < 0 {
-					t.Errorf("%s, shrunk: objective %v is %.1e apart, gap %v", name, few.at.objective, apart, few.at.gap())
+				if apart := few.at.objective/want.Objective - 1; math.Abs(apart) > 2*tolerance || !few.converged || few.at.gap() < 0 || few.passes > 3 {
+					t.Errorf("%s, shrunk: objective %v is %.1e apart, gap %v after %d passes", name, few.at.objective, apart, few.at.gap(), few.passes)
 				}
 			}
 			got, plain := mustTrain(t, testrows.Weighted(d, func(int) float64 { return 1 }), opt), mustTrain(t, d, opt)

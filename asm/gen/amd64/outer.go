@@ -11,7 +11,8 @@ const (
 	outerRow  = outerCols * 8 // bytes
 )
 
-// weigh: a row at a time, four columns at a time; the stores bind.
+// weigh: a row at a time, four columns at a time; the stores bind. The next panel of 32 rows, which comes after many operations on
+// this one, is prefetched.
 func (w *Writer) weigh() {
 	w.begin("Weigh", "func(wide, weighed []float64, x []T, s []float64, stride, cols int)",
 		"widens rows, and multiplies them by weights.")
@@ -25,10 +26,17 @@ func (w *Writer) weigh() {
 	w.SHLQ(imm(w.log2()), stride)
 	w.Load(w.Param("cols"), cols)
 
+	ahead := w.GP64()
+	w.MOVQ(stride, ahead)
+	w.SHLQ(imm(5), ahead)
+
 	row, loop, done := w.label("row"), w.label("loop"), w.label("done")
 	w.TESTQ(n, n)
 	w.JZ(ref(done))
 	w.Label(row)
+	for j := 0; j < outerCols*w.Size; j += cacheLine {
+		w.PREFETCHT0(at(x, ahead, j))
+	}
 	weight, c := w.YMM(), w.GP64()
 	w.VBROADCASTSD(mem(s, 0), weight)
 	w.XORQ(c, c)

@@ -12,9 +12,11 @@ import (
 // each row, fewer than the load ports can take.
 const tileVectors = 2
 
-// aheadLines is how many cache lines of the next panel of b are prefetched for each panel of a: a part of them, since the misses
-// that a core has under way are few, and a's loads from the second-level cache need some.
-const aheadLines = 12
+// The panels that tiles are made for: of b with 256 k, while 144 rows of a pass (package gram's KC and MC).
+const (
+	tileK   = 256
+	allRows = 144
+)
 
 // tileShape returns MR and NR.
 func (w *Writer) tileShape() (mr, nr int) {
@@ -25,7 +27,8 @@ func (w *Writer) tileShape() (mr, nr int) {
 }
 
 // tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache. Where
-// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, one panel ahead.
+// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, two panels
+// ahead.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
 	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
@@ -41,15 +44,18 @@ func (w *Writer) tile() {
 	w.Load(w.Param("grow"), grow)
 	w.SHLQ(imm(w.log2()), grow)
 	w.Load(w.Param("add"), add)
-	ahead := w.GP64() // what follows b is prefetched, the next panel mostly
+	ahead, aheadEnd := w.GP64(), w.GP64() // as much as b has that follows it is prefetched: the next panel mostly
 	w.LEAQ(operand.Mem{Base: b, Index: n, Scale: uint8(w.Size)}, ahead)
+	w.LEAQ(operand.Mem{Base: ahead, Index: n, Scale: uint8(w.Size)}, aheadEnd)
 
 	next, nextLdc := w.GP64(), w.GP64() // the rows of c that are prefetched
 	w.MOVQ(c, next)
 	w.MOVQ(ldc, nextLdc)
-	w.prefetchRows(next, nextLdc, grow)
+	for range 2 {
+		w.prefetchRows(next, nextLdc, grow)
+	}
 
-	panel, loop, store, stored := w.label("panel"), w.label("k"), w.label("store"), w.label("stored")
+	panel, store, stored := w.label("panel"), w.label("store"), w.label("stored")
 	w.Label(panel)
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
@@ -57,29 +63,46 @@ func (w *Writer) tile() {
 		w.zero(acc[i]...)
 	}
 	w.prefetchRows(next, nextLdc, grow)
-	for j := range aheadLines {
-		w.PREFETCHT1(mem(ahead, j*cacheLine))
-	}
-	w.ADDQ(imm(aheadLines*cacheLine), ahead)
+	// A part of b for each panel of a, since the misses that a core has under way are few, and a's loads need some.
+	lines, fetch, fetched := w.GP64(), w.label("fetch"), w.label("fetched")
+	w.MOVQ(operand.U32((tileK*nr*w.Size/cacheLine*mr+allRows-1)/allRows), lines)
+	w.Label(fetch)
+	w.CMPQ(ahead, aheadEnd)
+	w.JAE(ref(fetched))
+	w.PREFETCHT1(mem(ahead, 0))
+	w.ADDQ(imm(cacheLine), ahead)
+	w.DECQ(lines)
+	w.JNZ(ref(fetch))
+	w.Label(fetched)
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
-	w.Label(loop)
-	v := w.full(tileVectors)
-	for j, r := range v {
-		w.movp(mem(row, j*w.ISA.Bytes), r)
-	}
-	for i := range acc {
-		s := w.full(1)[0]
-		w.broadcast(mem(a, i*w.Size), s)
-		for j, r := range v {
-			w.fmap(r, s, acc[i][j])
+	// Four k at a time: the end of a loop of few rounds can be predicted.
+	for _, steps := range []int{4, 1} {
+		loop, next := w.label("k"), w.label("next")
+		w.CMPQ(left, imm(steps*nr))
+		w.JB(ref(next))
+		w.Label(loop)
+		for k := range steps {
+			v := w.full(tileVectors)
+			for j, r := range v {
+				w.movp(mem(row, (k*tileVectors+j)*w.ISA.Bytes), r)
+			}
+			for i := range acc {
+				s := w.full(1)[0]
+				w.broadcast(mem(a, (k*mr+i)*w.Size), s)
+				for j, r := range v {
+					w.fmap(r, s, acc[i][j])
+				}
+			}
 		}
+		w.ADDQ(imm(steps*mr*w.Size), a)
+		w.ADDQ(imm(steps*tileVectors*w.ISA.Bytes), row)
+		w.SUBQ(imm(steps*nr), left)
+		w.CMPQ(left, imm(steps*nr))
+		w.JAE(ref(loop))
+		w.Label(next)
 	}
-	w.ADDQ(imm(mr*w.Size), a)
-	w.ADDQ(imm(tileVectors*w.ISA.Bytes), row)
-	w.SUBQ(imm(nr), left)
-	w.JNZ(ref(loop))
 
 	w.TESTB(add, add)
 	w.JZ(ref(store))

@@ -1,6 +1,9 @@
 package amd64
 
-import "github.com/mmcloughlin/avo/operand"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // dot: four vectors are the lanes; x is loaded, y is the memory operand of the fma.
 func (w *Writer) dot() {
@@ -85,6 +88,62 @@ func (w *Writer) axpy() {
 	w.movs(v, mem(y, 0))
 	w.ADDQ(imm(w.Size), x)
 	w.ADDQ(imm(w.Size), y)
+	w.DECQ(n)
+	w.JNZ(ref(loop))
+	w.Label(done)
+	w.end()
+}
+
+// axpy4: two vectors of y at a time, a cache line. Four streams from memory keep more of its lines under way than one.
+func (w *Writer) axpy4() {
+	w.begin("Axpy4", "func(a []T, x [][]T, y []T)", "adds a[k]*x[k] to y for k = 0, 1, 2, 3.")
+	from, header := w.GP64(), w.GP64()
+	w.Load(w.Param("a").Base(), from)
+	w.Load(w.Param("x").Base(), header)
+	y, n := w.slice("y")
+	a, x := w.ymms(4), make([]reg.GPVirtual, 4)
+	for k := range x {
+		x[k] = w.GP64()
+		w.broadcast(mem(from, k*w.Size), a[k])
+		w.MOVQ(mem(header, k*sliceHeader), x[k])
+	}
+	i := w.GP64() // bytes
+	w.XORQ(i, i)
+	for _, vectors := range []int{2, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.CMPQ(n, imm(vectors*w.Per))
+		w.JB(ref(next))
+		w.Label(loop)
+		v := w.ymms(vectors)
+		for j, r := range v {
+			w.movp(at(y, i, j*vectorBytes), r)
+		}
+		for k := range x {
+			for j, r := range v {
+				w.fmap(at(x[k], i, j*vectorBytes), a[k], r)
+			}
+		}
+		for j, r := range v {
+			w.movp(r, at(y, i, j*vectorBytes))
+		}
+		w.ADDQ(imm(vectors*vectorBytes), i)
+		w.SUBQ(imm(vectors*w.Per), n)
+		w.CMPQ(n, imm(vectors*w.Per))
+		w.JAE(ref(loop))
+		w.Label(next)
+	}
+
+	loop, done := w.label("loop"), w.label("done")
+	w.TESTQ(n, n)
+	w.JZ(ref(done))
+	w.Label(loop)
+	v := w.XMM()
+	w.movs(at(y, i, 0), v)
+	for k := range x {
+		w.fmas(at(x[k], i, 0), a[k].AsX(), v)
+	}
+	w.movs(v, at(y, i, 0))
+	w.ADDQ(imm(w.Size), i)
 	w.DECQ(n)
 	w.JNZ(ref(loop))
 	w.Label(done)

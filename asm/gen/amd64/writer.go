@@ -44,6 +44,7 @@ var ISAs = []ISA{
 var kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
+	{"axpy4", (*Writer).axpy4},
 	{"wrong", (*Writer).wrong},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},

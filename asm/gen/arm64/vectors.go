@@ -136,6 +136,57 @@ func (w *Writer) axpyVectors(x, y gp, a vec, vectors int) {
 	w.st(mem{y, 0}, vy...)
 }
 
+// axpy4: four vectors of y at a time.
+func (w *Writer) axpy4() {
+	w.begin("Axpy4", "func(a []T, x [][]T, y []T)", "adds a[k]*x[k] to y for k = 0, 1, 2, 3.", 0)
+	from, header := w.load(w.param("a").Base()), w.load(w.param("x").Base())
+	y, n := w.slice("y")
+	a, x := w.vecs(4), make([]gp, 4)
+	for k := range x {
+		x[k] = w.gp()
+		w.movs(mem{from, k * w.Size}, a[k].f())
+		w.op("MOVD", mem{header, k * 24}, x[k])
+	}
+	for _, vectors := range []int{4, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.op("CMP", imm(vectors*w.per()), n)
+		w.op("BLO", next)
+		w.here(loop)
+		done := w.scope()
+		vx, vy := w.vecs(vectors), w.vecs(vectors)
+		w.ld(mem{y, 0}, vy...)
+		for k := range x {
+			w.ld(mem{x[k], 0}, vx...)
+			for j := range vy {
+				w.fmaLane(vx[j], a[k], 0, vy[j])
+			}
+			w.op("ADD", imm(vectors*vectorBytes), x[k])
+		}
+		w.st(mem{y, 0}, vy...)
+		done()
+		w.op("ADD", imm(vectors*vectorBytes), y)
+		w.op("SUB", imm(vectors*w.per()), n)
+		w.op("CMP", imm(vectors*w.per()), n)
+		w.op("BHS", loop)
+		w.here(next)
+	}
+
+	loop, done := w.label("loop"), w.label("done")
+	vx, vy := w.vec(), w.vec()
+	w.op("CBZ", n, done)
+	w.here(loop)
+	w.movs(mem{y, 0}, vy.f())
+	for k := range x {
+		w.op("FMOV"+w.letter+".P", mem{x[k], w.Size}, vx.f())
+		w.op("FMADD"+w.letter, vx.f(), vy.f(), a[k].f(), vy.f())
+	}
+	w.op("FMOV"+w.letter+".P", vy.f(), mem{y, w.Size})
+	w.op("SUB", imm(1), n)
+	w.op("CBNZ", n, loop)
+	w.here(done)
+	w.op("RET")
+}
+
 // wrong: four vectors at a time until one has a product that isn't above zero, then single elements.
 func (w *Writer) wrong() {
 	w.begin("Wrong", "func(y, scores []T) int", "returns the first i with y[i]*scores[i] <= 0, or len(y).", 0)

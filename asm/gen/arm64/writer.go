@@ -23,6 +23,7 @@ type Kernel struct {
 var Kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
+	{"axpy4", (*Writer).axpy4},
 	{"wrong", (*Writer).wrong},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},

@@ -4,7 +4,8 @@
 scikit-learn's objective is 1/2 |w|^2 + C * sum of losses, so l2 = 1/C here, and l2 = 0 is penalty="none". Its solvers stop
 a little before the optimum, so three steps of Newton's method in NumPy follow; the script fails where they move a weight by
 more than 1e-5 of the largest. The standard errors are the roots of the diagonal of the inverse Hessian. Features are
-rounded to float32, so that both element types have the same rows.
+rounded to float32, so that both element types have the same rows. The last cases have weights of rows, some of them 0, and
+weights of classes, which scikit-learn multiplies: class_weight is what its "balanced" comes to, by the counts of rows.
 
 Run it in this directory: /usr/bin/python3 sklearn_logistic.py
 """
@@ -15,6 +16,7 @@ import warnings
 import numpy
 import sklearn
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.class_weight import compute_class_weight
 
 SCALES = [1, 0.1, 10, 3]
 
@@ -30,7 +32,7 @@ def data(seed, rows, features, offset):
     return x, numpy.where(rng.uniform(size=rows) < 1 / (1 + numpy.exp(-z)), 1, -1)
 
 
-def newton(x, y, w, l2, bias):
+def newton(x, y, w, l2, bias, weights):
     """Returns w after three steps, and standard errors."""
     if bias:
         x = numpy.hstack([x, numpy.ones((len(x), 1))])
@@ -39,25 +41,34 @@ def newton(x, y, w, l2, bias):
         penalty[-1] = 0
     for _ in range(4):
         p = 1 / (1 + numpy.exp(-(x @ w)))
-        h = (x.T * (p * (1 - p))) @ x + numpy.diag(penalty)
-        w = w - numpy.linalg.solve(h, penalty * w + x.T @ (p - (y > 0)))
+        h = (x.T * (weights * p * (1 - p))) @ x + numpy.diag(penalty)
+        w = w - numpy.linalg.solve(h, penalty * w + x.T @ (weights * (p - (y > 0))))
     return w, numpy.sqrt(numpy.diag(numpy.linalg.inv(h)))
 
 
-def case(name, seed, rows, features, l2=0, bias=True, offset=0):
+def case(name, seed, rows, features, l2=0, bias=True, offset=0, weighted=False, balanced=False):
     x, y = data(seed, rows, features, offset)
+    sample = numpy.round(numpy.random.RandomState(seed).exponential(size=rows) * 4) / 4 if weighted else numpy.ones(rows)
+    of_class = compute_class_weight("balanced" if balanced else None, classes=numpy.array([-1, 1]), y=y)
     options = {"penalty": "none"} if l2 == 0 else {"C": 1 / l2}
+    if balanced:
+        options["class_weight"] = "balanced"
     model = LogisticRegression(solver="newton-cg", tol=1e-10, max_iter=1000, fit_intercept=bias, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(x, y)
+        model.fit(x, y, sample_weight=sample)
     w = numpy.append(model.coef_[0], model.intercept_) if bias else model.coef_[0]
-    exact, errors = newton(x, y, w, l2, bias)
+    exact, errors = newton(x, y, w, l2, bias, sample * of_class[(y > 0).astype(int)])
     moved = abs(exact - w).max() / abs(exact).max()
     print("%-30s %.1e" % (name, moved))
     assert moved < 1e-5, name
-    return {"name": name, "l2": l2, "fit_intercept": bias, "weights": exact.tolist(), "std_errors": errors.tolist(),
-            "y": y.tolist(), "x": x.tolist()}
+    c = {"name": name, "l2": l2, "fit_intercept": bias, "weights": exact.tolist(), "std_errors": errors.tolist(),
+         "y": y.tolist(), "x": x.tolist()}
+    if weighted:
+        c["sample_weight"] = sample.tolist()
+    if balanced:
+        c["class_weight"] = of_class.tolist()
+    return c
 
 
 CASES = [
@@ -69,6 +80,9 @@ CASES = [
     case("400 x 1", 6, 400, 1),
     case("150 x 33, l2 2", 7, 150, 33, l2=2),
     case("400 x 4 away from zero", 8, 400, 4, offset=20),
+    case("200 x 3, weighted", 9, 200, 3, weighted=True),
+    case("200 x 3, balanced", 10, 200, 3, balanced=True),
+    case("200 x 4, l2 3, weighted and balanced", 11, 200, 4, l2=3, weighted=True, balanced=True),
 ]
 
 with open("sklearn_logistic.json", "w") as out:

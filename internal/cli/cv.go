@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+)
+
+// defaultFolds is how many folds a grid is judged on where none are asked for.
+const defaultFolds = 5
+
+// A variation is a training with some options of a grid.
+type variation struct {
+	settings map[string]string // of the options that the grid varies
+	options  *trainOptions
+}
+
+// checkFolds looks for what can't be cross-validated, and makes the variations of the grid: one without a grid.
+func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
+	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
+		return usagef("--cv is %d: use 2 or more folds", o.folds)
+	}
+	if len(o.grid) > 0 && o.folds == 0 {
+		o.folds = defaultFolds
+	}
+	if o.folds > 0 && o.validation != "" {
+		return usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
+	}
+	points, err := o.points()
+	if err != nil {
+		return err
+	}
+	for _, settings := range points {
+		v, err := o.vary(cmd, settings)
+		if err != nil {
+			return err
+		}
+		o.variations = append(o.variations, variation{settings, v})
+		if v.access() != inOrder {
+			o.storage.access = v.access()
+		}
+	}
+	return nil
+}
+
+// points returns every combination of what --grid lists, in its order, the last option varying fastest.
+func (o *trainOptions) points() ([]map[string]string, error) {
+	points := []map[string]string{{}}
+	for _, g := range o.grid {
+		name, list, ok := strings.Cut(g, "=")
+		if name = strings.TrimPrefix(strings.TrimSpace(name), "--"); !ok || name == "" || strings.TrimSpace(list) == "" {
+			return nil, usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
+		}
+		if name == "validation" || !slices.Contains(o.learner.uses, name) {
+			return nil, usagef("--grid varies %q, which --algo %s doesn't use: vary one of %s", name, o.learner.name, strings.Join(o.gridNames(), ", "))
+		}
+		if _, twice := points[0][name]; twice {
+			return nil, usagef("--grid varies %q twice: list all its values once", name)
+		}
+		var more []map[string]string
+		for _, p := range points {
+			for value := range strings.SplitSeq(list, ",") {
+				point := map[string]string{name: strings.TrimSpace(value)}
+				for k, v := range p {
+					point[k] = v
+				}
+				more = append(more, point)
+			}
+		}
+		if points = more; len(points) > maxPoints {
+			return nil, usagef("--grid has more than %s combinations: vary less at a time", count(maxPoints))
+		}
+	}
+	return points, nil
+}
+
+// maxPoints bounds the combinations of a grid.
+const maxPoints = 10_000
+
+func (o *trainOptions) gridNames() []string {
+	return slices.DeleteFunc(slices.Clone(o.learner.uses), func(name string) bool { return name == "validation" })
+}
+
+// vary returns the options with some of them set otherwise, checked as if they had been given so.
+func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*trainOptions, error) {
+	if len(settings) == 0 {
+		return o, nil
+	}
+	v, flags, ofRows := new(trainOptions), new(cobra.Command), new(cobra.Command)
+	v.addFlags(flags)
+	new(rowOptions).addTo(ofRows, "float32", "float64")
+	var err error
+	set := func(name, value string) {
+		if err == nil {
+			err = flags.Flags().Set(name, value)
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, list := f.Value.(pflag.SliceValue)
+		if !list && ofRows.Flags().Lookup(f.Name) == nil && flags.Flags().Lookup(f.Name) != nil {
+			set(f.Name, f.Value.String())
+		}
+	})
+	for _, name := range o.learner.uses {
+		if value, ok := settings[name]; ok && err == nil {
+			if err = flags.Flags().Set(name, value); err != nil {
+				return nil, usagef("--grid: %w", err)
+			}
+		}
+	}
+	v.rowOptions, v.classWeight, v.learner, v.folds, v.out, v.json = o.rowOptions, o.classWeight, o.learner, o.folds, o.out, o.json
+	if err == nil {
+		err = v.checkLearner()
+	}
+	if err == nil {
+		err = v.settle(flags)
+	}
+	return v, err
+}
+
+// A crossValidation tells how trainings do on rows that they weren't trained on. Each of the folds is held back once.
+type crossValidation struct {
+	Folds  int     `json:"folds"`
+	Chosen int     `json:"chosen"` // the point with the fewest errors, the first of equals
+	Points []point `json:"points"`
+}
+
+type point struct {
+	Options      map[string]string `json:"options"` // that the grid varied
+	Errors       int64             `json:"errors"`  // of all rows, each judged when its fold was held back
+	Accuracy     float64           `json:"accuracy"`
+	FoldAccuracy []float64         `json:"fold_accuracy"`
+}
+
+// crossValidate judges every variation on each fold in turn, by what it learns from the others.
+func crossValidate[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], bar *progress) (*crossValidation, error) {
+	if err := checkCounts(ctx, o.folds, all); err != nil {
+		return nil, err
+	}
+	cv := &crossValidation{Folds: o.folds, Points: make([]point, len(o.variations))}
+	for i, v := range o.variations {
+		cv.Points[i].Options = v.settings
+	}
+	for f := range o.folds {
+		if err := judgeFold(ctx, o, all, f, cv, bar); err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, o.folds, err)
+		}
+	}
+	for i := range cv.Points {
+		p := &cv.Points[i]
+		p.Accuracy = float64(all.Rows()-p.Errors) / float64(all.Rows())
+		if p.Errors < cv.Points[cv.Chosen].Errors {
+			cv.Chosen = i
+		}
+	}
+	return cv, nil
+}
+
+// checkCounts returns an error unless every fold gets rows, and leaves some of each class.
+func checkCounts[T kernel.Float](ctx context.Context, folds int, all block.Source[T]) error {
+	spec := all.Spec()
+	counts := make([]int64, len(spec.Classes))
+	for b, err := range all.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, y := range b.Y {
+			counts[classNumber(spec, y)]++
+		}
+	}
+	for i, n := range counts {
+		if n < 2 {
+			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", block.NameClass(spec.Classes[i]), plural(n, "row"))
+		}
+	}
+	if most := slices.Max(counts); int64(folds) > most {
+		return fmt.Errorf("--cv is %d, but no class has more than %s: use as many folds at most", folds, plural(most, "row"))
+	}
+	return nil
+}
+
+// classNumber returns the number of the class that a label of a block stands for.
+func classNumber[T kernel.Float](spec *block.Spec, y T) int {
+	if len(spec.Classes) == 2 {
+		return predict.Class(y, spec.Positive)
+	}
+	return int(y)
+}
+
+// fold holds back one of so many folds. Each class is dealt out by itself, so that all folds have the share of it that all rows have:
+// its rows go to the folds in turn, in a random order that is new in each round, by a generator PCG with the seed as its first word and
+// 2^64-2 less the number of the class as its second.
+func fold[T kernel.Float](o *trainOptions, spec *block.Spec, number int) chooser[T] {
+	return func() func(T) bool {
+		decks, rngs := make([][]int, len(spec.Classes)), make([]*rand.PCG, len(spec.Classes))
+		for c := range rngs {
+			rngs[c] = rand.NewPCG(o.seed, math.MaxUint64-1-uint64(c))
+		}
+		return func(y T) bool {
+			c := classNumber(spec, y)
+			if len(decks[c]) == 0 {
+				for f := range o.folds {
+					decks[c] = append(decks[c], f)
+				}
+			}
+			i, last := int(train.Draw(rngs[c], uint64(len(decks[c])))), len(decks[c])-1
+			drawn := decks[c][i]
+			decks[c][i], decks[c] = decks[c][last], decks[c][:last]
+			return drawn == number
+		}
+	}
+}
+
+// judgeFold learns every variation from the rows outside of a fold, in memory several at a time, and counts the errors in it.
+func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], number int, cv *crossValidation, bar *progress) error {
+	learned, held := &rows[T]{close: nothing}, &rows[T]{close: nothing}
+	if err := split(ctx, o, all, fold[T](o, all.Spec(), number), learned, held, bar); err != nil {
+		return err
+	}
+	defer learned.close()
+	defer held.close()
+	side := 1
+	if _, inMemory := all.(*block.Data[T]); inMemory && !o.learner.held {
+		side = min(o.workers, len(o.variations))
+	}
+	var g errgroup.Group
+	g.SetLimit(side)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for i, v := range o.variations {
+		bar.show("cross-validating", "", int64(number*len(o.variations)+i), int64(o.folds*len(o.variations)))
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			opt := *v.options
+			opt.workers = max(1, o.workers/side)
+			j := &job[T]{trainOptions: &opt, src: learned.Source, note: func(string, ...any) {}}
+			m, _, err := j.learn(ctx)
+			if err == nil {
+				err = addFold(ctx, &cv.Points[i], m, held.Source, opt.workers)
+			}
+			if err != nil && ctx.Err() == nil {
+				if len(v.settings) > 0 {
+					err = fmt.Errorf("%s: %w", v.text(), err)
+				}
+				cancel(err)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// addFold counts the errors of a model on a fold.
+func addFold[T kernel.Float](ctx context.Context, p *point, m *model.Model, held block.Source[T], workers int) error {
+	errors, err := errorsOf(ctx, m, held, workers)
+	p.Errors += errors
+	p.FoldAccuracy = append(p.FoldAccuracy, float64(held.Rows()-errors)/float64(held.Rows()))
+	return err
+}
+
+// text names the settings, in the order of the learner's options.
+func (v *variation) text() string { return settingsText(v.options.learner, v.settings) }
+
+func settingsText(l *learner, settings map[string]string) string {
+	var parts []string
+	for _, name := range l.uses {
+		if value, ok := settings[name]; ok {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deviation returns the standard deviation of the folds' accuracies.
+func (p *point) deviation() float64 { return stat.StdDev(p.FoldAccuracy, nil) }
+
+// table is the cross-validation of a grid for people.
+func (cv *crossValidation) table(l *learner) [][]string {
+	rows := [][]string{{"options", "errors", "accuracy", "std dev", "chosen"}}
+	for i, p := range cv.Points {
+		chosen := ""
+		if i == cv.Chosen {
+			chosen = "*"
+		}
+		rows = append(rows, []string{settingsText(l, p.Options), count(p.Errors), percent(p.Accuracy), percent(p.deviation()), chosen})
+	}
+	return rows
+}
+
+// summary tells how the chosen point did.
+func (cv *crossValidation) summary(rows int64) string {
+	p := &cv.Points[cv.Chosen]
+	return fmt.Sprintf("errors %s, in %d folds, each judged by what was learned from the others; accuracy of a fold %s to %s", errorsText(p.Errors, rows), cv.Folds,
+		percent(slices.Min(p.FoldAccuracy)), percent(slices.Max(p.FoldAccuracy)))
+}

@@ -1,0 +1,278 @@
+package perceptron
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// classLiteral is the perceptron on several classes as the papers have it, one row and one class at a time.
+type classLiteral[T kernel.Float] struct {
+	x                      [][]T
+	y                      []int
+	weights                []float64
+	w                      [][]T
+	sum                    [][]float64 // of w over the visits
+	updates, visits, quiet int64
+}
+
+func newClassLiteral[T kernel.Float](d *block.Data[T]) *classLiteral[T] {
+	l := &classLiteral[T]{}
+	for b := range d.Blocks(context.Background()) {
+		for r, y := range b.Y {
+			l.x, l.y, l.weights = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride]), append(l.y, int(y)), append(l.weights, b.Weight(r))
+		}
+	}
+	for range d.Spec().Classes {
+		l.w, l.sum = append(l.w, make([]T, len(l.x[0]))), append(l.sum, make([]float64, len(l.x[0])))
+	}
+	return l
+}
+
+// rival returns the other class with the greatest score, and whether that is at least the score of the row's own.
+func (l *classLiteral[T]) rival(i int) (rival int, wrong bool) {
+	rival = -1
+	for c := range l.w {
+		if c != l.y[i] && (rival < 0 || kernel.Dot(l.x[i], l.w[c]) > kernel.Dot(l.x[i], l.w[rival])) {
+			rival = c
+		}
+	}
+	return rival, l.weights[i] > 0 && kernel.Dot(l.x[i], l.w[rival]) >= kernel.Dot(l.x[i], l.w[l.y[i]])
+}
+
+func (l *classLiteral[T]) visit(i int, eta T) {
+	l.visits++
+	l.quiet++
+	if rival, wrong := l.rival(i); wrong {
+		eta = T(float64(eta) * l.weights[i])
+		kernel.Axpy(eta, l.x[i], l.w[l.y[i]])
+		kernel.Axpy(-eta, l.x[i], l.w[rival])
+		l.updates++
+		l.quiet = 0
+	}
+	for c, w := range l.w {
+		for k, v := range w {
+			l.sum[c][k] += float64(v)
+		}
+	}
+}
+
+func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+	n := len(l.x)
+	for e := range epochs {
+		before := l.updates
+		for _, i := range visited(n, order, seed, uint64(e)) {
+			l.visit(int(i), eta)
+			if maxUpdates > 0 && l.updates == maxUpdates {
+				return false
+			}
+			if order == train.Shuffle || l.quiet < int64(n) {
+				continue
+			}
+			all := true
+			for i := range l.x {
+				_, wrong := l.rival(i)
+				all = all && !wrong
+			}
+			if all {
+				return true
+			}
+			l.quiet = 0
+		}
+		if order == train.Shuffle && l.updates == before {
+			return true
+		}
+	}
+	return false
+}
+
+// TestClasses: the weights, updates and visits are those of the literal algorithm, in every order, dense and sparse, in memory, from a
+// stream and from a cache, for every instruction set; averaged, they are the mean after all visits.
+func TestClasses(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testClasses[float32](t, 1e-5) })
+	t.Run("float64", func(t *testing.T) { testClasses[float64](t, 1e-12) })
+}
+
+func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
+	defer kernel.Use(kernel.Active())
+	for _, c := range []struct {
+		rows, features, classes int
+		wrong                   float64
+		epochs                  int
+		updates                 int64
+		weighted                bool
+	}{{600, 3, 3, 0, 200, 0, false}, {1500, 5, 4, 0.1, 3, 0, false}, {5000, 9, 26, 0.2, 2, 0, false}, {1500, 40, 7, 0, 5, 333, false},
+		{1500, 6, 3, 0.1, 2, 0, true}} {
+		d := testrows.RandomClasses[T](c.rows, c.features, c.classes, c.wrong)
+		if c.weighted {
+			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
+		}
+		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d)}
+		for _, order := range train.Orders {
+			want := newClassLiteral(d)
+			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
+			if c.wrong == 0 && c.updates == 0 && !converged {
+				t.Fatalf("%s: %d classes don't converge", order, c.classes)
+			}
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates, Seed: 5, Workers: 2}}
+			for name, src := range sources {
+				if name == "stream" && order != train.Cyclic {
+					continue
+				}
+				for _, level := range kernel.Levels() {
+					if kernel.Use(level); level == kernel.Generic && (name != "memory" || c.rows > 1500) {
+						continue // it takes long
+					}
+					what := fmt.Sprintf("%d classes, %s, %s, %s", c.classes, order, name, level)
+					opt.Average = false
+					got := mustTrain(t, src, opt)
+					if got.Updates != want.updates || got.Visits != want.visits || got.Converged != converged {
+						t.Fatalf("%s: %d updates in %d visits, converged %v; want %d, %d, %v", what, got.Updates, got.Visits, got.Converged,
+							want.updates, want.visits, converged)
+					}
+					cols := d.Spec().Cols()
+					for k, w := range want.w {
+						if !slices.Equal(got.Weights[k*cols:(k+1)*cols], w[:cols]) {
+							t.Fatalf("%s: class %d has weights %v, want %v", what, k, got.Weights[k*cols:(k+1)*cols], w)
+						}
+					}
+					if converged && (got.Errors != 0 || got.Loss != 0 || float64(got.Updates) > got.MistakeBound()) || !converged && got.Errors == 0 {
+						t.Errorf("%s: converged %v with %d errors, loss %v, %d updates of %v", what, converged, got.Errors, got.Loss, got.Updates, got.MistakeBound())
+					}
+					opt.Average = true
+					mean := mustTrain(t, src, opt)
+					for k, sum := range want.sum {
+						for i, v := range mean.Weights[k*cols : (k+1)*cols] {
+							if m := sum[i] / float64(want.visits); math.Abs(float64(v)-m) > tolerance*(1+math.Abs(m)) {
+								t.Fatalf("%s: class %d has the mean %v at %d, want %v", what, k, v, i, m)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTwoAsClasses: two classes, with a third that no row has and no score is for, have w and -w of the perceptron on two, which makes
+// the same mistakes.
+func TestTwoAsClasses(t *testing.T) {
+	x, signs := noisy(3000, 6, 0.05, false, 3)
+	numbers := make([]float64, len(signs))
+	for i, y := range signs {
+		numbers[i] = (1 + y) / 2
+	}
+	two, classes := dense[float32](x, signs), dense[float32](x, numbers)
+	for _, order := range train.Orders {
+		opt := Options{Options: train.Options{Order: order, Epochs: 4, Eta: 0.3, Seed: 9}}
+		a := mustTrain(t, two, opt)
+		l, err := newLearner(context.Background(), classes, nil, defaults(t, opt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.vectors = block.NewVectors[float32](2, len(l.w)) // which Train takes no rows of two classes to
+		l.w, l.rivals = l.vectors.W, make([]uint32, len(l.log))
+		if err := l.run(context.Background()); err != nil && err != errStop {
+			t.Fatal(err)
+		}
+		cols := two.Spec().Cols()
+		if l.updates != a.Updates || l.visits != a.Visits || !slices.Equal(l.vectors.Of(1)[:cols], a.Weights) {
+			t.Errorf("%s: %d updates in %d visits, weights %v; want %d, %d, %v", order, l.updates, l.visits, l.vectors.Of(1), a.Updates, a.Visits, a.Weights)
+		}
+		for i, v := range l.vectors.Of(0) {
+			if v != -l.vectors.Of(1)[i] {
+				t.Errorf("%s: vectors %v aren't each other's opposites", order, l.w)
+			}
+		}
+	}
+}
+
+func defaults(t *testing.T, opt Options) Options {
+	t.Helper()
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		t.Fatal(err)
+	}
+	return opt
+}
+
+// TestClassesMargin: with a margin, rows right by less change the weights too, and those that converge are right by it.
+func TestClassesMargin(t *testing.T) {
+	d := testrows.RandomClasses[float64](400, 3, 3, 0)
+	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
+	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
+		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
+	}
+}
+
+// TestClassesValidation: the weights at the end of the epoch with the fewest errors on other rows are kept, and training ends after some
+// epochs without fewer.
+func TestClassesValidation(t *testing.T) {
+	d, v := testrows.RandomClasses[float32](1000, 4, 5, 0.2), testrows.RandomClasses[float32](999, 4, 5, 0.2)
+	for _, average := range []bool{false, true} {
+		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
+		var want []float32
+		for e := 1; stale < 3; e++ {
+			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Average: average})
+			on := &train.Result[float32]{Weights: r.Weights}
+			if err := train.Evaluate(context.Background(), v, 1, on); err != nil {
+				t.Fatal(err)
+			}
+			if stale++; on.Errors < fewest {
+				fewest, at, stale, want = on.Errors, e, 0, r.Weights
+			}
+			epochs = e
+		}
+		r, err := TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Average: average})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || !average && !slices.Equal(r.Weights, want) {
+			t.Errorf("averaged %v: %d epochs, best %+v; want %d, %d errors after epoch %d", average, r.Epochs, last, epochs, fewest, at)
+		}
+	}
+}
+
+// TestOneVersusRest: each class has the weights that it has alone, for any number of workers, in memory and from a cache.
+func TestOneVersusRest(t *testing.T) {
+	d := testrows.RandomClasses[float32](3000, 12, 5, 0.1)
+	cached := inCache(t, d)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, order := range train.Orders {
+		opt := Options{Options: train.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
+		var want [][]float32
+		for class := range 5 {
+			var x [][]float64
+			var y []float64
+			for b := range d.Blocks(context.Background()) {
+				for r := range b.Len() {
+					row := make([]float64, 12)
+					for i := range row {
+						row[i] = float64(b.X[r*b.Stride+i])
+					}
+					x, y = append(x, row), append(y, map[bool]float64{true: 1, false: -1}[int(b.Y[r]) == class])
+				}
+			}
+			want = append(want, mustTrain(t, dense[float32](x, y), opt).Weights)
+		}
+		for _, src := range []block.Source[float32]{d, cached} {
+			for workers := 1; workers < 4; workers++ {
+				got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+					r, err := Train(ctx, train.Versus(src, class), opt)
+					return r.Weights, err
+				})
+				if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
+					t.Errorf("%s, %d workers: error %v, weights %v, want %v", order, workers, err, got, want)
+				}
+			}
+		}
+	}
+}
