@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/stat"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -291,7 +290,16 @@ func settingsText(l *learner, settings map[string]string) string {
 }
 
 // deviation returns the standard deviation of the folds' accuracies.
-func (p *point) deviation() float64 { return stat.StdDev(p.FoldAccuracy, nil) }
+func (p *point) deviation() float64 {
+	n, mean, squares := float64(len(p.FoldAccuracy)), 0.0, 0.0
+	for _, a := range p.FoldAccuracy {
+		mean += a / n
+	}
+	for _, a := range p.FoldAccuracy {
+		squares += (a - mean) * (a - mean)
+	}
+	return math.Sqrt(squares / (n - 1))
+}
 
 // table is the cross-validation of a grid for people.
 func (cv *crossValidation) table(l *learner) [][]string {
