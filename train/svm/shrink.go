@@ -16,23 +16,39 @@ const nearby = 4
 
 // shrink finds the optimum for the hinge of many rows, given w not far from it. Those whose margin is farther than a width from 1
 // keep a dual variable of 0 or their weight, so that they are but a sum, and the optimum is that of the others, as long as the fixed ones stay
-// on their side of 1. The next pass over all rows tells by the gap; if some don't, it is done again around the new w, and twice as wide
-// where the objective hasn't fallen.
+// on their side of 1. The next pass over all rows tells by the gap; if some don't, it is done again around the new w. Where the objective
+// hasn't fallen, the width is doubled; where it has risen, w was led too far by fixed rows that got to the other side, and goes back three
+// quarters of the way until it has fallen, since nearby the objective is that of the others. Where most rows are near, all may as well be.
 func (s *solver[T]) shrink(ctx context.Context, width float64) error {
-	dual, last := 0.0, math.Inf(1) // the dual problem's objective is 0 at zeros
+	dual, best, w := 0.0, math.Inf(1), s.w // the dual problem's objective is 0 at zeros
 	for {
 		few, err := s.near(ctx, width)
 		if err != nil {
 			return err
 		}
 		s.at.dual = dual
-		if s.done() || s.passes >= s.opt.Epochs {
+		if s.done() {
 			return nil
 		}
-		if s.at.objective > last/(1+tolerance) {
+		if s.passes >= s.opt.Epochs {
+			if s.at.objective > best { // which is no use to anybody
+				s.w = w
+				_, err = s.near(ctx, 0)
+				s.at.dual = dual
+			}
+			return err
+		}
+		if s.at.objective >= best/(1+tolerance) {
 			width *= 2
 		}
-		last = s.at.objective
+		if s.at.objective > best {
+			s.w = between(w, s.w, 0.25)
+			continue
+		}
+		best, w = s.at.objective, s.w
+		if few.src.Rows() > s.src.Rows()/2 {
+			return s.minimise(ctx)
+		}
 		if err := few.hinge(ctx, width/8); err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -41,6 +57,15 @@ func (s *solver[T]) shrink(ctx context.Context, width float64) error {
 			s.steps += few.steps
 		}
 	}
+}
+
+// between returns the point at a share of the way from v to w.
+func between(v, w []float64, share float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = math.FMA(share, w[i]-v[i], v[i])
+	}
+	return out
 }
 
 // nearRows are the rows of a run whose loss is near its bend, and sums over the others that have one.

@@ -187,7 +187,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 // minimise goes on from w with all rows.
 func (s *solver[T]) minimise(ctx context.Context) error {
 	if s.opt.Loss == Hinge {
-		if s.opt.Epochs > leastPasses {
+		if s.opt.Epochs-s.passes > leastPasses {
 			if err := s.startHinge(ctx); err != nil {
 				return err
 			}
@@ -200,11 +200,11 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 // startHinge sets w to the optimum for the squared hinge, which takes few passes and is not far.
 func (s *solver[T]) startHinge(ctx context.Context) error {
 	opt := s.opt
-	opt.Loss, opt.Epochs = SquaredHinge, opt.Epochs-leastPasses
+	opt.Loss, opt.Epochs = SquaredHinge, opt.Epochs-s.passes-leastPasses
 	other := newSolver[T](s.src, opt)
 	other.goal = startGap
 	err := other.newton(ctx)
-	s.w, s.passes, s.steps = other.w, other.passes, other.steps
+	s.w, s.passes, s.steps = other.w, s.passes+other.passes, s.steps+other.steps
 	return err
 }
 

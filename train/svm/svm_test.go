@@ -455,3 +455,35 @@ func TestFew(t *testing.T) {
 		}
 	}
 }
+
+// TestRareCategories: where rows are categories, some of them rare, the rows near the bend of a sample's optimum don't balance the fixed ones,
+// and the first weights are led far away. It finds the way back.
+func TestRareCategories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	const groups, per, rows = 12, 10, 140_000
+	rng := rand.New(rand.NewPCG(5, 6))
+	truth := make([]float64, groups*per)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r] = make([]float64, groups*per)
+		score := -0.8
+		for g := range groups {
+			i := g*per + min(per-1, int(rng.ExpFloat64()*1.2))
+			x[r][i] = 1
+			score += truth[i]
+		}
+		if y[r] = -1; score+2*rng.NormFloat64() > 0 {
+			y[r] = 1
+		}
+	}
+	d := testrows.Dense[float32](x, y, true)
+	r := mustTrain(t, d, Options{Loss: Hinge, L2: 1})
+	if !r.Converged || !(r.Gap <= 1e-6*r.Objective) {
+		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
+	}
+}
