@@ -50,9 +50,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 			return err
 		}
 		o.variations = append(o.variations, variation{settings, v})
-		if v.access() != inOrder {
-			o.storage.access = v.access()
-		}
+		o.storage.access = max(o.storage.access, v.access())
 	}
 	return nil
 }

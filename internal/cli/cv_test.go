@@ -121,13 +121,14 @@ func TestCrossValidation(t *testing.T) {
 func TestCrossValidationStreamed(t *testing.T) {
 	head, rows, _ := threeClasses(20_000)
 	dir := text(t, map[string]string{"all.csv": head + strings.Join(rows, "")})
-	for _, algo := range []string{"lda", "pocket"} {
-		args := []string{"train", filepath.Join(dir, "all.csv"), "--label", "label", "--algo", algo, "--epochs", "1", "--cv", "2", "--json", "--out", filepath.Join(dir, "m.json")}
+	for _, learner := range []string{"lda", "pocket", "perceptron --order shuffle", "averaged --grid order=random,cyclic"} {
+		args := append([]string{"train", filepath.Join(dir, "all.csv"), "--label", "label", "--epochs", "1", "--cv", "2", "--json", "--out", filepath.Join(dir, "m.json"), "--algo"},
+			strings.Fields(learner)...)
 		want := decode(t, args...)
 		model := read(t, filepath.Join(dir, "m.json"))
 		got := decode(t, append(args, "--memory", "1450KiB")...)
 		if got["streamed"] != true || want["streamed"] != false || !reflect.DeepEqual(got["cross_validation"], want["cross_validation"]) || read(t, filepath.Join(dir, "m.json")) != model {
-			t.Errorf("%s: %v (streamed: %v), in memory %v", algo, got["cross_validation"], got["streamed"], want["cross_validation"])
+			t.Errorf("%s: %v (streamed: %v), in memory %v", learner, got["cross_validation"], got["streamed"], want["cross_validation"])
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
 			t.Errorf("left are %v", left)

@@ -136,7 +136,7 @@ Without --out the model is reported and thrown away.`,
 		if err := o.checkFolds(cmd); err != nil {
 			return err
 		}
-		o.storage.shared = o.share > 0 || o.folds > 0
+		o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
