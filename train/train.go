@@ -3,6 +3,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -100,7 +101,12 @@ func TwoClasses(spec *block.Spec) error {
 
 // MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the
 // margin of Weights, if they weigh 1 each: R^2/margin^2. It is +Inf if Weights don't separate them.
-func (r *Result[W]) MistakeBound() float64 { return r.Radius / r.Margin * (r.Radius / r.Margin) }
+func (r *Result[W]) MistakeBound() float64 {
+	if r.Margin == 0 { // also where the radius is 0
+		return math.Inf(1)
+	}
+	return r.Radius / r.Margin * (r.Radius / r.Margin)
+}
 
 // Result is what a training of a linear classifier of two classes learned and how it went.
 type Result[W any] struct {
