@@ -235,6 +235,7 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 	if _, inMemory := all.(*block.Data[T]); inMemory && !o.learner.held {
 		side = min(o.workers, len(o.variations))
 	}
+	bytes := 2 * block.Bytes[T](all.Rows(), all.Spec().Cols(), o.storage.weighted) // of the rows, and of the two shares of them
 	var g errgroup.Group
 	g.SetLimit(side)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -247,7 +248,7 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 			}
 			opt := *v.options
 			opt.workers = max(1, o.workers/side)
-			j := &job[T]{trainOptions: &opt, src: learned.Source, note: func(string, ...any) {}}
+			j := &job[T]{trainOptions: &opt, held: bytes, src: learned.Source, note: func(string, ...any) {}}
 			m, _, err := j.learn(ctx)
 			if err == nil {
 				err = addFold(ctx, &cv.Points[i], m, held.Source, opt.workers)

@@ -353,7 +353,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		}
 		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
 	}
-	j := &job[T]{trainOptions: o, src: data.Source, validation: validation.Source, show: show, note: a.note}
+	j := &job[T]{trainOptions: o, held: block.Bytes[T](data.Rows(), data.Spec().Cols(), o.storage.weighted), src: data.Source,
+		validation: validation.Source, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
 		return err
