@@ -183,6 +183,10 @@ func TestGrid(t *testing.T) {
 		!strings.Contains(text, "l2 10") {
 		t.Errorf("the report is\n%s", text)
 	}
+	_, _, notes := command("train", at("all.csv"), "--label", "label", "--algo", "dual", "--max-updates", "20", "--gamma", "0.5", "--degree", "2", "--grid", "kernel=linear,rbf")
+	if strings.Contains(notes, "--gamma") || !strings.Contains(notes, "--degree has no effect") {
+		t.Errorf("the notes are %s", notes)
+	}
 }
 
 func TestGridUsage(t *testing.T) {

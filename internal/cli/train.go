@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -128,7 +129,6 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
-		a.noteUnused(cmd, &o)
 		if err := o.settle(cmd); err != nil {
 			return err
 		}
@@ -136,6 +136,7 @@ Without --out the model is reported and thrown away.`,
 		if err := o.checkFolds(cmd); err != nil {
 			return err
 		}
+		a.noteUnused(cmd, &o)
 		o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
@@ -285,7 +286,8 @@ func (o *trainOptions) checkLearner() error {
 // noteUnused tells about options that the user gave for nothing.
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
-		if cmd.Flags().Changed(name) && !o.has(name) {
+		used := func(v variation) bool { return v.options.has(name) }
+		if cmd.Flags().Changed(name) && !slices.ContainsFunc(o.variations, used) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
