@@ -108,9 +108,9 @@ func (r *Result[W]) MistakeBound() float64 {
 	return r.Radius / r.Margin * (r.Radius / r.Margin)
 }
 
-// Result is what a training of a linear classifier of two classes learned and how it went.
+// Result is what a training of a linear classifier learned and how it went. Loss and Margin are told for two classes.
 type Result[W any] struct {
-	Weights []W // one for each column of the data, the bias last where there is one
+	Weights []W // one for each column of the data, the bias last where there is one; of more than two classes so for each, in their order
 
 	// Of a voted perceptron, the weights that vote, each of the columns' kernel.Stride, and for how many visits each stood. Weights is
 	// their mean then, to which Loss, Norm and Margin belong.
