@@ -23,9 +23,9 @@ func (v *Vectors[T]) With(w []T) *Vectors[T] {
 func (v *Vectors[T]) Of(class int) []T { return v.W[class*v.Stride : (class+1)*v.Stride] }
 
 // visit scores row r of b with all vectors, and changes two if some other class has a score of at least that of the row's class,
-// which is its label, less slack: eta times the weight of the row times the row is added to the vector of its class, and taken from that of the other class with
-// the greatest score, the first of equal ones, its rival. Nothing compares with a NaN,
-// and a label that is no class changes nothing.
+// which is its label, less slack, and the row doesn't weigh 0: eta times the weight of the row times the row is added to the vector
+// of its class, and taken from that of the other class with the greatest score, the first of equal ones, its rival. Nothing compares
+// with a NaN, and a label that is no class changes nothing.
 func (v *Vectors[T]) visit(b *Block[T], r int, eta, slack T) (rival int, update bool) {
 	b.RowScores(r, v.W, v.scores)
 	own := int(b.Y[r])

@@ -7,6 +7,7 @@ package pocket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -103,6 +104,9 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 		p.judge.begin(p.current.Weights)
 		err = p.judge.weigh(ctx, math.Inf(1))
 		zeros.Errors, zeros.Weight, p.judge.scored = p.judge.counts[0], p.judge.weights[0], 0
+		if err == nil && math.IsInf(zeros.Weight, 1) {
+			err = errors.New("the weights of rows are too large to be added up: scale them down")
+		}
 	} else {
 		p.hard, zeros.Errors, err = newHardRows(ctx, src, workers)
 		zeros.Weight = float64(zeros.Errors)

@@ -136,7 +136,7 @@ func Norm[T kernel.Float](w []T) float64 {
 	return math.Sqrt(square)
 }
 
-// TooLarge is the error of features with which the arithmetic of T overflows.
+// TooLarge is the error of features, or weights of rows, with which the arithmetic of T overflows.
 func TooLarge[T kernel.Float]() error {
-	return fmt.Errorf("the features are too large for %T arithmetic: scale them down", T(0))
+	return fmt.Errorf("the features, or the weights of rows, are too large for %T arithmetic: scale them down", T(0))
 }

@@ -3,6 +3,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -100,11 +101,16 @@ func TwoClasses(spec *block.Spec) error {
 
 // MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the
 // margin of Weights, if they weigh 1 each: R^2/margin^2. It is +Inf if Weights don't separate them.
-func (r *Result[W]) MistakeBound() float64 { return r.Radius / r.Margin * (r.Radius / r.Margin) }
+func (r *Result[W]) MistakeBound() float64 {
+	if r.Margin == 0 { // also where the radius is 0
+		return math.Inf(1)
+	}
+	return r.Radius / r.Margin * (r.Radius / r.Margin)
+}
 
-// Result is what a training of a linear classifier of two classes learned and how it went.
+// Result is what a training of a linear classifier learned and how it went. Loss and Margin are told for two classes.
 type Result[W any] struct {
-	Weights []W // one for each column of the data, the bias last where there is one
+	Weights []W // one for each column of the data, the bias last where there is one; of more than two classes so for each, in their order
 
 	// Of a voted perceptron, the weights that vote, each of the columns' kernel.Stride, and for how many visits each stood. Weights is
 	// their mean then, to which Loss, Norm and Margin belong.

@@ -49,9 +49,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 			return err
 		}
 		o.variations = append(o.variations, variation{settings, v})
-		if v.access() != inOrder {
-			o.storage.access = v.access()
-		}
+		o.storage.access = max(o.storage.access, v.access())
 	}
 	return nil
 }
@@ -232,9 +230,9 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 	}
 	defer learned.close()
 	defer held.close()
-	side := 1
+	side, bytes := 1, 2*block.Bytes[T](all.Rows(), all.Spec().Cols(), o.storage.weighted) // of the rows, and of the two shares of them
 	if _, inMemory := all.(*block.Data[T]); inMemory && !o.learner.held {
-		side = min(o.workers, len(o.variations))
+		side = o.sideBySide(all.Rows(), bytes)
 	}
 	var g errgroup.Group
 	g.SetLimit(side)
@@ -248,7 +246,7 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 			}
 			opt := *v.options
 			opt.workers = max(1, o.workers/side)
-			j := &job[T]{trainOptions: &opt, src: learned.Source, note: func(string, ...any) {}}
+			j := &job[T]{trainOptions: &opt, held: bytes, src: learned.Source, note: func(string, ...any) {}}
 			m, _, err := j.learn(ctx)
 			if err == nil {
 				err = addFold(ctx, &cv.Points[i], m, held.Source, opt.workers)
@@ -266,6 +264,19 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// noted is how many bytes a learner keeps of a row at most, beside the rows: five numbers of svm's hinge, a weight and a label.
+const noted = 7 * 8
+
+// sideBySide returns how many variations are learned at a time from so many rows in memory, where these and their shares take that many
+// bytes: as many as there are workers, and as there is room for what they note.
+func (o *trainOptions) sideBySide(rows, bytes int64) int {
+	room := o.storage.memory.limit()
+	if o.storage.memory.bytes > 0 { // else that is what is available beside them
+		room -= bytes
+	}
+	return int(max(1, min(int64(o.workers), int64(len(o.variations)), room/(rows*noted))))
 }
 
 // addFold counts the errors of a model on a fold.

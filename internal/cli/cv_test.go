@@ -121,13 +121,14 @@ func TestCrossValidation(t *testing.T) {
 func TestCrossValidationStreamed(t *testing.T) {
 	head, rows, _ := threeClasses(20_000)
 	dir := text(t, map[string]string{"all.csv": head + strings.Join(rows, "")})
-	for _, algo := range []string{"lda", "pocket"} {
-		args := []string{"train", filepath.Join(dir, "all.csv"), "--label", "label", "--algo", algo, "--epochs", "1", "--cv", "2", "--json", "--out", filepath.Join(dir, "m.json")}
+	for _, learner := range []string{"lda", "pocket", "perceptron --order shuffle", "averaged --grid order=random,cyclic"} {
+		args := append([]string{"train", filepath.Join(dir, "all.csv"), "--label", "label", "--epochs", "1", "--cv", "2", "--json", "--out", filepath.Join(dir, "m.json"), "--algo"},
+			strings.Fields(learner)...)
 		want := decode(t, args...)
 		model := read(t, filepath.Join(dir, "m.json"))
 		got := decode(t, append(args, "--memory", "1450KiB")...)
 		if got["streamed"] != true || want["streamed"] != false || !reflect.DeepEqual(got["cross_validation"], want["cross_validation"]) || read(t, filepath.Join(dir, "m.json")) != model {
-			t.Errorf("%s: %v (streamed: %v), in memory %v", algo, got["cross_validation"], got["streamed"], want["cross_validation"])
+			t.Errorf("%s: %v (streamed: %v), in memory %v", learner, got["cross_validation"], got["streamed"], want["cross_validation"])
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
 			t.Errorf("left are %v", left)
@@ -181,6 +182,26 @@ func TestGrid(t *testing.T) {
 	if text := succeed(t, "train", at("all.csv"), "--label", "label", "--algo", "svm", "--grid", "l2=1,10"); !strings.Contains(text, "each judged in 5 folds") ||
 		!strings.Contains(text, "l2 10") {
 		t.Errorf("the report is\n%s", text)
+	}
+	_, _, notes := command("train", at("all.csv"), "--label", "label", "--algo", "dual", "--max-updates", "20", "--gamma", "0.5", "--degree", "2", "--grid", "kernel=linear,rbf")
+	if strings.Contains(notes, "--gamma") || !strings.Contains(notes, "--degree has no effect") {
+		t.Errorf("the notes are %s", notes)
+	}
+}
+
+// TestSideBySide: the points of a grid keep within the workers and the memory.
+func TestSideBySide(t *testing.T) {
+	o := trainOptions{variations: make([]variation, 10)}
+	const rows, bytes = 1000, 200_000
+	for _, c := range []struct {
+		memory  int64
+		workers int
+		want    int
+	}{{1 << 40, 4, 4}, {1 << 40, 64, 10}, {bytes + 3*rows*noted, 4, 3}, {bytes + rows*noted/2, 4, 1}, {bytes / 2, 4, 1}, {0, 2, 2}} {
+		o.storage.memory.bytes, o.workers = c.memory, c.workers
+		if got := o.sideBySide(rows, bytes); got != c.want {
+			t.Errorf("%d workers with %d bytes learn %d at a time, want %d", c.workers, c.memory, got, c.want)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ const mostMisclassified = 20
 func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	o, src := j.trainOptions, j.src
 	data, ok := src.(*block.Data[T])
-	limit, used := o.storage.memory.limit(), block.Bytes[T](src.Rows(), src.Spec().Cols(), o.storage.weighted)
+	limit, used := o.storage.memory.limit(), j.held
 	if !ok {
 		return nil, nil, fmt.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", o.algo.value, size(used/4*5),
 			o.storage.memory.name(), size(limit))

@@ -167,6 +167,18 @@ func TestDualOnline(t *testing.T) {
 	}
 }
 
+// TestDualFolds: what cross-validation takes is the rows and a copy of them, in its folds.
+func TestDualFolds(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "x.parquet")
+	succeed(t, "gen", "--rows", "20000", "--features", "4", "--noise", "0.1", "--out", data)
+	train := []string{"train", data, "--label", "label", "--algo", "dual", "--max-updates", "12", "--memory", "1MiB"}
+	succeed(t, train...)
+	status, _, stderr := command(append(train, "--cv", "2")...)
+	if want := "fold 1 of 2: --algo dual takes rows in memory: they need 1.717 MiB, --memory is 1 MiB: give more"; status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %q, want %q", status, stderr, want)
+	}
+}
+
 // TestDualMillion: a million rows, of whose inner products 4 TB would be needed. A few updates show that it runs.
 func TestDualMillion(t *testing.T) {
 	if testing.Short() {

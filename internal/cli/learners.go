@@ -179,7 +179,8 @@ func (o *trainOptions) checkMulticlass() error {
 // A job is rows to learn from, and how.
 type job[T kernel.Float] struct {
 	*trainOptions
-	machines   int // of one class versus the rest, of which this learns one; 0 where it learns all there is
+	machines   int   // of one class versus the rest, of which this learns one; 0 where it learns all there is
+	held       int64 // bytes of all rows that are to be in memory, those to learn from among them
 	src        block.Source[T]
 	validation block.Source[T] // nil where there is none
 	show       func(train.Progress)
@@ -451,10 +452,10 @@ func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Resul
 	if err != nil {
 		return nil, nil, err
 	}
-	if !j.epochsGiven {
-		j.epochs = r.Solver.Epochs()
-	}
 	return &r.Result, func(m *model.Model) {
+		if !j.epochsGiven {
+			m.Options.Epochs = r.Solver.Epochs()
+		}
 		m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge
 		if r.Solver != logistic.Newton {
 			m.Options.Solver = string(r.Solver)

@@ -33,16 +33,17 @@ func (a *app) online() *cobra.Command {
 		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
 		Short: "Predict each row, then learn from it",
 		Long: `Online visits the rows once, in their order: the perceptron predicts each row
-before it learns from it. The mistakes of these predictions are reported at 1, 2,
-4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 where the
-weights of the end separate the rows. --model goes on with a model's weights.
+before it learns from it. The mistakes of these predictions are reported at 1,
+2, 4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 where
+the weights of the end separate the rows. --model goes on with a model's
+weights.
 
 An interrupt ends the visits; the report and the model are those of the rows so
 far. DATA is as in train, and read piece by piece. Files are read twice more: to
-find the classes before, and to measure the weights of the end. Standard input is
-a stream of any length: its rows go by once. Without --model its first rows tell
-the columns and the two classes, and svmlight, which doesn't say how many features
-there are, is held in memory.`,
+find the classes before, and to measure the weights of the end. Standard input
+is a stream of any length: its rows go by once. Without --model its first rows
+tell the columns and the two classes, and svmlight, which doesn't say how many
+features there are, is held in memory.`,
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}

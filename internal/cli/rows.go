@@ -100,7 +100,8 @@ type storage struct {
 	out      string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
 	access   access
 	weighted bool // rows have weights
-	shared   bool // rows are shared out, so that they are there twice for a while, and each share gets a cache of its own
+	shared   bool // rows are shared out, so that they are there twice for a while
+	parted   bool // only the shares are learned from, and each gets a cache of its own
 }
 
 // access is how rows are read.
@@ -173,7 +174,7 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 		return &rows[T]{data, nothing}, err
 	}
 	stream, err := in.Stream(ctx)
-	if err != nil || s.access == inOrder || s.shared {
+	if err != nil || s.access == inOrder || s.parted {
 		return &rows[T]{stream, nothing}, err
 	}
 	f, err := cache.Temporary(ctx, s.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })

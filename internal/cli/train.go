@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
@@ -128,7 +129,6 @@ Without --out the model is reported and thrown away.`,
 		if err := checkOut(o.out, append(validation, paths...)); err != nil {
 			return err
 		}
-		a.noteUnused(cmd, &o)
 		if err := o.settle(cmd); err != nil {
 			return err
 		}
@@ -136,7 +136,8 @@ Without --out the model is reported and thrown away.`,
 		if err := o.checkFolds(cmd); err != nil {
 			return err
 		}
-		o.storage.shared = o.share > 0 || o.folds > 0
+		a.noteUnused(cmd, &o)
+		o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
@@ -285,7 +286,8 @@ func (o *trainOptions) checkLearner() error {
 // noteUnused tells about options that the user gave for nothing.
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
-		if cmd.Flags().Changed(name) && !o.has(name) {
+		used := func(v variation) bool { return v.options.has(name) }
+		if cmd.Flags().Changed(name) && !slices.ContainsFunc(o.variations, used) {
 			a.note("--%s has no effect with --algo %s", name, o.algo.value)
 		}
 	}
@@ -353,7 +355,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		}
 		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
 	}
-	j := &job[T]{trainOptions: o, src: data.Source, validation: validation.Source, show: show, note: a.note}
+	j := &job[T]{trainOptions: o, held: block.Bytes[T](data.Rows(), data.Spec().Cols(), o.storage.weighted), src: data.Source,
+		validation: validation.Source, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
 		return err

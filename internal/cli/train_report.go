@@ -60,6 +60,7 @@ type trainReport struct {
 	PeakRSSBytes    int64             `json:"peak_rss_bytes"`
 	Seconds         trainSeconds      `json:"seconds"`
 	Model           *string           `json:"model"` // path of the file, null if none was written
+	most            int64             // epochs
 }
 
 type trainSeconds struct {
@@ -76,7 +77,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(),
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
 	}
 	if m.Voters != nil {
 		r.Voters = len(m.Voters.Counts)
@@ -189,8 +190,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 }
 
 // adviseSolver does that for learners that solve for an optimum.
-func adviseSolver(o *trainOptions, _ *trainReport) string {
-	return "Not converged: more --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+func adviseSolver(_ *trainOptions, r *trainReport) string {
+	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
 
 // advisePerceptron does that for weights that are the last ones.

@@ -271,3 +271,29 @@ func TestWeightsCache(t *testing.T) {
 		}
 	}
 }
+
+// TestHugeWeights: no learner makes a model of weights that can't be added up, and each says what they are.
+func TestHugeWeights(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,z,y,w\n" + strings.Repeat("1,2,1,1e308\n2,1,0,1e308\n3,1,1,1e308\n", 20)})
+	for _, options := range everyLearner {
+		args := append([]string{"train", filepath.Join(dir, "a.csv"), "--sample-weight", "w", "--dtype", "float64", "--label", "y"}, strings.Fields(options)...)
+		if status, _, stderr := command(args...); status != exitFailed || !strings.Contains(stderr, "weights of rows") {
+			t.Errorf("%s: status %d, %q", options, status, stderr)
+		}
+	}
+}
+
+// TestZeros: rows without a number to learn from make a model too, where the learner needs none.
+func TestZeros(t *testing.T) {
+	dir := text(t, map[string]string{"a.csv": "x,z,y\n" + strings.Repeat("0,0,1\n0,0,0\n", 20)})
+	for _, options := range everyLearner {
+		if strings.Contains(options, "lda") {
+			continue
+		}
+		out := filepath.Join(dir, "m.json")
+		succeed(t, append(append([]string{"train"}, strings.Fields(options)...), "--no-bias", "--label", "y", "--out", out, filepath.Join(dir, "a.csv"))...)
+		if m := read(t, out); strings.Contains(m, "mistake_bound") {
+			t.Errorf("%s: the model has a mistake bound: %s", options, m)
+		}
+	}
+}

@@ -59,10 +59,10 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 		squares, trace := 0.0, 0.0
 		for i := range d {
 			for j := range i {
-				v := c[i*(i+1)/2+j] * u[i] * u[j]
+				v := float64(c[i*(i+1)/2+j] * u[i] * u[j]) // else 2 v is a sum that a compiler fuses it with
 				squares += float64(2 * v * v)
 			}
-			v := c[i*(i+1)/2+i] * u[i] * u[i]
+			v := float64(c[i*(i+1)/2+i] * u[i] * u[i])
 			squares += float64(v * v)
 			trace += v
 		}

@@ -70,7 +70,7 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 	kernel.Log1p(rest[:n], rest[:n])
 	for i, v := range rest[:n] {
 		if v -= own[i]; weights != nil {
-			v *= weights[i]
+			v = float64(v * weights[i])
 		}
 		r.loss += v
 	}

@@ -507,7 +507,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, w
 		r.Margin = margin / r.Norm
 	}
 	if sum := r.Norm + r.Radius + r.Loss; err == nil && sum-sum != 0 {
-		err = fmt.Errorf("the features are too large for %T arithmetic (the largest row has norm %.3g): scale them down",
+		err = fmt.Errorf("the features, or the weights of rows, are too large for %T arithmetic (the largest row has norm %.3g): scale them down",
 			T(0), r.Radius)
 	}
 	return err
