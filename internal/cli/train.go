@@ -286,7 +286,7 @@ func (o *trainOptions) checkLearner() error {
 func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
 		if cmd.Flags().Changed(name) && !o.has(name) {
-			a.note("--%s has no effect with --algo %s", name, o.algo.value)
+			a.note("--%s has no effect with %s", name, o.deaf(name))
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
