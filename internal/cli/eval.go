@@ -81,8 +81,12 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		}
 		models = append(models, m)
 	}
-	if err := checkROC(o, models, paths); err != nil {
+	roc, err := createROC(o, models, paths)
+	if err != nil {
 		return err
+	}
+	if roc != nil {
+		defer roc.Abort()
 	}
 	var reports []*evalReport
 	for i, m := range models {
@@ -97,8 +101,8 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
-	if o.roc != "" {
-		if err := writeROC(o.roc, reports); err != nil {
+	if roc != nil {
+		if err := writeROC(roc, reports); err != nil {
 			return err
 		}
 	}

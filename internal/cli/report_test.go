@@ -149,6 +149,7 @@ func TestEvalROC(t *testing.T) {
 		{m + " --roc " + m + " " + scored(t), "to be read and to be written", exitFailed},
 		{m + " --label same --roc " + out + " " + scored(t), "no row is of class -1", exitFailed},
 		{m + " --roc curve.txt " + scored(t), "\".txt\" can't be written", exitFailed},
+		{m + " --label none --roc curve.txt " + scored(t), "\".txt\" can't be written", exitFailed}, // before rows are read
 	} {
 		if status, _, stderr := command(append([]string{"eval", "--model"}, strings.Fields(c.args)...)...); status != c.status || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: status %d, %q, want %d, %q", c.args, status, stderr, c.status, c.want)
