@@ -52,7 +52,8 @@ func (c *chunker) next() (textChunk, error) {
 	for {
 		n, err := io.ReadFull(c.r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if c.end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
+		short := errors.Is(err, errCutShort)
+		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return textChunk{}, err
 		}
 		if c.line == 1 && (c.end || len(buf) >= headBytes) && endsInCR(buf) {
@@ -60,7 +61,7 @@ func (c *chunker) next() (textChunk, error) {
 				"tr '\\r' '\\n'", c.path)
 		}
 		cut := len(buf)
-		if !c.end {
+		if !c.end || short {
 			cut = c.cut(buf)
 		}
 		if cut > 0 || c.end {

@@ -38,7 +38,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources(ctx, paths)
+	f, sources, err := openSources(ctx, paths, opt.End)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 }
 
 // openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
-func openSources(ctx context.Context, paths []string) (format, []*source, error) {
+func openSources(ctx context.Context, paths []string, end <-chan struct{}) (format, []*source, error) {
 	sources := make([]*source, len(paths))
 	var first format
 	for i, path := range paths {
 		f := extensions[extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = newSource(ctx, path); err != nil {
+			if sources[i], err = newSource(ctx, path, end); err != nil {
 				return "", nil, err
 			}
 			if f == "" {
@@ -102,7 +102,7 @@ func (s *source) sniff() (format, error) {
 	defer r.Close()
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF && !errors.Is(err, errCutShort) {
 		return "", err
 	}
 	head = bytes.TrimPrefix(head[:n], byteOrderMark)
@@ -136,7 +136,7 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := newSource(ctx, path); err == nil {
+			if s, err := newSource(ctx, path, nil); err == nil {
 				f, _ = s.sniff() // where that fails, so will reading
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
 )
@@ -315,7 +316,7 @@ func TestUnusedTextOptions(t *testing.T) {
 
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
-	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"))
+	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,6 +395,49 @@ func opened(t *testing.T, s *source) *sourceReader {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// A waiting reader has something to read, and then tells so and waits forever.
+type waiting struct {
+	io.Reader
+	end chan struct{}
+}
+
+func (w *waiting) Read(p []byte) (int, error) {
+	if n, err := w.Reader.Read(p); err != io.EOF {
+		return n, err
+	}
+	close(w.end)
+	select {}
+}
+
+// TestCutShort: where standard input is ended, it is as if it ended with its last whole record, in every pass.
+func TestCutShort(t *testing.T) {
+	const whole, part = "1,2\n3,\"a\nb\"\n", "5,\"c\nd"
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, whole+part)
+	z.Flush()
+	for name, in := range map[string]string{"plain": whole + part, "gzip": zipped.String()} {
+		end := make(chan struct{})
+		s := &source{path: "-", stdin: &standardInput{ctx: context.Background(), end: end, most: 1 << 20,
+			r: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
+		if f, err := s.sniff(); err != nil || f != formatCSV {
+			t.Errorf("%s: %q, %v", name, f, err)
+		}
+		for range 2 {
+			text := ""
+			for c, err := range s.chunks(true, 8) {
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				text += string(c.text)
+			}
+			if text != whole {
+				t.Errorf("%s: %q, want %q", name, text, whole)
+			}
+		}
+	}
 }
 
 // TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.

@@ -72,6 +72,10 @@ type Options struct {
 	// SampleWeight, Keep and Workers.
 	Spec *block.Spec
 
+	// End, where it is closed, ends standard input: of text what was read by then counts, up to its last line break. Of Arrow IPC
+	// that is an error. A nil channel ends nothing.
+	End <-chan struct{} `json:"-"`
+
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`

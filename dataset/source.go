@@ -23,9 +23,9 @@ type source struct {
 	stdin *standardInput // or nil
 }
 
-func newSource(ctx context.Context, path string) (*source, error) {
+func newSource(ctx context.Context, path string, end <-chan struct{}) (*source, error) {
 	if path == "-" {
-		return &source{path: path, stdin: &standardInput{ctx: ctx, r: os.Stdin, most: maxStandardInput()}}, nil
+		return &source{path: path, stdin: &standardInput{ctx: ctx, end: end, r: os.Stdin, most: maxStandardInput()}}, nil
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
 	info, err := os.Stat(path)
@@ -51,6 +51,7 @@ func lastPass(sources []*source) {
 // beginning again, until the last pass.
 type standardInput struct {
 	ctx  context.Context
+	end  <-chan struct{} // see Options
 	r    io.Reader
 	most int64 // bytes that may be held
 
@@ -61,6 +62,9 @@ type standardInput struct {
 
 // An inputError is an error of standard input, in words for the user.
 type inputError struct{ error }
+
+// errCutShort is what standard input ends with where that isn't its own end.
+var errCutShort = errors.New("-: standard input was cut short")
 
 // maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
 // of them takes room too.
@@ -91,6 +95,13 @@ func (s *standardInput) read(most int) ([]byte, error) {
 	case <-s.ctx.Done():
 		s.err = inputError{s.ctx.Err()}
 		return nil, s.err
+	case <-s.end:
+		select {
+		case <-done: // that too
+		default:
+			s.err = inputError{errCutShort}
+			return nil, s.err
+		}
 	}
 	if err != nil && err != io.EOF {
 		err = inputError{fmt.Errorf("-: standard input can't be read (%w)", err)}

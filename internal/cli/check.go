@@ -49,9 +49,10 @@ zero in every column. Then label * score can't be above zero in all of them,
 whatever the plane. The weights are exact fractions. Witnesses that share no row
 show that every plane errs on so many rows.
 
-Rows are checked as the numbers that --dtype holds (train rounds them to float32), and numbered from 0; those
-that --nulls drop leaves out have no number. Rows that don't fit in --memory are
-read again in each pass, from a --cache or a temporary file.
+Rows are checked as the numbers that --dtype holds (train rounds them to
+float32), and numbered from 0; those that --nulls drop leaves out have no number.
+Rows that don't fit in --memory are read again in each pass, from a --cache or a
+temporary file.
 
 The search ends after 1,000 passes over the rows, or some minutes of arithmetic
 between them; then the verdict is undecided, with the reason.

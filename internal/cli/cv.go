@@ -43,6 +43,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	heard := map[string]bool{} // whether what the grid varies has a say in some variation
 	for _, settings := range points {
 		v, err := o.vary(cmd, settings)
 		if err != nil {
@@ -50,6 +51,15 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		}
 		o.variations = append(o.variations, variation{settings, v})
 		o.storage.access = max(o.storage.access, v.access())
+		for name := range settings {
+			heard[name] = heard[name] || v.has(name)
+		}
+	}
+	for _, name := range o.learner.uses {
+		if has, varied := heard[name]; varied && !has {
+			last := o.variations[len(o.variations)-1].options
+			return usagef("--grid varies %q, which has no effect with %s: leave it out", name, last.deaf(name))
+		}
 	}
 	return nil
 }
@@ -62,8 +72,8 @@ func (o *trainOptions) points() ([]map[string]string, error) {
 		if name = strings.TrimPrefix(strings.TrimSpace(name), "--"); !ok || name == "" || strings.TrimSpace(list) == "" {
 			return nil, usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
-		if name == "validation" || !slices.Contains(o.learner.uses, name) {
-			return nil, usagef("--grid varies %q, which --algo %s doesn't use: vary one of %s", name, o.learner.name, strings.Join(o.gridNames(), ", "))
+		if names := o.gridNames(); !slices.Contains(names, name) {
+			return nil, usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.name, oneOf(names), didYouMean(name, names, ""))
 		}
 		if _, twice := points[0][name]; twice {
 			return nil, usagef("--grid varies %q twice: list all its values once", name)
@@ -88,8 +98,11 @@ func (o *trainOptions) points() ([]map[string]string, error) {
 // maxPoints bounds the combinations of a grid.
 const maxPoints = 10_000
 
+// gridNames returns what a grid can vary: the learner's options, but for those that other rows must judge.
 func (o *trainOptions) gridNames() []string {
-	return slices.DeleteFunc(slices.Clone(o.learner.uses), func(name string) bool { return name == "validation" })
+	return slices.DeleteFunc(slices.Clone(o.learner.uses), func(name string) bool {
+		return name == "validation" || name == "early-stop" && !o.has("pocket")
+	})
 }
 
 // vary returns the options with some of them set otherwise, checked as if they had been given so.
@@ -115,7 +128,7 @@ func (o *trainOptions) vary(cmd *cobra.Command, settings map[string]string) (*tr
 	for _, name := range o.learner.uses {
 		if value, ok := settings[name]; ok && err == nil {
 			if err = flags.Flags().Set(name, value); err != nil {
-				return nil, usagef("--grid: %w", err)
+				return nil, usagef("--grid: %w", flagError(flags, err))
 			}
 		}
 	}

@@ -81,8 +81,12 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		}
 		models = append(models, m)
 	}
-	if err := checkROC(o, models, paths); err != nil {
+	roc, err := createROC(o, models, paths)
+	if err != nil {
 		return err
+	}
+	if roc != nil {
+		defer roc.Abort()
 	}
 	var reports []*evalReport
 	for i, m := range models {
@@ -97,8 +101,8 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
-	if o.roc != "" {
-		if err := writeROC(o.roc, reports); err != nil {
+	if roc != nil {
+		if err := writeROC(roc, reports); err != nil {
 			return err
 		}
 	}
@@ -212,21 +216,57 @@ func (r *evalReport) text() []byte {
 		pairs = append(pairs, "log loss", fixed(r.logLoss, 6))
 	}
 	s.pairs(pairs...)
+	wide := len(r.Classes) > maxPredicted
 	head := []string{"class"}
-	for _, c := range r.Classes {
-		head = append(head, "predicted "+c.String())
+	if wide {
+		head = append(head, "rows", "right")
+	} else {
+		for _, c := range r.Classes {
+			head = append(head, "predicted "+c.String())
+		}
 	}
 	rows := [][]string{append(head, "precision", "recall", "F1")}
+	if wide {
+		rows[0] = append(rows[0], "mostly taken for")
+	}
 	for i, c := range r.Classes {
 		row := []string{c.String()}
-		for _, n := range r.Confusion[i] {
-			row = append(row, count(n))
+		if wide {
+			row = append(row, count(r.Confusion.Actual(i)), count(r.Confusion[i][i]))
+		} else {
+			for _, n := range r.Confusion[i] {
+				row = append(row, count(n))
+			}
 		}
-		rows = append(rows, append(row, fixed(r.Confusion.Precision(i), 4), fixed(r.Confusion.Recall(i), 4), fixed(r.Confusion.F1(i), 4)))
+		row = append(row, fixed(r.Confusion.Precision(i), 4), fixed(r.Confusion.Recall(i), 4), fixed(r.Confusion.F1(i), 4))
+		if wide {
+			row = append(row, r.takenFor(i))
+		}
+		rows = append(rows, row)
 	}
 	s.line("")
 	s.table(rows)
+	if wide {
+		s.line("\n--json has the whole confusion of classes.")
+	}
 	return s.Bytes()
+}
+
+// maxPredicted is how many classes have a column each in the table of a report.
+const maxPredicted = 6
+
+// takenFor names the other class that was predicted most often for a class, the first of several, and how often.
+func (r *evalReport) takenFor(class int) string {
+	best, most := -1, int64(0)
+	for other, n := range r.Confusion[class] {
+		if other != class && n > most {
+			best, most = other, n
+		}
+	}
+	if best < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s)", r.Classes[best], count(most))
 }
 
 // compare is the report on several models for people.

@@ -118,6 +118,14 @@ func (o *trainOptions) has(option string) bool {
 		!(option == "eta" && o.learner.solved && o.solver.value != string(logistic.SGD))
 }
 
+// deaf names the choice that leaves an option without a say.
+func (o *trainOptions) deaf(option string) string {
+	if slices.Contains(o.learner.uses, option) && slices.Contains(o.dual.unused(), option) {
+		return "--kernel " + o.dual.kernel.value
+	}
+	return "--algo " + o.algo.value
+}
+
 // settle lets options that the learner has no use for have no say, and sets defaults that differ by learner.
 func (o *trainOptions) settle(cmd *cobra.Command) error {
 	o.epochsGiven = cmd.Flags().Changed("epochs")

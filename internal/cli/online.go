@@ -41,9 +41,9 @@ weights.
 An interrupt ends the visits; the report and the model are those of the rows so
 far. DATA is as in train, and read piece by piece. Files are read twice more: to
 find the classes before, and to measure the weights of the end. Standard input
-is a stream of any length: its rows go by once. Without --model its first rows
-tell the columns and the two classes, and svmlight, which doesn't say how many
-features there are, is held in memory.`,
+is a stream of any length: its rows go by once, and an interrupt is its end.
+Without --model its first rows, up to 4 MiB, tell the columns and the two classes,
+and svmlight, which doesn't say how many features there are, is held in memory.`,
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}
@@ -161,21 +161,25 @@ type onlineReport struct {
 func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *model.Model, paths []string) error {
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
-	opt := dataset.Options{Label: o.label, Workers: o.workers, Text: o.text.options(), Warn: func(s string) { bar.end(); a.note("%s", s) }}
+	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
+	if !again { // an interrupt ends the stream, and the rows that came by then are learned
+		work, end = context.WithoutCancel(ctx), ctx.Done()
+	}
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Warn: func(s string) { bar.end(); a.note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
 		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
 	}
-	in, err := dataset.Open[T](ctx, paths, opt)
+	in, err := dataset.Open[T](work, paths, opt)
 	if err != nil {
 		return err
 	}
-	open, again := in.Stream, true
-	if paths[0] == "-" {
-		open, again = in.StreamOnce, false
+	open := in.Stream
+	if !again {
+		open = in.StreamOnce
 	}
-	src, err := open(ctx)
+	src, err := open(work)
 	if err != nil {
 		return err
 	}
@@ -186,9 +190,11 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	if m != nil {
 		copy(w, model.Vector[T](m))
 	}
-	v := &visitor[T]{Source: src, ctx: ctx, w: w, eta: T(o.eta), zeros: m == nil}
+	v := &visitor[T]{Source: src, ctx: work, w: w, eta: T(o.eta), zeros: m == nil}
 	v.show = func() { bar.show("learning", "", v.r.Rows, src.Rows()) }
-	err = v.learn(o.workers)
+	if err = v.learn(o.workers); err == nil && !again {
+		err = ctx.Err()
+	}
 	if v.r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !v.r.Interrupted {
 		return err
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,6 +173,64 @@ func TestOnlineInterrupted(t *testing.T) {
 	}
 }
 
+// feed puts text on standard input, and an end behind it if that is asked for. What it returns is closed once all is on its way.
+func feed(t *testing.T, text string, end bool) <-chan struct{} {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin := os.Stdin
+	os.Stdin = r
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		io.WriteString(w, text) // fails where nobody reads on
+		if end {
+			w.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		w.Close()
+		r.Close()
+		<-done
+		os.Stdin = stdin
+	})
+	return done
+}
+
+// TestOnlineInterruptedStream: where a stream waits for more when the interrupt comes, the whole rows that came by then are learned,
+// though they be fewer than are parsed at a time.
+func TestOnlineInterruptedStream(t *testing.T) {
+	text, path := lines(20_000, "0", 0.1, 4), filepath.Join(t.TempDir(), "m.json")
+	args := []string{"online", "-", "--label", "last", "--json", "--out", path}
+	for _, with := range [][]string{nil, {"--model", path}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		sent := feed(t, text[:len(text)-2], false) // without the end of the last line, and more than a pipe holds
+		go func() {
+			<-sent
+			cancel()
+		}()
+		var stdout, stderr bytes.Buffer
+		var r struct {
+			Rows        int
+			Interrupted bool
+		}
+		status := run(ctx, append(args, with...), &stdout, &stderr)
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || status != exitInterrupted || !r.Interrupted || r.Rows == 0 || r.Rows >= 20_000 {
+			t.Fatalf("%v: status %d, %v, %q, %q", with, status, err, stdout.String(), stderr.String())
+		}
+		got := read(t, path)
+		if with == nil {
+			feed(t, strings.Join(strings.SplitAfter(text, "\n")[:r.Rows], ""), true)
+			succeed(t, args...)
+			if want := read(t, path); got != want {
+				t.Errorf("interrupted after %d rows, the model is\n%s\nthat of those rows is\n%s", r.Rows, got, want)
+			}
+		}
+	}
+}
+
 // TestOnlineStream: standard input goes by once, in whatever pieces it comes, and is learned from as a file is. What only a second
 // pass could tell isn't reported.
 func TestOnlineStream(t *testing.T) {
@@ -180,26 +240,7 @@ func TestOnlineStream(t *testing.T) {
 	if err := os.WriteFile(csv, []byte(rows), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	feed := func(text string) {
-		t.Helper()
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdin := os.Stdin
-		os.Stdin = r
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			io.WriteString(w, text) // fails where nobody reads on
-			w.Close()
-		}()
-		t.Cleanup(func() {
-			r.Close()
-			<-done
-			os.Stdin = stdin
-		})
-	}
+	feed := func(text string) { t.Helper(); feed(t, text, true) }
 	want := decode(t, "online", csv, "--label", "y", "--out", model1, "--json")
 	formats := map[string]string{"x.csv": csv}
 	for _, name := range []string{"x.arrow", "x.svm"} {

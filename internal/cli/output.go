@@ -88,11 +88,11 @@ func (s *sheet) table(rows [][]string) {
 		}
 	}
 	for _, row := range rows {
-		fmt.Fprintf(s, "  %-*s", widths[0], row[0])
+		text := fmt.Sprintf("  %-*s", widths[0], row[0])
 		for i, cell := range row[1:] {
-			fmt.Fprintf(s, "  %*s", widths[i+1], cell)
+			text += fmt.Sprintf("  %*s", widths[i+1], cell)
 		}
-		s.WriteByte('\n')
+		s.line("%s", strings.TrimRight(text, " "))
 	}
 }
 

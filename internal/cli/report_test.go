@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -46,6 +47,43 @@ func TestEval(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// TestEvalManyClasses: the table of more classes than fit beside each other has the figures of the whole confusion.
+func TestEvalManyClasses(t *testing.T) {
+	var s strings.Builder
+	for i := range 140 {
+		fmt.Fprintf(&s, "%d,%d,c%d\n", i%7+i/7%3, i*i%11, i%7)
+	}
+	dir := text(t, map[string]string{"x.csv": s.String()})
+	data, m := filepath.Join(dir, "x.csv"), filepath.Join(dir, "m.json")
+	succeed(t, "train", data, "--label", "last", "--algo", "lda", "--out", m)
+	r := decode(t, "eval", "--model", m, data, "--json")
+	report := succeed(t, "eval", "--model", m, data)
+	for i, class := range r["classes"].([]any) {
+		row := r["confusion"].([]any)[i].([]any)
+		taken, most := "-", 0.0
+		for j, n := range row {
+			if j != i && n.(float64) > most {
+				most = n.(float64)
+				taken = fmt.Sprintf("%s (%v)", r["classes"].([]any)[j], n)
+			}
+		}
+		f := r["per_class"].([]any)[i].(map[string]any)
+		figure := func(name string) string {
+			if f[name] == nil {
+				return "-"
+			}
+			return fmt.Sprintf("%.4f", f[name])
+		}
+		want := fmt.Sprintf("%s %v %v %s %s %s %s", class, f["rows"], row[i], figure("precision"), figure("recall"), figure("f1"), taken)
+		if !slices.ContainsFunc(strings.Split(report, "\n"), func(line string) bool { return strings.Join(strings.Fields(line), " ") == want }) {
+			t.Errorf("no line %q in\n%s", want, report)
+		}
+	}
+	if r["errors"] == 0.0 || strings.Contains(report, "predicted") {
+		t.Errorf("%v errors, and the report is\n%s", r["errors"], report)
 	}
 }
 
@@ -111,6 +149,7 @@ func TestEvalROC(t *testing.T) {
 		{m + " --roc " + m + " " + scored(t), "to be read and to be written", exitFailed},
 		{m + " --label same --roc " + out + " " + scored(t), "no row is of class -1", exitFailed},
 		{m + " --roc curve.txt " + scored(t), "\".txt\" can't be written", exitFailed},
+		{m + " --label none --roc curve.txt " + scored(t), "\".txt\" can't be written", exitFailed}, // before rows are read
 	} {
 		if status, _, stderr := command(append([]string{"eval", "--model"}, strings.Fields(c.args)...)...); status != c.status || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: status %d, %q, want %d, %q", c.args, status, stderr, c.status, c.want)

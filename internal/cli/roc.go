@@ -11,28 +11,42 @@ import (
 	"halfspace/model"
 )
 
-// checkROC finds out whether curves are to be written, of what, and whether they can be.
-func checkROC(o *evalOptions, models []*model.Model, paths []string) error {
+// createROC starts the file of the curves, before any row is read: it finds out whether there can be one. It is nil where none is asked for.
+func createROC(o *evalOptions, models []*model.Model, paths []string) (*dataset.Writer, error) {
 	if o.roc == "" {
-		return nil
+		return nil, nil
 	}
 	if toStdout(o.roc) {
-		return usagef("--roc %s and the report both write to standard output: name a file", o.roc)
+		return nil, usagef("--roc %s and the report both write to standard output: name a file", o.roc)
 	}
 	for i, m := range models {
 		if n := len(m.Classes); n > 2 {
-			return usagef("--roc: %s has %d classes, and a ROC curve is one of two", o.models[i], n)
+			return nil, usagef("--roc: %s has %d classes, and a ROC curve is one of two", o.models[i], n)
 		}
 	}
 	inputs, err := dataset.Expand(paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return checkOut(o.roc, append(inputs, o.models...))
+	if err := checkOut(o.roc, append(inputs, o.models...)); err != nil {
+		return nil, err
+	}
+	return dataset.Create(o.roc, rocSchema(len(models)), dataset.WriterOptions{})
 }
 
-// writeROC writes the curves of all reports, one after the other, those of several with a column that names the model.
-func writeROC(path string, reports []*evalReport) error {
+// rocSchema is the columns of curves: of several models one that names the model too.
+func rocSchema(models int) *arrow.Schema {
+	fields := []arrow.Field{{Name: "threshold", Type: arrow.PrimitiveTypes.Float64}, {Name: "false_positives", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "true_positives", Type: arrow.PrimitiveTypes.Int64}, {Name: "fpr", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "tpr", Type: arrow.PrimitiveTypes.Float64}}
+	if models > 1 {
+		fields = append(fields, arrow.Field{Name: "model", Type: arrow.BinaryTypes.String})
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// writeROC writes the curves of all reports, one after the other.
+func writeROC(w *dataset.Writer, reports []*evalReport) error {
 	for _, r := range reports {
 		for i, c := range r.Classes {
 			if r.Confusion.Actual(i) == 0 {
@@ -41,19 +55,7 @@ func writeROC(path string, reports []*evalReport) error {
 			}
 		}
 	}
-	fields := []arrow.Field{{Name: "threshold", Type: arrow.PrimitiveTypes.Float64}, {Name: "false_positives", Type: arrow.PrimitiveTypes.Int64},
-		{Name: "true_positives", Type: arrow.PrimitiveTypes.Int64}, {Name: "fpr", Type: arrow.PrimitiveTypes.Float64},
-		{Name: "tpr", Type: arrow.PrimitiveTypes.Float64}}
-	if len(reports) > 1 {
-		fields = append(fields, arrow.Field{Name: "model", Type: arrow.BinaryTypes.String})
-	}
-	schema := arrow.NewSchema(fields, nil)
-	w, err := dataset.Create(path, schema, dataset.WriterOptions{})
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, rocSchema(len(reports)))
 	defer b.Release()
 	for _, r := range reports {
 		last := r.curve[len(r.curve)-1]

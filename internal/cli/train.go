@@ -72,9 +72,8 @@ Ending without such a plane, after --epochs, is not a failure. --algo logistic
 finds the most likely weights by Newton's method, with standard errors (see
 inspect), in at most --epochs passes, or of wide data by L-BFGS (--solver);
 --algo lda is Fisher's discriminant. Both give probabilities (predict --proba).
---algo svm is the support vector machine;
-the duality gap in its report is the most that its objective may be above the
-optimum.
+--algo svm is the support vector machine; the duality gap in its report is the
+most that its objective may be above the optimum.
 
 --algo dual and kernel-perceptron learn in the dual form, on inner products of
 rows, or on a --kernel in their place. The products of all pairs are kept where
@@ -152,7 +151,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
-	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`")
+	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS makes up to 1,000 where none are given")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
@@ -288,7 +287,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
 		used := func(v variation) bool { return v.options.has(name) }
 		if cmd.Flags().Changed(name) && !slices.ContainsFunc(o.variations, used) {
-			a.note("--%s has no effect with --algo %s", name, o.algo.value)
+			a.note("--%s has no effect with %s", name, o.deaf(name))
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {

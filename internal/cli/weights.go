@@ -107,7 +107,7 @@ func weightsText(m *model.Model) []string {
 		parts = append(parts, "of rows "+column)
 	}
 	for i, w := range m.Options.ClassWeight {
-		parts = append(parts, fmt.Sprintf("of class %s %s", block.NameClass(m.Classes[i]), real(w)))
+		parts = append(parts, fmt.Sprintf("of class %s: %s", block.NameClass(m.Classes[i]), real(w)))
 	}
 	if parts == nil {
 		return nil

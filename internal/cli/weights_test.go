@@ -210,7 +210,7 @@ func TestWeightsText(t *testing.T) {
 	data, path := weighty(t, "x.parquet", 60, 2), filepath.Join(t.TempDir(), "m.json")
 	text := succeed(t, "train", data, "--label", "y", "--features", "x*", "--sample-weight", "w", "--class-weight", "0=0.25", "--out", path)
 	for _, got := range []string{text, succeed(t, "inspect", path)} {
-		if want := "of rows w, of class 0 0.25, of class 1 1\n"; !strings.Contains(got, want) {
+		if want := "of rows w, of class 0: 0.25, of class 1: 1\n"; !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
