@@ -103,6 +103,9 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 
 // weight returns the weight of the row of that number.
 func (x *Index[T]) weight(id uint32) float64 {
+	if x.blocks[0].W == nil {
+		return 1
+	}
 	b, r := x.At(id)
 	return b.Weight(r)
 }
@@ -116,4 +119,18 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 	}
 	row, y := x.dense.Row(int(id))
 	kernel.Axpy(times(a*y, x.weight(id)), row, w)
+}
+
+// AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does.
+func (x *Index[T]) AddAll(idx, at []uint32, a, w []T) {
+	q := quad[T]{w: w}
+	for i, k := range at {
+		if x.dense == nil {
+			x.Add(idx[k], a[i], w)
+			continue
+		}
+		row, y := x.dense.Row(int(idx[k]))
+		q.add(times(a[i]*y, x.weight(idx[k])), row)
+	}
+	q.flush()
 }
