@@ -10,9 +10,9 @@ import (
 )
 
 // Scatter sets m to X' diag(s) X as gram.Scatter does, with other sums in the same pass: part sets the weights s of the rows of
-// a run and returns what it sums up, and merge is handed that, one run at a time in row order, whatever the number of workers.
+// a run, and the elements f by which m has them longer, and returns what it sums up, and merge is handed that, one run at a time in row order, whatever the number of workers.
 func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
-	part func(run block.Run[T], s []float64) R, merge func(R)) error {
+	part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
 	var results []R
 	var first int64
 	blocks := eachBlock[T]{src, func(b *block.Block[T]) {
@@ -22,7 +22,7 @@ func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float
 			merge(r)
 		}
 	}}
-	weigh := func(run block.Run[T], s []float64) { results[(run.First-first)/block.RunRows] = part(run, s) }
+	weigh := func(run block.Run[T], s, f []float64) { results[(run.First-first)/block.RunRows] = part(run, s, f) }
 	return gram.Scatter(ctx, m, blocks, weigh, workers)
 }
 
