@@ -25,16 +25,14 @@ type classes struct {
 
 // classOf returns the number of the class of a label, or -1 if that is no label.
 func classOf[T kernel.Float](y T, classes int) int {
+	class := int(y)
 	if classes == 2 {
-		if y > 0 {
-			return 1
-		}
-		return 0
+		class = int(y+1) / 2 // -1 and +1: a branch would be hard to foresee
 	}
-	if class := int(y); class >= 0 && class < classes {
-		return class
+	if class < 0 || class >= classes {
+		return -1
 	}
-	return -1
+	return class
 }
 
 // sum computes the moments in one pass, of only one class if one is named. Rows are longer by an element for each class, 1 for the
