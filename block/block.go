@@ -208,40 +208,22 @@ func (b *Block[T]) Add(r uint32, a T, w []T) {
 	b.axpy(int(r), a*b.Y[r], w)
 }
 
-// AddAll is Add of each of rows in turn, of row rows[k] with a[k].
+// AddAll is Add of each of rows in turn, of row rows[k] with a[k]. Four at a time, w is read and written once for them.
 func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
-	q := quad[T]{w: w}
-	for k, r := range rows {
-		if b.Sparse != nil {
-			b.Add(r, a[k], w)
-			continue
+	k := 0
+	if b.Sparse == nil && b.W == nil {
+		var x [4][]T
+		var by [4]T
+		for ; k+4 <= len(rows); k += 4 {
+			for j, r := range rows[k : k+4] {
+				x[j], by[j] = b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], a[k+j]*b.Y[r]
+			}
+			kernel.Axpy4(by[:], x[:], w)
 		}
-		q.add(times(a[k]*b.Y[r], b.Weight(int(r))), b.X[int(r)*b.Stride:(int(r)+1)*b.Stride])
 	}
-	q.flush()
-}
-
-// A quad adds rows to w one after the other, four at a time, for which w is read and written once.
-type quad[T kernel.Float] struct {
-	w []T
-	n int // rows that wait
-	a [4]T
-	x [4][]T
-}
-
-func (q *quad[T]) add(a T, x []T) {
-	q.a[q.n], q.x[q.n] = a, x
-	if q.n++; q.n == len(q.x) {
-		kernel.Axpy4(q.a[:], q.x[:], q.w)
-		q.n = 0
+	for ; k < len(rows); k++ {
+		b.Add(rows[k], a[k], w)
 	}
-}
-
-func (q *quad[T]) flush() {
-	for k, x := range q.x[:q.n] {
-		kernel.Axpy(q.a[k], x, q.w)
-	}
-	q.n = 0
 }
 
 // axpy adds a times the weight of row r times the row to w.

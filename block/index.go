@@ -121,16 +121,21 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 	kernel.Axpy(times(a*y, x.weight(id)), row, w)
 }
 
-// AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does.
+// AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does, in the way of Block.AddAll.
 func (x *Index[T]) AddAll(idx, at []uint32, a, w []T) {
-	q := quad[T]{w: w}
-	for i, k := range at {
-		if x.dense == nil {
-			x.Add(idx[k], a[i], w)
-			continue
+	k := 0
+	if x.dense != nil && x.blocks[0].W == nil {
+		var rows [4][]T
+		var by [4]T
+		for ; k+4 <= len(at); k += 4 {
+			for j, p := range at[k : k+4] {
+				row, y := x.dense.Row(int(idx[p]))
+				rows[j], by[j] = row, a[k+j]*y
+			}
+			kernel.Axpy4(by[:], rows[:], w)
 		}
-		row, y := x.dense.Row(int(idx[k]))
-		q.add(times(a[i]*y, x.weight(idx[k])), row)
 	}
-	q.flush()
+	for ; k < len(at); k++ {
+		x.Add(idx[at[k]], a[k], w)
+	}
 }
