@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"halfspace/block"
@@ -12,11 +13,13 @@ import (
 	"halfspace/predict"
 	"halfspace/train"
 	"halfspace/train/dual"
+	"halfspace/train/perceptron"
 )
 
 // BenchmarkMNIST learns, in all forms at a time, the 60,000 handwritten digits one versus the rest, without a bias, as Freund & Schapire (1999) did, in file
 // order, and reports their errors in percent on the 10,000 of the test. They published for the polynomial kernel of degree 4 after 10
-// epochs: 1.6 to 1.8, vote and average before last; for the linear one about 8.
+// epochs: 1.6 to 1.8, vote and average before last; for the linear one, averaged, 8.3. That is learned in the primal form, which makes
+// the same visits in a thousandth of the time.
 func BenchmarkMNIST(b *testing.B) {
 	const folder = "../../shared/data/mnist"
 	rows, err := testrows.MNIST(folder, "train", 60000)
@@ -27,7 +30,30 @@ func BenchmarkMNIST(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, k := range []model.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}, {Kind: "linear"}} {
+	for _, epochs := range []int64{1, 2, 4, 10, 30} {
+		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
+			for b.Loop() {
+				for _, average := range []bool{true, false} {
+					opt := perceptron.Options{Options: train.Options{Epochs: epochs}, Average: average}
+					machines, err := train.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+						opt := opt
+						opt.Workers = workers
+						r, err := perceptron.Train(ctx, train.Versus(rows, class), opt)
+						if err != nil {
+							return nil, err
+						}
+						return r.Weights, nil
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+					unit := map[bool]string{true: "%average", false: "%last"}[average]
+					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(machines...)), test), unit)
+				}
+			}
+		})
+	}
+	for _, k := range []model.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
 		for _, epochs := range []int64{1, 10} {
 			var r *dual.Result[float32]
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
@@ -54,7 +80,11 @@ func BenchmarkMNIST(b *testing.B) {
 
 // digitErrors returns the errors on the rows of a test in percent.
 func digitErrors(b *testing.B, r *dual.Result[float32], rows, test *block.Data[float32]) float64 {
-	s, err := predict.NewScorer[float32](r.Model(rows.Spec()), 2)
+	return modelErrors(b, r.Model(rows.Spec()), test)
+}
+
+func modelErrors(b *testing.B, m *model.Model, test *block.Data[float32]) float64 {
+	s, err := predict.NewScorer[float32](m, 2)
 	if err != nil {
 		b.Fatal(err)
 	}
