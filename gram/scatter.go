@@ -39,18 +39,18 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 		}
 	}
 	workers = max(1, workers)
-	total := newSums(m.N)
+	total := newSums(cols, more)
 	var runs []*run[T]
 	w := make([]*weigher[T], workers)
 	for i := range w {
 		w[i] = newWeigher[T](cols, more)
 	}
-	for found, err := range block.Runs(ctx, src, windowRuns(m.N, more)) {
+	for found, err := range block.Runs(ctx, src, windowRuns(cols, more)) {
 		if err != nil {
 			return err
 		}
 		for len(runs) < len(found) {
-			runs = append(runs, &run[T]{sums: newSums(m.N), s: make([]float64, block.RunRows), f: make([]float64, block.RunRows*more)})
+			runs = append(runs, &run[T]{sums: newSums(cols, more), s: make([]float64, block.RunRows), f: make([]float64, block.RunRows*more)})
 		}
 		for i, r := range found {
 			runs[i].Run, runs[i].s, runs[i].f = r, runs[i].s[:r.Len()], runs[i].f[:r.Len()*more]
@@ -76,7 +76,7 @@ type run[T kernel.Float] struct {
 // windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large, or what rows are longer by.
 func windowRuns(cols, more int) int {
 	const most = 16 << 20
-	return min(64, max(1, most/(8*cols*cols+8*more*block.RunRows+1)))
+	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
 }
 
 // scatterRuns computes the sums of each run, while it is in the cache. Where there are few runs, workers share them: each part of a run is
@@ -105,28 +105,35 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 }
 
 // sums is the lower triangle of a symmetric matrix in blocks of OuterCols x OuterCols: of block rows i and block columns
-// j <= i, block i(i+1)/2+j.
+// j <= i, block i(i+1)/2+j. Rows beyond the columns have no more block columns than those have, wide, so that they are a rectangle.
 type sums struct {
-	cols   int
-	blocks []float64
+	n, wide int
+	blocks  []float64
 }
 
 const blockSize = kernel.OuterCols * kernel.OuterCols
 
-func newSums(cols int) sums {
-	n := up(cols, kernel.OuterCols) / kernel.OuterCols
-	return sums{cols, block.Alloc[float64](n * (n + 1) / 2 * blockSize)}
+func newSums(cols, more int) sums {
+	s := sums{n: cols + more, wide: up(cols, kernel.OuterCols) / kernel.OuterCols}
+	s.blocks = block.Alloc[float64](s.first(s.rows()) * blockSize)
+	return s
 }
 
-func (s sums) rows() int { return up(s.cols, kernel.OuterCols) / kernel.OuterCols }
+func (s sums) rows() int { return up(s.n, kernel.OuterCols) / kernel.OuterCols }
 
-func (s sums) block(i, j int) []float64 { return s.blocks[(i*(i+1)/2+j)*blockSize:][:blockSize] }
+// first returns the number of the first block of block row i.
+func (s sums) first(i int) int {
+	t := min(i, s.wide)
+	return t*(t+1)/2 + (i-t)*s.wide
+}
+
+func (s sums) block(i, j int) []float64 { return s.blocks[(s.first(i)+j)*blockSize:][:blockSize] }
 
 // cut returns the borders of at most so many ranges of block rows.
 func (s sums) cut(parts int) []int {
 	cuts, n := []int{0}, s.rows()
 	for i := 1; i <= n; i++ {
-		if i == n || i*(i+1)*parts >= n*(n+1)*len(cuts) {
+		if i == n || s.first(i)*parts >= s.first(n)*len(cuts) {
 			cuts = append(cuts, i)
 		}
 	}
@@ -140,7 +147,7 @@ func (s sums) add(t sums) { kernel.Axpy(1, t.blocks, s.blocks) }
 func (s sums) store(m *Symmetric[float64]) {
 	for i := range m.N {
 		row := m.lower(i)
-		for j := 0; j < len(row); j += kernel.OuterCols {
+		for j := 0; j < min(len(row), s.wide*kernel.OuterCols); j += kernel.OuterCols {
 			b := s.block(i/kernel.OuterCols, j/kernel.OuterCols)
 			copy(row[j:], b[i%kernel.OuterCols*kernel.OuterCols:][:kernel.OuterCols])
 		}
