@@ -208,6 +208,24 @@ func (b *Block[T]) Add(r uint32, a T, w []T) {
 	b.axpy(int(r), a*b.Y[r], w)
 }
 
+// AddAll is Add of each of rows in turn, of row rows[k] with a[k]. Four at a time, w is read and written once for them.
+func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
+	k := 0
+	if b.Sparse == nil && b.W == nil {
+		var x [4][]T
+		var by [4]T
+		for ; k+4 <= len(rows); k += 4 {
+			for j, r := range rows[k : k+4] {
+				x[j], by[j] = b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], a[k+j]*b.Y[r]
+			}
+			kernel.Axpy4(by[:], x[:], w)
+		}
+	}
+	for ; k < len(rows); k++ {
+		b.Add(rows[k], a[k], w)
+	}
+}
+
 // axpy adds a times the weight of row r times the row to w.
 func (b *Block[T]) axpy(r int, a T, w []T) {
 	a = times(a, b.Weight(r))

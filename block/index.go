@@ -103,6 +103,9 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 
 // weight returns the weight of the row of that number.
 func (x *Index[T]) weight(id uint32) float64 {
+	if x.blocks[0].W == nil {
+		return 1
+	}
 	b, r := x.At(id)
 	return b.Weight(r)
 }
@@ -116,4 +119,23 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 	}
 	row, y := x.dense.Row(int(id))
 	kernel.Axpy(times(a*y, x.weight(id)), row, w)
+}
+
+// AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does, in the way of Block.AddAll.
+func (x *Index[T]) AddAll(idx, at []uint32, a, w []T) {
+	k := 0
+	if x.dense != nil && x.blocks[0].W == nil {
+		var rows [4][]T
+		var by [4]T
+		for ; k+4 <= len(at); k += 4 {
+			for j, p := range at[k : k+4] {
+				row, y := x.dense.Row(int(idx[p]))
+				rows[j], by[j] = row, a[k+j]*y
+			}
+			kernel.Axpy4(by[:], rows[:], w)
+		}
+	}
+	for ; k < len(at); k++ {
+		x.Add(idx[at[k]], a[k], w)
+	}
 }

@@ -99,7 +99,7 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if err := gram.Scatter(context.Background(), m, src, weights[T], runtime.GOMAXPROCS(0)); err != nil {
+			if err := gram.Scatter(context.Background(), m, src, func(run block.Run[T], s, _ []float64) { weights(run, s) }, runtime.GOMAXPROCS(0)); err != nil {
 				b.Fatal(err)
 			}
 		}

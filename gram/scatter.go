@@ -18,38 +18,43 @@ const panelRows = 32
 //
 // weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
 //
+// m may have more rows than src has columns, n more. Then rows are that much longer by elements f, which are small in number and which
+// weigh sets too, those of row r from f[r*n] on. So sums over rows of f[r*n+k] s[r] x[r][j] cost next to nothing where the last block of
+// 32 columns has room for them: they are row cols+k of m. What m holds of products of two such elements isn't defined.
+//
 // All is float64. Within a run of 4,096 rows, those whose weight isn't 0 are cut into panels of 32; a panel's sum starts at +0 and is
 // fma(x[r][i], s[r]*x[r][j], sum), j <= i, with r ascending; panels are added in order to zeros, and runs in row order to
 // zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
-func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s []float64),
+func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s, f []float64),
 	workers int) error {
 	cols := src.Spec().Cols()
-	if m.N != cols {
+	more := m.N - cols
+	if more < 0 || more > 0 && weigh == nil {
 		return fmt.Errorf("the scatter matrix of %d columns has as many rows, not %d", cols, m.N)
 	}
 	if weigh == nil {
-		weigh = func(_ block.Run[T], s []float64) {
+		weigh = func(_ block.Run[T], s, _ []float64) {
 			for i := range s {
 				s[i] = 1
 			}
 		}
 	}
 	workers = max(1, workers)
-	total := newSums(cols)
+	total := newSums(cols, more)
 	var runs []*run[T]
 	w := make([]*weigher[T], workers)
 	for i := range w {
-		w[i] = newWeigher[T](cols)
+		w[i] = newWeigher[T](cols, more)
 	}
-	for found, err := range block.Runs(ctx, src, windowRuns(cols)) {
+	for found, err := range block.Runs(ctx, src, windowRuns(cols, more)) {
 		if err != nil {
 			return err
 		}
 		for len(runs) < len(found) {
-			runs = append(runs, &run[T]{sums: newSums(cols), s: make([]float64, block.RunRows)})
+			runs = append(runs, &run[T]{sums: newSums(cols, more), s: make([]float64, block.RunRows), f: make([]float64, block.RunRows*more)})
 		}
 		for i, r := range found {
-			runs[i].Run, runs[i].s = r, runs[i].s[:r.Len()]
+			runs[i].Run, runs[i].s, runs[i].f = r, runs[i].s[:r.Len()], runs[i].f[:r.Len()*more]
 		}
 		if err := scatterRuns(ctx, runs[:len(found)], weigh, w); err != nil {
 			return err
@@ -62,31 +67,38 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	return nil
 }
 
-// A run is the rows of a run, their weights, and the sums over them.
+// A run is the rows of a run, their weights, what they are longer by, and the sums over them.
 type run[T kernel.Float] struct {
 	block.Run[T]
-	s    []float64
+	s, f []float64
 	sums sums
 }
 
-// windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large.
-func windowRuns(cols int) int {
+// windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large, or what rows are longer by.
+func windowRuns(cols, more int) int {
 	const most = 16 << 20
-	return min(64, max(1, most/(8*cols*cols+1)))
+	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
 }
 
-// scatterRuns computes the sums of each run. Where there are few runs, workers share them: each part of a run is some rows of
-// the sums, cut so that the parts have about the same area.
-func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func(block.Run[T], []float64), w []*weigher[T]) error {
-	err := block.Parallel(ctx, len(w), len(runs), func(_, i int) {
-		clear(runs[i].sums.blocks)
-		weigh(runs[i].Run, runs[i].s)
-	})
-	if err != nil || len(runs) == 0 {
-		return err
+// scatterRuns computes the sums of each run, while it is in the cache. Where there are few runs, workers share them: each part of a run is
+// some rows of the sums, cut so that the parts have about the same area.
+func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func(run block.Run[T], s, f []float64), w []*weigher[T]) error {
+	if len(runs) == 0 {
+		return nil
 	}
 	cuts := runs[0].sums.cut((2*len(w) + len(runs) - 1) / len(runs))
 	parts := len(cuts) - 1
+	err := block.Parallel(ctx, len(w), len(runs), func(worker, i int) {
+		r := runs[i]
+		clear(r.sums.blocks)
+		weigh(r.Run, r.s, r.f)
+		if parts == 1 {
+			w[worker].sum(r, 0, cuts[1])
+		}
+	})
+	if err != nil || parts == 1 {
+		return err
+	}
 	return block.Parallel(ctx, len(w), len(runs)*parts, func(worker, task int) {
 		r, part := runs[task/parts], task%parts
 		w[worker].sum(r, cuts[part], cuts[part+1])
@@ -94,28 +106,35 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 }
 
 // sums is the lower triangle of a symmetric matrix in blocks of OuterCols x OuterCols: of block rows i and block columns
-// j <= i, block i(i+1)/2+j.
+// j <= i, block i(i+1)/2+j. Rows beyond the columns have no more block columns than those have, wide, so that they are a rectangle.
 type sums struct {
-	cols   int
-	blocks []float64
+	n, wide int
+	blocks  []float64
 }
 
 const blockSize = kernel.OuterCols * kernel.OuterCols
 
-func newSums(cols int) sums {
-	n := up(cols, kernel.OuterCols) / kernel.OuterCols
-	return sums{cols, block.Alloc[float64](n * (n + 1) / 2 * blockSize)}
+func newSums(cols, more int) sums {
+	s := sums{n: cols + more, wide: up(cols, kernel.OuterCols) / kernel.OuterCols}
+	s.blocks = block.Alloc[float64](s.first(s.rows()) * blockSize)
+	return s
 }
 
-func (s sums) rows() int { return up(s.cols, kernel.OuterCols) / kernel.OuterCols }
+func (s sums) rows() int { return up(s.n, kernel.OuterCols) / kernel.OuterCols }
 
-func (s sums) block(i, j int) []float64 { return s.blocks[(i*(i+1)/2+j)*blockSize:][:blockSize] }
+// first returns the number of the first block of block row i.
+func (s sums) first(i int) int {
+	t := min(i, s.wide)
+	return t*(t+1)/2 + (i-t)*s.wide
+}
+
+func (s sums) block(i, j int) []float64 { return s.blocks[(s.first(i)+j)*blockSize:][:blockSize] }
 
 // cut returns the borders of at most so many ranges of block rows.
 func (s sums) cut(parts int) []int {
 	cuts, n := []int{0}, s.rows()
 	for i := 1; i <= n; i++ {
-		if i == n || i*(i+1)*parts >= n*(n+1)*len(cuts) {
+		if i == n || s.first(i)*parts >= s.first(n)*len(cuts) {
 			cuts = append(cuts, i)
 		}
 	}
@@ -129,7 +148,7 @@ func (s sums) add(t sums) { kernel.Axpy(1, t.blocks, s.blocks) }
 func (s sums) store(m *Symmetric[float64]) {
 	for i := range m.N {
 		row := m.lower(i)
-		for j := 0; j < len(row); j += kernel.OuterCols {
+		for j := 0; j < min(len(row), s.wide*kernel.OuterCols); j += kernel.OuterCols {
 			b := s.block(i/kernel.OuterCols, j/kernel.OuterCols)
 			copy(row[j:], b[i%kernel.OuterCols*kernel.OuterCols:][:kernel.OuterCols])
 		}
@@ -141,28 +160,29 @@ func (s sums) store(m *Symmetric[float64]) {
 
 // A weigher holds a panel of rows in blocks of columns, as float64, and the same multiplied by the weights.
 type weigher[T kernel.Float] struct {
-	cols          int
+	cols, more    int // of the rows, and by how many elements they are longer
 	wide, weighed []float64
 	rows          []T       // where rows are gathered
-	s             []float64 // their weights
+	s, f          []float64 // their weights, and elements that they are longer by
 }
 
-func newWeigher[T kernel.Float](cols int) *weigher[T] {
-	n := up(cols, kernel.OuterCols) * panelRows
-	return &weigher[T]{cols: cols, wide: block.Alloc[float64](n), weighed: block.Alloc[float64](n)}
+func newWeigher[T kernel.Float](cols, more int) *weigher[T] {
+	n := up(cols+more, kernel.OuterCols) * panelRows
+	return &weigher[T]{cols: cols, more: more, wide: block.Alloc[float64](n), weighed: block.Alloc[float64](n)}
 }
 
 // sum adds the rows of r to block rows lo to hi of its sums.
 func (w *weigher[T]) sum(r *run[T], lo, hi int) {
 	for k := 0; k < len(r.s); {
 		var x []T
-		var s []float64
-		x, s, k = w.panel(r, k)
+		var s, f []float64
+		x, s, f, k = w.panel(r, k)
 		w.fill(x, s, r.Stride, hi)
+		w.lengthen(f)
 		for i := lo; i < hi && len(s) > 0; i++ {
-			rows := min(kernel.OuterCols, up(w.cols-i*kernel.OuterCols, 4))
+			rows := min(kernel.OuterCols, up(w.cols+w.more-i*kernel.OuterCols, 4))
 			a := w.wide[i*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
-			for j := range i + 1 {
+			for j := range min(i+1, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
 				b := w.weighed[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
 			}
@@ -170,15 +190,16 @@ func (w *weigher[T]) sum(r *run[T], lo, hi int) {
 	}
 }
 
-// panel returns the next rows of r from row k on whose weights aren't 0, a panel at most, their weights, and where to go on. They are
+// panel returns the next rows of r from row k on whose weights aren't 0, a panel at most, their weights, the elements that they are
+// longer by, and where to go on. They are
 // gathered if some are left out, as half of them are in a support vector machine, or if rows are sparse.
-func (w *weigher[T]) panel(r *run[T], k int) (x []T, s []float64, next int) {
+func (w *weigher[T]) panel(r *run[T], k int) (x []T, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !slices.Contains(r.s[k:k+n], 0) {
-		return r.X[k*r.Stride:], r.s[k : k+n], k + n
+		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
 	}
 	if w.rows == nil {
-		w.rows, w.s = make([]T, panelRows*r.Stride), make([]float64, panelRows)
+		w.rows, w.s, w.f = make([]T, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
 	}
 	for n = 0; n < panelRows && k < len(r.s); k++ {
 		if r.s[k] == 0 {
@@ -195,16 +216,28 @@ func (w *weigher[T]) panel(r *run[T], k int) (x []T, s []float64, next int) {
 			}
 		}
 		w.s[n] = r.s[k]
+		copy(w.f[n*w.more:], r.f[k*w.more:(k+1)*w.more])
 		n++
 	}
-	return w.rows, w.s[:n], k
+	return w.rows, w.s[:n], w.f[:n*w.more], k
 }
 
 // fill fills the first so many blocks of columns with rows.
 func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
-	for j := range blocks {
+	for j := range min(blocks, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
 		first := j * kernel.OuterCols
 		at := first * panelRows
 		kernel.Weigh(w.wide[at:], w.weighed[at:], x[first:], s, stride, min(kernel.OuterCols, up(w.cols-first, 4)))
+	}
+}
+
+// lengthen adds elements to the rows.
+func (w *weigher[T]) lengthen(f []float64) {
+	for k := range w.more {
+		c := w.cols + k
+		at := w.wide[c/kernel.OuterCols*panelRows*kernel.OuterCols+c%kernel.OuterCols:]
+		for i, r := k, 0; i < len(f); i, r = i+w.more, r+kernel.OuterCols {
+			at[r] = f[i]
+		}
 	}
 }

@@ -68,7 +68,11 @@ func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 	return total
 }
 
-func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T) {
+// longer is the element k by which row r is longer.
+func longer(r int64, k int) float64 { return float64((r*7+int64(k)*3)%11-5) / 4 }
+
+// rowsOf returns the rows, each longer by so many elements.
+func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) {
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +86,9 @@ func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T) {
 				for k, c := range columns {
 					row[c] = values[k]
 				}
+			}
+			for k := range more {
+				row = append(row, T(longer(b.First+int64(r), k)))
 			}
 			x = append(x, row)
 		}
@@ -102,14 +109,21 @@ func testScatter[T kernel.Float](t *testing.T) {
 	for _, c := range []struct {
 		n, cols, perBlock int
 		sparse, weighed   bool
+		more              int
 	}{
-		{1, 1, 4096, false, true}, {63, 2, 4096, false, true}, {64, 3, 4096, false, false}, {65, 4, 4096, true, true},
-		{130, 5, 4096, false, true}, {300, 28, 4096, false, true}, {200, 31, 4096, true, false}, {200, 32, 4096, false, true},
-		{100, 33, 4096, false, true}, {70, 100, 4096, false, true}, {9000, 4, 4096, false, true}, {9000, 3, 8192, true, true},
-		{0, 3, 4096, false, true},
+		{1, 1, 4096, false, true, 1}, {63, 2, 4096, false, true, 0}, {64, 3, 4096, false, false, 0}, {65, 4, 4096, true, true, 30},
+		{130, 5, 4096, false, true, 3}, {300, 28, 4096, false, true, 4}, {200, 31, 4096, true, false, 0}, {200, 32, 4096, false, true, 1},
+		{100, 33, 4096, false, true, 32}, {70, 100, 4096, false, true, 70}, {9000, 4, 4096, false, true, 0}, {9000, 3, 8192, true, true, 2},
+		{0, 3, 4096, false, true, 0}, {40000, 3, 8192, false, true, 2}, {9000, 28, 8192, true, true, 5},
 	} {
 		d := source[T](rng, c.n, c.cols, c.perBlock, c.sparse)
-		s, weigh := make([]float64, c.n), weights[T]
+		s := make([]float64, c.n)
+		weigh := func(run block.Run[T], s, f []float64) {
+			weights(run, s)
+			for i := range f {
+				f[i] = longer(run.First+int64(i/c.more), i%c.more)
+			}
+		}
 		for i := range s {
 			s[i] = 1
 		}
@@ -118,17 +132,17 @@ func testScatter[T kernel.Float](t *testing.T) {
 		} else {
 			weigh = nil
 		}
-		x := rowsOf(t, d)
+		x := rowsOf(t, d, c.more)
 		for _, workers := range []int{1, 2, 3, 8} {
-			m, err := gram.NewSymmetric[float64](c.cols, gram.Storage(workers%2))
+			m, err := gram.NewSymmetric[float64](c.cols+c.more, gram.Storage(workers%2))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := gram.Scatter(context.Background(), m, d, weigh, workers); err != nil {
 				t.Fatal(err)
 			}
-			for i := range c.cols {
-				for j := range i + 1 {
+			for i := range c.cols + c.more {
+				for j := range min(c.cols, i+1) {
 					want := scatter(x, s, i, j)
 					if m.At(i, j) != want || m.At(j, i) != want {
 						t.Fatalf("%+v workers=%d: (%d, %d) is %v and %v, want %v", c, workers, i, j, m.At(i, j), m.At(j, i), want)

@@ -188,7 +188,7 @@ func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 
 // Row returns row i, of stride elements, and its label.
 func (rows *Rows[T]) Row(i int) (x []T, y T) {
-	c, r := i/ChunkRows, i%ChunkRows
+	c, r := uint(i)/ChunkRows, i&(ChunkRows-1)
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 

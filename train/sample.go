@@ -14,7 +14,7 @@ const (
 )
 
 // Sample returns as many runs as a block has, which lie as far from each other as they can, or nil if there are too few rows
-// for a sample to pay. It makes a pass over the rows.
+// for a sample to pay. It makes a pass over the rows; the sample shares memory with those of a *block.Data.
 func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
 	cols := src.Spec().Cols()
 	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
@@ -22,6 +22,7 @@ func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Da
 		return nil, nil
 	}
 	var blocks []*block.Block[T]
+	_, stay := src.(*block.Data[T])
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -31,7 +32,10 @@ func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Da
 			if lo >= int64(b.Len()) {
 				break
 			}
-			run := b.Slice(int(lo), int(lo)+block.RunRows).Clone()
+			run := b.Slice(int(lo), int(lo)+block.RunRows)
+			if !stay {
+				run = run.Clone()
+			}
 			run.First = k * block.RunRows
 			blocks = append(blocks, run)
 		}

@@ -10,20 +10,30 @@ import (
 )
 
 // Scatter sets m to X' diag(s) X as gram.Scatter does, with other sums in the same pass: part sets the weights s of the rows of
-// a run and returns what it sums up, and merge is handed that, one run at a time in row order, whatever the number of workers.
+// a run, and the elements f by which m has them longer, and returns what it sums up, and merge is handed that, one run at a time in row order, whatever the number of workers.
 func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
-	part func(run block.Run[T], s []float64) R, merge func(R)) error {
+	part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
 	var results []R
-	var first int64
-	blocks := eachBlock[T]{src, func(b *block.Block[T]) {
-		first, results = b.First, make([]R, (b.Len()+block.RunRows-1)/block.RunRows)
-	}, func() {
+	var first int64 // run
+	begin := func(row, rows int64) {
+		first, results = row/block.RunRows, make([]R, (rows+block.RunRows-1)/block.RunRows)
+	}
+	end := func() {
 		for _, r := range results {
 			merge(r)
 		}
-	}}
-	weigh := func(run block.Run[T], s []float64) { results[(run.First-first)/block.RunRows] = part(run, s) }
-	return gram.Scatter(ctx, m, blocks, weigh, workers)
+	}
+	weigh := func(run block.Run[T], s, f []float64) { results[run.Number-first] = part(run, s, f) }
+	if _, ok := src.(*block.Data[T]); !ok { // results of all rows could be many
+		src = eachBlock[T]{src, func(b *block.Block[T]) { begin(b.First, int64(b.Len())) }, end}
+		return gram.Scatter(ctx, m, src, weigh, workers)
+	}
+	begin(0, src.Rows())
+	err := gram.Scatter(ctx, m, src, weigh, workers)
+	if err == nil {
+		end()
+	}
+	return err
 }
 
 // An eachBlock is a source that calls functions before and after each block is used.

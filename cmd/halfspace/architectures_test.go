@@ -32,6 +32,14 @@ func trainings() []string {
 			}
 		}
 	}
+	for _, learner := range []string{"averaged --order shuffle", "voted --max-updates 30", "dual --form averaged", "kernel-perceptron --kernel rbf --gamma 0.3",
+		"logistic --l2 0.3", "logistic --l2 0.3 --solver lbfgs", "logistic --l2 0.3 --solver sgd --epochs 3", "lda --shrinkage auto --solver eigen", "svm --l2 0.3",
+		"svm --loss hinge --class-weight balanced"} {
+		lines = append(lines, "breast-cancer.parquet --label diagnosis --standardize --eta 0.3 --algo "+learner)
+	}
+	for _, learner := range []string{"averaged --multiclass joint", "logistic", "lda --shrinkage auto --solver eigen", "svm"} {
+		lines = append(lines, "iris.parquet --label species --l2 0.7 --algo "+learner)
+	}
 	return lines
 }
 

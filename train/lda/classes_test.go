@@ -2,10 +2,8 @@ package lda
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -291,30 +289,5 @@ func TestWeights(t *testing.T) {
 		if _, err := Train(t.Context(), none, c.opt); err == nil || !strings.Contains(err.Error(), "no row is of the class") {
 			t.Errorf("error %v where no row of a class has weight", err)
 		}
-	}
-}
-
-// TestSameBits: what is learned are these bits, whatever the CPU: no compiler fuses a product with the sum that it goes into.
-func TestSameBits(t *testing.T) {
-	rng, h := rand.New(rand.NewPCG(9, 9)), fnv.New64()
-	for range 20 {
-		var x [][]float64
-		var y []float64
-		for i := range 60 {
-			class, row := i%3, make([]float64, 7)
-			for j := range row {
-				row[j] = rng.Float64() + float64(class*(j%3))/4
-			}
-			x, y = append(x, row), append(y, float64(class))
-		}
-		for _, opt := range []Options{{}, {Shrinkage: 0.3}, {Shrinkage: LedoitWolf, Solver: Eigen}} {
-			r := mustTrainWith(t, rowsOf[float64](x, y, 3, true), opt)
-			for _, v := range slices.Concat(r.Exact, slices.Concat(r.Projection...), r.Explained, r.Shrinkage) {
-				binary.Write(h, binary.LittleEndian, v)
-			}
-		}
-	}
-	if got := h.Sum64(); got != 0x5511bbfa799db776 {
-		t.Errorf("the sum of all bits is %#x", got)
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"iter"
 	"math"
-	"sync"
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -27,89 +25,62 @@ type classes struct {
 
 // classOf returns the number of the class of a label, or -1 if that is no label.
 func classOf[T kernel.Float](y T, classes int) int {
+	class := int(y)
 	if classes == 2 {
-		if y > 0 {
-			return 1
-		}
-		return 0
+		class = int(y+1) / 2 // -1 and +1: a branch would be hard to foresee
 	}
-	if class := int(y); class >= 0 && class < classes {
-		return class
+	if class < 0 || class >= classes {
+		return -1
 	}
-	return -1
+	return class
 }
 
-// sum computes the moments in one pass, of only one class if one is named.
+// sum computes the moments in one pass, of only one class if one is named. Rows are longer by an element for each class, 1 for the
+// class of the row, so that the products hold the classes' sums.
 func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
-	products, err := gram.NewSymmetric[float64](cols, gram.Packed)
+	products, err := gram.NewSymmetric[float64](cols+k, gram.Packed)
 	if err != nil {
 		return nil, err
 	}
 	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
-	for class := range k {
-		m.sums[class] = make([]float64, cols)
-	}
-	panels := sync.Pool{New: func() any { return dense.NewPanel[T](cols, k) }}
-	part := func(run block.Run[T], s []float64) classes {
-		p := panels.Get().(*dense.Panel[T])
-		defer panels.Put(p)
-		return sumClasses(p, run, s, k, only)
-	}
+	part := func(run block.Run[T], s, f []float64) classes { return classify(run, s, f, k, only) }
 	if err := train.Scatter(ctx, products, src, workers, part, m.add); err != nil {
 		return nil, err
 	}
 	if m.noLabels {
 		return nil, block.ErrNoLabels
 	}
+	for class := range k {
+		for i := range cols {
+			m.sums[class] = append(m.sums[class], products.At(cols+class, i))
+		}
+	}
 	return m, nil
 }
 
 const all = -1 // classes
 
-// sumClasses computes the sums of the classes over the rows of a run, and sets s to their weights in the products.
-func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T], s []float64, k, only int) classes {
-	c := classes{n: make([]float64, k), sums: make([][]float64, k)}
+// classify counts the rows of the classes in a run, and sets s to their weights in the products and f to 1 for their classes.
+func classify[T kernel.Float](run block.Run[T], s, f []float64, k, only int) classes {
+	c := classes{n: make([]float64, k)}
 	clear(s)
+	clear(f)
 	if run.Y == nil {
 		c.noLabels = true
 		return c
 	}
-	factors := p.Factors()
-	var set [dense.PanelRows]int // the factor of each row that isn't 0
-	for i := range set {
-		set[i] = i * dense.PanelCols
-	}
-	defer func() {
-		for _, i := range set {
-			factors[i] = 0
+	for i, y := range run.Y {
+		class := classOf(y, k)
+		if class < 0 {
+			c.noLabels = true
+			continue
 		}
-	}()
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		p.Load(run.Slice(lo, hi))
-		for i, y := range run.Y[lo:hi] {
-			factors[set[i]] = 0
-			class := classOf(y, k)
-			if class < 0 {
-				c.noLabels = true
-				continue
-			}
-			if only != all && class != only {
-				continue
-			}
-			set[i] = class/dense.PanelCols*dense.PanelRows*dense.PanelCols + i*dense.PanelCols + class%dense.PanelCols
-			weight := 1.0
-			if run.W != nil {
-				weight = run.W[lo+i]
-			}
-			factors[set[i]], s[lo+i] = weight, weight
-			c.n[class] += weight
+		if only != all && class != only {
+			continue
 		}
-		p.Add()
-	}
-	for class := range k {
-		c.sums[class] = p.Take(class, nil)
+		s[i], f[i*k+class] = run.Weight(i), 1
+		c.n[class] += s[i]
 	}
 	return c
 }
@@ -117,9 +88,6 @@ func sumClasses[T kernel.Float](p *dense.Panel[T], run block.Run[T], s []float64
 func (c *classes) add(d classes) {
 	for class := range c.n {
 		c.n[class] += d.n[class]
-		for i, v := range d.sums[class] {
-			c.sums[class][i] += v
-		}
 	}
 	c.noLabels = c.noLabels || d.noLabels
 }

@@ -95,7 +95,7 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run[T], s []float64) sums { return p.run(run, w, s) }
+	part := func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s) }
 	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	at.hessian = m.Data
 	return err

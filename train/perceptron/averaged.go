@@ -14,6 +14,7 @@ import (
 // 2.3). A span is short, so that the second sum is small numbers of T; the spans are summed in float64.
 type mean[T kernel.Float] struct {
 	late []T       // of the span: the sum of c a y x
+	a    []T       // c a of some updates
 	span int64     // its visits
 	sum  []float64 // of the weights of the spans before
 }
@@ -26,11 +27,13 @@ func newMean[T kernel.Float](stride int) *mean[T] {
 }
 
 // add takes in visits from position first of a walk, of which those at some positions updated the weights, which are w now. again
-// does what update k of those did to other weights, with a in the place of eta.
-func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, again func(k int, a T, to []T)) {
-	for k, p := range positions {
-		again(k, T(m.span+int64(p)-int64(first))*eta, m.late)
+// does what those updates did, from number k on as many as a has elements, to other weights with a in the place of eta.
+func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, again func(k int, a, to []T)) {
+	m.a = m.a[:0]
+	for _, p := range positions {
+		m.a = append(m.a, T(m.span+int64(p)-int64(first))*eta)
 	}
+	again(0, m.a, m.late)
 	if m.span += int64(visits); m.span >= spanVisits {
 		m.end(w)
 	}

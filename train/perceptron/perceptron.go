@@ -313,9 +313,13 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			}
 			rows, updates := l.epoch(b, r, l.w, l.room())
 			if l.mean != nil {
-				add := func(k int, a T, to []T) { b.Add(l.log[k], a, to) }
+				add := func(k int, a, to []T) { b.AddAll(l.log[k:][:len(a)], a, to) }
 				if l.vectors != nil {
-					add = func(k int, a T, to []T) { l.vectors.Add(b, int(l.log[k]), int(l.rivals[k]), a, to) }
+					add = func(k int, a, to []T) {
+						for i, a := range a {
+							l.vectors.Add(b, int(l.log[k+i]), int(l.rivals[k+i]), a, to)
+						}
+					}
 				}
 				if err := l.remember(r, rows, updates, add); err != nil {
 					return err
@@ -342,8 +346,9 @@ func (l *learner[T]) room() []uint32 {
 }
 
 // remember has the mean, and the voters if there are some, take in what a kernel call did: visits from position first of its walk,
-// the updates being those in the log. add does what update k of the log did to other weights, with a in the place of eta.
-func (l *learner[T]) remember(first, visits, updates int, add func(k int, a T, to []T)) error {
+// the updates being those in the log. add does what updates of the log did, from number k on as many as a has elements, to other
+// weights with a in the place of eta.
+func (l *learner[T]) remember(first, visits, updates int, add func(k int, a, to []T)) error {
 	l.mean.add(first, visits, l.log[:updates], l.eta, l.w, add)
 	if l.voters != nil {
 		return l.voters.add(first, visits, l.log[:updates], l.eta, add)
@@ -544,11 +549,13 @@ func (x *indexed[T]) visit(ctx context.Context, win window[T], after func() erro
 			visits, updates = win.index.Epoch(rows, fetch, x.eta, x.w, x.room())
 		}
 		if x.mean != nil {
-			add := func(k int, a T, to []T) { win.index.Add(rows[x.log[k]], a, to) }
+			add := func(k int, a, to []T) { win.index.AddAll(rows, x.log[k:][:len(a)], a, to) }
 			if x.vectors != nil {
-				add = func(k int, a T, to []T) {
-					b, r := win.index.At(rows[x.log[k]])
-					x.vectors.Add(b, r, int(x.rivals[k]), a, to)
+				add = func(k int, a, to []T) {
+					for i, a := range a {
+						b, r := win.index.At(rows[x.log[k+i]])
+						x.vectors.Add(b, r, int(x.rivals[k+i]), a, to)
+					}
 				}
 			}
 			if err := x.remember(0, visits, updates, add); err != nil {

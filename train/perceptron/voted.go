@@ -23,7 +23,8 @@ type voters[T kernel.Float] struct {
 }
 
 // add takes in visits as mean.add does. What the kernel did at each update is done again.
-func (v *voters[T]) add(first, visits int, positions []uint32, eta T, again func(k int, a T, to []T)) error {
+func (v *voters[T]) add(first, visits int, positions []uint32, eta T, again func(k int, a, to []T)) error {
+	a := []T{eta}
 	stood := first // the position from which on the last voter's visits aren't counted yet
 	for k, p := range positions {
 		v.stand(int(p) - stood)
@@ -37,7 +38,7 @@ func (v *voters[T]) add(first, visits int, positions []uint32, eta T, again func
 		} else {
 			v.w = append(v.w, v.w[len(v.w)-v.stride:]...)
 		}
-		again(k, eta, v.w[len(v.w)-v.stride:])
+		again(k, a, v.w[len(v.w)-v.stride:])
 		v.counts = append(v.counts, 0)
 	}
 	v.stand(first + visits - stood)

@@ -154,7 +154,7 @@ func (in *interior[T]) equations(ctx context.Context) error {
 	in.at = in.newSums()
 	rhs := [2][]float64{make([]float64, in.cols), make([]float64, in.cols)}
 	err = in.counted(func() error {
-		return train.Scatter(ctx, m, in.src, in.opt.Workers, in.run, func(t hingeSums) {
+		return train.Scatter(ctx, m, in.src, in.opt.Workers, func(run block.Run[T], s, _ []float64) hingeSums { return in.run(run, s) }, func(t hingeSums) {
 			in.at.add(t.runSums)
 			for k := range rhs {
 				for i, v := range t.rhs[k] {
