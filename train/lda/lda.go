@@ -86,7 +86,7 @@ const maxColumns = 1 << 14
 //
 // A row of weight k counts as k rows, also where LedoitWolf asks how many there are.
 //
-// All is float64, in the order of packages gram and dense within a run, and then over runs in row order: the result depends neither
+// All is float64, in the order of package gram within a run, and then over runs in row order: the result depends neither
 // on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, a class without rows, no
 // feature that varies within a class, features that overflow, too many columns, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
