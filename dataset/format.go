@@ -108,6 +108,9 @@ func (s *source) sniff() (format, error) {
 	head = bytes.TrimPrefix(head[:n], byteOrderMark)
 	switch {
 	case len(head) == 0:
+		if s.stdin != nil {
+			return "", errors.New("-: standard input is empty: check the command before the pipe")
+		}
 		return "", fmt.Errorf("%s: the file is empty: write it again", s.path)
 	case hasPrefix(head, "PAR1"), hasPrefix(head, "PARE"):
 		return formatParquet, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -101,7 +102,7 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 //
 // Of rows in memory, several classes are learned side by side, if beside is set, with a share of the workers each: as many as there
 // are workers, but such that their labels take a quarter of the rows' memory at most. Else one class is learned after the other,
-// with all workers. An error tells the class.
+// with all workers. An error tells the class, the first of several.
 func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[T], workers int, beside bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
 	classes := src.Spec().Classes
@@ -110,18 +111,32 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 	if _, inMemory := src.(*block.Data[T]); inMemory && beside {
 		side = max(1, min(workers, len(classes), (kernel.Stride[T](src.Spec().Cols())+1)/4))
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	errs := make([]error, len(classes))
+	var failed atomic.Int64 // a class, after which none is begun
+	failed.Store(int64(len(classes)))
+	var g errgroup.Group
 	g.SetLimit(side)
 	for class := range classes {
 		g.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
+			if int64(class) > failed.Load() {
+				return nil
 			}
-			if results[class], err = learn(ctx, class, max(1, workers/side)); err != nil && ctx.Err() == nil {
-				err = fmt.Errorf("class %s versus the rest: %w", block.NameClass(classes[class]), err)
+			if results[class], err = learn(ctx, class, max(1, workers/side)); err != nil {
+				errs[class] = err
+				for f := failed.Load(); int64(class) < f && !failed.CompareAndSwap(f, int64(class)); f = failed.Load() {
+				}
 			}
-			return err
+			return nil
 		})
 	}
-	return results, g.Wait()
+	g.Wait() // which has no error
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for class, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("class %s versus the rest: %w", block.NameClass(classes[class]), err)
+		}
+	}
+	return results, nil
 }
