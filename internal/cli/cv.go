@@ -39,7 +39,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds > 0 && o.validation != "" {
 		return usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
 	}
-	points, err := o.points()
+	points, err := o.points(cmd)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 }
 
 // points returns every combination of what --grid lists, in its order, the last option varying fastest.
-func (o *trainOptions) points() ([]map[string]string, error) {
+func (o *trainOptions) points(cmd *cobra.Command) ([]map[string]string, error) {
 	points := []map[string]string{{}}
 	for _, g := range o.grid {
 		name, list, ok := strings.Cut(g, "=")
@@ -74,6 +74,9 @@ func (o *trainOptions) points() ([]map[string]string, error) {
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
 			return nil, usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.name, oneOf(names), didYouMean(name, names, ""))
+		}
+		if cmd.Flags().Changed(name) {
+			return nil, usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
 		}
 		if _, twice := points[0][name]; twice {
 			return nil, usagef("--grid varies %q twice: list all its values once", name)

@@ -224,6 +224,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --algo dual --grid gama=2":                    "or form: did you mean gamma? (see",
 		"x.csv --algo dual --grid gamma=1,2":                 `--grid varies "gamma", which has no effect with --kernel linear`,
 		"x.csv --algo logistic --grid eta=0.1,1":             `--grid varies "eta", which has no effect with --algo logistic`,
+		"x.csv --grid eta=1,0.5 --eta 1":                     `--grid varies "eta", which --eta sets: leave one of them out`,
 		"x.csv --grid eta=1 --grid eta=0.5":                  `--grid varies "eta" twice`,
 		"x.csv --algo svm --grid l2=0,1":                     "--l2 is 0",
 		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: l2 0: ",

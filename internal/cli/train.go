@@ -287,7 +287,11 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
 		used := func(v variation) bool { return v.options.has(name) }
 		if cmd.Flags().Changed(name) && !slices.ContainsFunc(o.variations, used) {
-			a.note("--%s has no effect with %s", name, o.deaf(name))
+			advice := ""
+			if name == "validation" {
+				advice = ": --cv judges it on rows that are held back"
+			}
+			a.note("--%s has no effect with %s%s", name, o.deaf(name), advice)
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {

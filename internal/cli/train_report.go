@@ -51,6 +51,7 @@ type trainReport struct {
 	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
 	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
+	Options         model.Options     `json:"options"`
 	Fingerprint     string            `json:"fingerprint"`
 	Dtype           string            `json:"dtype"`
 	ISA             string            `json:"isa"`
@@ -76,7 +77,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
 	}
 	if m.Voters != nil {

@@ -176,7 +176,7 @@ func TestWinnow(t *testing.T) {
 
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
-		"mistake_bound", "model", "norm", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
+		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
 	r := decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
 	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {
@@ -471,9 +471,9 @@ func TestNotes(t *testing.T) {
 		"":                          "note: no --out: the model won't be kept\n",
 		"--pocket exact --out " + m: "note: --pocket has no effect with --algo perceptron\n",
 		"--pocket exact --algo pocket --out " + m:   "",
-		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda\n",
-		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda\n",
-		"--algo voted --validation 0.3 --out " + m:  "note: --validation has no effect with --algo voted\n",
+		"--algo lda --validation 0.3 --out " + m:    "note: --validation has no effect with --algo lda: --cv judges it on rows that are held back\n",
+		"--algo lda --validation none --out " + m:   "note: --validation has no effect with --algo lda: --cv judges it on rows that are held back\n",
+		"--algo voted --validation 0.3 --out " + m:  "note: --validation has no effect with --algo voted: --cv judges it on rows that are held back\n",
 		"--winnow balanced --out " + m:              "note: --winnow has no effect with --algo perceptron\n",
 		"--algo lda --early-stop 3 --out " + m:      "note: --early-stop has no effect with --algo lda\n",
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
