@@ -84,7 +84,11 @@ func dictionaryText(typ arrow.DataType, text string) string {
 // record that was written: the same blocks, means, warnings and errors.
 func TestDictionaries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 14))
-	for trial := range 60 {
+	trials := 60
+	if testing.Short() {
+		trials = 12
+	}
+	for trial := range trials {
 		const rows = 2*block.RunRows + 77
 		var fields []arrow.Field
 		var cols []arrow.Array

@@ -244,6 +244,9 @@ func TestOnlineStream(t *testing.T) {
 	want := decode(t, "online", csv, "--label", "y", "--out", model1, "--json")
 	formats := map[string]string{"x.csv": csv}
 	for _, name := range []string{"x.arrow", "x.svm"} {
+		if testing.Short() {
+			continue
+		}
 		formats[name] = filepath.Join(dir, name)
 		succeed(t, "convert", csv, "--label", "y", "--out", formats[name])
 	}
@@ -273,6 +276,9 @@ func TestOnlineStream(t *testing.T) {
 		rows + "nonsense,1,1\n":            `line 600002, column "a": "nonsense" is not a number`,
 		strings.Repeat("1,0\n", 4) + "1\n": "line 5",
 	} {
+		if len(text) > 1<<20 && testing.Short() {
+			continue
+		}
 		feed(text)
 		if status, _, stderr := command("online", "-", "--label", "last", "--out", model2); status != exitFailed || !strings.Contains(stderr, want) {
 			t.Errorf("status %d, %q, want %q", status, stderr, want)
