@@ -23,11 +23,14 @@ func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	return err
 }
 
-// EvaluateLoss is Evaluate of more than two classes, and sets the loss to the perceptron's: the sum, over the rows for which another
-// class has a score of at least that of their own, of the difference to the greatest, times the row's weight. It returns the weight of
-// the rows that are wrong.
+// EvaluateLoss is Evaluate, and sets the loss to the perceptron's, in which a row counts as often as it weighs: the sum of -y(w.x) over
+// the rows where that isn't negative; of more than two classes, over the rows for which another class has a score of at least that of
+// their own, of the difference to the greatest. Of more than two classes it also returns the weight of the rows that are wrong.
 func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
 	r.Loss, wrong, err = evaluate(ctx, src, workers, r)
+	if err == nil && r.Loss-r.Loss != 0 {
+		err = TooLarge[T]()
+	}
 	return wrong, err
 }
 
@@ -74,7 +77,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 type judgement struct {
 	errors         int64
 	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
-	loss, wrong    float64 // of more than two classes, with the rows' weights
+	loss, wrong    float64 // with the rows' weights; wrong is of more than two classes
 	bad            bool    // a score overflows
 	unknown        bool    // a label is no class
 }
@@ -90,7 +93,11 @@ func judge[T kernel.Float](run block.Run[T], w []T) (j judgement) {
 			j.errors++
 		}
 		j.bad = j.bad || score-score != 0
-		j.margin = min(j.margin, float64(run.Y[i])*float64(score))
+		m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
+		if !(m >= 0) {
+			j.loss -= float64(m * run.Weight(i))
+		}
+		j.margin = min(j.margin, m)
 	}
 	j.square = run.MaxSquaredNorm()
 	return j

@@ -9,10 +9,8 @@ import (
 	"halfspace/predict"
 )
 
-// BalancedWeights returns a weight for each class of src, in the order of its spec: n/(k m) for a class of m rows, where there are n
-// rows of k classes, so that all classes weigh the same. Rows are counted, whatever they weigh, as by scikit-learn's "balanced". A
-// class without rows weighs 1. It makes a pass over the rows.
-func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
+// ClassCounts returns how many rows each class of src has, in the order of its spec, whatever they weigh. It makes a pass over the rows.
+func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
 	spec := src.Spec()
 	counts, noLabels := make([]int64, len(spec.Classes)), false
 	part := func(run block.Run[T]) []int64 {
@@ -21,7 +19,7 @@ func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], w
 		}
 		n := make([]int64, len(counts))
 		for _, y := range run.Y {
-			n[classOf(y, spec)]++
+			n[ClassOf(y, spec)]++
 		}
 		return n
 	}
@@ -34,6 +32,14 @@ func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], w
 	if err == nil && noLabels {
 		err = block.ErrNoLabels
 	}
+	return counts, err
+}
+
+// BalancedWeights returns a weight for each class of src, in the order of its spec: n/(k m) for a class of m rows, where there are n
+// rows of k classes, so that all classes weigh the same. Rows are counted, whatever they weigh, as by scikit-learn's "balanced". A
+// class without rows weighs 1. It makes a pass over the rows.
+func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
+	counts, err := ClassCounts(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +58,8 @@ func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], w
 	return weights, nil
 }
 
-// classOf returns the number of the class of a row with label y.
-func classOf[T kernel.Float](y T, spec *block.Spec) int {
+// ClassOf returns the number of the class of a row with label y.
+func ClassOf[T kernel.Float](y T, spec *block.Spec) int {
 	if len(spec.Classes) > 2 {
 		return int(y)
 	}
@@ -93,7 +99,7 @@ func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
 	c := *b
 	c.W = buf[:b.Len()]
 	for r, y := range b.Y {
-		weight := w.classes[classOf(y, w.spec)]
+		weight := w.classes[ClassOf(y, w.spec)]
 		if b.W != nil {
 			weight *= b.W[r]
 		}

@@ -15,7 +15,6 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
-	"halfspace/predict"
 	"halfspace/train"
 )
 
@@ -161,7 +160,7 @@ type point struct {
 
 // crossValidate judges every variation on each fold in turn, by what it learns from the others.
 func crossValidate[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], bar *progress) (*crossValidation, error) {
-	if err := checkCounts(ctx, o.folds, all); err != nil {
+	if err := checkCounts(ctx, o.folds, o.workers, all); err != nil {
 		return nil, err
 	}
 	cv := &crossValidation{Folds: o.folds, Points: make([]point, len(o.variations))}
@@ -184,34 +183,20 @@ func crossValidate[T kernel.Float](ctx context.Context, o *trainOptions, all blo
 }
 
 // checkCounts returns an error unless every fold gets rows, and leaves some of each class.
-func checkCounts[T kernel.Float](ctx context.Context, folds int, all block.Source[T]) error {
-	spec := all.Spec()
-	counts := make([]int64, len(spec.Classes))
-	for b, err := range all.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		for _, y := range b.Y {
-			counts[classNumber(spec, y)]++
-		}
+func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all block.Source[T]) error {
+	counts, err := train.ClassCounts(ctx, all, workers)
+	if err != nil {
+		return err
 	}
 	for i, n := range counts {
 		if n < 2 {
-			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", block.NameClass(spec.Classes[i]), plural(n, "row"))
+			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", block.NameClass(all.Spec().Classes[i]), plural(n, "row"))
 		}
 	}
 	if most := slices.Max(counts); int64(folds) > most {
 		return fmt.Errorf("--cv is %d, but no class has more than %s: use as many folds at most", folds, plural(most, "row"))
 	}
 	return nil
-}
-
-// classNumber returns the number of the class that a label of a block stands for.
-func classNumber[T kernel.Float](spec *block.Spec, y T) int {
-	if len(spec.Classes) == 2 {
-		return predict.Class(y, spec.Positive)
-	}
-	return int(y)
 }
 
 // fold holds back one of so many folds. Each class is dealt out by itself, so that all folds have the share of it that all rows have:
@@ -224,7 +209,7 @@ func fold[T kernel.Float](o *trainOptions, spec *block.Spec, number int) chooser
 			rngs[c] = rand.NewPCG(o.seed, math.MaxUint64-1-uint64(c))
 		}
 		return func(y T) bool {
-			c := classNumber(spec, y)
+			c := train.ClassOf(y, spec)
 			if len(decks[c]) == 0 {
 				for f := range o.folds {
 					decks[c] = append(decks[c], f)

@@ -453,15 +453,7 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 		r.Candidates, r.RowsScored = l.pocket.Judged()
 		r.Curve = l.pocket.Curve()
 	}
-	if l.vectors != nil {
-		_, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r)
-		return r, err
-	}
-	for _, v := range r.Weights {
-		r.Norm = math.FMA(float64(v), float64(v), r.Norm)
-	}
-	r.Norm = math.Sqrt(r.Norm)
-	if err := evaluate(ctx, l.src, l.w, l.opt.Workers, r); err != nil {
+	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r); err != nil {
 		return nil, err
 	}
 	if l.voters == nil {
@@ -474,48 +466,6 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	var err error
 	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
 	return r, err
-}
-
-// evaluate fills in the errors, the loss, the radius and the margin of a result. It is an error if the arithmetic overflowed, since
-// then nothing that was learned can be trusted: a score of inf - inf updates nothing.
-func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int, r *train.Result[T]) error {
-	type sums struct {
-		errors               int64
-		loss, square, margin float64
-	}
-	part := func(run block.Run[T]) (s sums) {
-		s.margin = math.Inf(1)
-		var buf [block.RunRows]T
-		scores := buf[:run.Len()]
-		run.Scores(w, scores)
-		for i, score := range scores {
-			if (score > 0) != (run.Y[i] > 0) {
-				s.errors++
-			}
-			m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
-			if !(m >= 0) {
-				s.loss -= float64(m * run.Weight(i))
-			}
-			s.margin = min(s.margin, m)
-		}
-		s.square = run.MaxSquaredNorm()
-		return s
-	}
-	square, margin := 0.0, math.Inf(1)
-	err := block.ReduceRuns(ctx, src, workers, part, func(s sums) {
-		r.Errors += s.errors
-		r.Loss += s.loss
-		square, margin = max(square, s.square), min(margin, s.margin)
-	})
-	r.Radius = math.Sqrt(square)
-	if margin > 0 {
-		r.Margin = margin / r.Norm
-	}
-	if sum := r.Norm + r.Radius + r.Loss; err == nil && sum-sum != 0 {
-		err = fmt.Errorf("the features, or the weights of rows, are too large for %T arithmetic (the largest row has norm %.3g): scale them down",
-			T(0), r.Radius)
-	}
-	return err
 }
 
 // An indexed is a learner that visits rows by number.
