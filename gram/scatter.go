@@ -52,10 +52,10 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 			return err
 		}
 		for len(runs) < len(found) {
-			runs = append(runs, &run[T]{sums: newSums(cols, more), s: make([]float64, block.RunRows), f: make([]float64, block.RunRows*more)})
+			runs = append(runs, &run[T]{sums: newSums(cols, more)})
 		}
 		for i, r := range found {
-			runs[i].Run, runs[i].s, runs[i].f = r, runs[i].s[:r.Len()], runs[i].f[:r.Len()*more]
+			runs[i].Run = r
 		}
 		if err := scatterRuns(ctx, runs[:len(found)], weigh, w); err != nil {
 			return err
@@ -72,7 +72,19 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 type run[T kernel.Float] struct {
 	block.Run[T]
 	s, f []float64
+	own  weights // where s and f lie if workers share the run
 	sums sums
+}
+
+// weights is memory for the weights of a run's rows, and for what they are longer by.
+type weights struct{ s, f []float64 }
+
+// of returns as much as so many rows need.
+func (v *weights) of(rows, more int) (s, f []float64) {
+	if v.s == nil {
+		v.s, v.f = make([]float64, block.RunRows), make([]float64, block.RunRows*more)
+	}
+	return v.s[:rows], v.f[:rows*more]
 }
 
 // windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large, or what rows are longer by.
@@ -92,6 +104,11 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	err := block.Parallel(ctx, len(w), len(runs), func(worker, i int) {
 		r := runs[i]
 		clear(r.sums.blocks)
+		if parts == 1 { // the worker's weights stay in its cache
+			r.s, r.f = w[worker].weights.of(r.Len(), w[worker].more)
+		} else {
+			r.s, r.f = r.own.of(r.Len(), w[worker].more)
+		}
 		weigh(r.Run, r.s, r.f)
 		if parts == 1 {
 			w[worker].sum(r, 0, cuts[1])
@@ -163,6 +180,7 @@ func (s sums) store(m *Symmetric[float64]) {
 type weigher[T kernel.Float] struct {
 	cols, more int // of the rows, and by how many elements they are longer
 	wide       []float64
+	weights    weights   // of a run
 	rows       []T       // where rows are gathered
 	s, f       []float64 // their weights, and elements that they are longer by
 }
