@@ -255,8 +255,12 @@ func (w *weigher[T]) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
 		at := w.wide[c/kernel.OuterCols*panelRows*kernel.OuterCols+c%kernel.OuterCols:]
-		for i, r := k, 0; i < len(f); i, r = i+w.more, r+kernel.OuterCols {
-			at[r] = math.Sqrt(s[r/kernel.OuterCols]) * f[i]
+		for i, weight := range s {
+			v := f[i*w.more+k]
+			if weight != 1 { // a root takes as long as all else here
+				v *= math.Sqrt(weight)
+			}
+			at[i*kernel.OuterCols] = v
 		}
 	}
 }
