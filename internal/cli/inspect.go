@@ -180,7 +180,15 @@ func preprocessingText(p *block.Preprocessing) (pairs []string) {
 
 // text is the report for people.
 func (r modelReport) text(path string) []byte {
-	t := &r.Training
+	var s sheet
+	s.line("%s: a model, %s\n", path, r.Format)
+	s.pairs(r.facts()...)
+	r.tables(&s)
+	return s.Bytes()
+}
+
+// facts are names and what is told of them, in turn.
+func (r modelReport) facts() []string {
 	bias := "no bias"
 	if r.FitBias {
 		bias = "bias"
@@ -188,104 +196,123 @@ func (r modelReport) text(path string) []byte {
 			bias += " " + real(b)
 		}
 	}
-	converged := "not converged"
-	if t.Converged {
-		converged = "converged"
-	}
-	options := fmt.Sprintf("order %s, at most %s, eta %s", r.Options.Order, plural(r.Options.Epochs, "epoch"), real(r.Options.Eta))
-	if r.Options.Winnow != "" {
-		options = fmt.Sprintf("%s, at most %s", r.Options.Winnow, plural(r.Options.Epochs, "epoch"))
-	}
-	if r.Options.MaxUpdates > 0 {
-		options += ", at most " + plural(r.Options.MaxUpdates, "update")
-	}
-	if r.Options.Seed != nil {
-		options += fmt.Sprintf(", seed %d", *r.Options.Seed)
-	}
-	if r.Options.Pocket != "" {
-		options += ", pocket " + r.Options.Pocket
-	}
-	if r.Options.Form != "" {
-		options += ", form " + r.Options.Form
-	}
-	if l2 := r.Options.L2; l2 != nil && !learnerNamed(r.Algorithm).solved {
-		options += ", l2 " + real(*l2)
-	}
-	if r.Options.Margin > 0 {
-		options += ", margin " + real(r.Options.Margin)
-	}
-	if r.Options.EarlyStop > 0 {
-		options += fmt.Sprintf(", early stop %d", r.Options.EarlyStop)
-	}
-	if r.Options.Validation > 0 {
-		options += ", validation " + real(r.Options.Validation)
-	}
-	updates := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
-	if t.Kept != nil {
-		updates += ", kept " + keptText(*t.Kept)
-	}
-	how := []string{"options", options, "updates", updates}
-	if learnerNamed(r.Algorithm).solved {
-		how = howSolved(r.Model)
-	}
-	var s sheet
-	s.line("%s: a model, %s\n", path, r.Format)
-	pairs := []string{
+	facts := []string{
 		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
 		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
 	}
-	pairs = append(append(pairs, preprocessingText(r.Preprocessing)...),
-		append(how, weightsText(r.Model)...)...)
+	facts = append(facts, preprocessingText(r.Preprocessing)...)
+	if learnerNamed(r.Algorithm).solved {
+		facts = append(facts, howSolved(r.Model)...)
+	} else {
+		facts = append(facts, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
+	}
+	facts = append(facts, weightsText(r.Model)...)
 	if r.Expansion != nil {
-		pairs = append(pairs, kernelText(r.Expansion)...)
+		facts = append(facts, kernelText(r.Expansion)...)
 	}
 	if r.Options.Multiclass != "" {
-		pairs = append(pairs, "classes", multiclassText(r.Model))
+		facts = append(facts, "classes", multiclassText(r.Model))
 	}
-	which := ""
 	if r.Voters != nil {
-		pairs = append(pairs, "voters", votersText(r.Voters))
-		which = " of the voters' mean"
+		facts = append(facts, "voters", votersText(r.Voters))
 	}
+	facts = append(facts, resultFacts(r.Model)...)
+	return append(facts, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))
+}
+
+// optionsText is the options of a training that visits rows one by one.
+func optionsText(m *model.Model) string {
+	o := &m.Options
+	text := fmt.Sprintf("order %s, at most %s, eta %s", o.Order, plural(o.Epochs, "epoch"), real(o.Eta))
+	if o.Winnow != "" {
+		text = fmt.Sprintf("%s, at most %s", o.Winnow, plural(o.Epochs, "epoch"))
+	}
+	if o.MaxUpdates > 0 {
+		text += ", at most " + plural(o.MaxUpdates, "update")
+	}
+	if o.Seed != nil {
+		text += fmt.Sprintf(", seed %d", *o.Seed)
+	}
+	if o.Pocket != "" {
+		text += ", pocket " + o.Pocket
+	}
+	if o.Form != "" {
+		text += ", form " + o.Form
+	}
+	if o.L2 != nil {
+		text += ", l2 " + real(*o.L2)
+	}
+	if o.Margin > 0 {
+		text += ", margin " + real(o.Margin)
+	}
+	if o.EarlyStop > 0 {
+		text += fmt.Sprintf(", early stop %d", o.EarlyStop)
+	}
+	if o.Validation > 0 {
+		text += ", validation " + real(o.Validation)
+	}
+	return text
+}
+
+func updatesText(t *model.Training) string {
+	converged := "not converged"
+	if t.Converged {
+		converged = "converged"
+	}
+	text := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
+	if t.Kept != nil {
+		text += ", kept " + keptText(*t.Kept)
+	}
+	return text
+}
+
+// resultFacts tell what the training came to.
+func resultFacts(m *model.Model) (facts []string) {
+	t := &m.Training
 	if t.Mistakes != nil {
-		pairs = append(pairs, "mistakes", mistakesText(*t.Mistakes, t.Rows))
+		facts = append(facts, "mistakes", mistakesText(*t.Mistakes, t.Rows))
 	}
 	if t.Errors != nil {
-		pairs = append(pairs, "errors", errorsText(*t.Errors, t.Rows))
+		facts = append(facts, "errors", errorsText(*t.Errors, t.Rows))
 	}
 	if v := t.CrossValidation; v != nil {
-		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
+		facts = append(facts, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
 	}
 	if v := t.Validation; v != nil {
-		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
+		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if learnerNamed(r.Algorithm).loss {
-		pairs = append(pairs, "loss", real(t.Loss))
+	if learnerNamed(m.Algorithm).loss {
+		facts = append(facts, "loss", real(t.Loss))
 	}
-	pairs = append(pairs,
-		"radius", real(t.Radius),
-		"norm", real(t.Norm))
+	facts = append(facts, "radius", real(t.Radius), "norm", real(t.Norm))
 	if t.Margin != nil {
-		pairs = append(pairs, "margin", marginText(t))
+		facts = append(facts, "margin", marginText(t))
 	}
-	s.pairs(append(pairs, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))...)
+	return facts
+}
+
+// tables writes the weights, or the rows that stand in their place.
+func (r modelReport) tables(s *sheet) {
 	if r.StdErrors != nil {
 		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, largestWeights))
-		return s.Bytes()
+		return
 	}
-	s.misclassifiedTable(t.Misclassified)
+	s.misclassifiedTable(r.Training.Misclassified)
 	if r.Expansion != nil {
-		return s.Bytes()
+		return
 	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
 		rows = append(rows, []string{w.Feature, real(w.Weight)})
 	}
+	which := ""
+	if r.Voters != nil {
+		which = " of the voters' mean"
+	}
 	s.line("\nThe largest of %s%s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
 	s.table(rows)
-	return s.Bytes()
 }
 
 // zTable is the table of weights with standard errors and z-values, the bias at its end. The largest z-values are first.
