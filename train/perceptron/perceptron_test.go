@@ -156,6 +156,11 @@ type literal[T kernel.Float] struct {
 	counts []int64 // and for how many visits it stood
 
 	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
+
+	// Of best, as measure finds it.
+	measured         bool
+	errorsOf         int64
+	lossOf, marginOf float64
 }
 
 func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
@@ -179,6 +184,14 @@ func (l *literal[T]) errors(w []T) (n int64) {
 		}
 	}
 	return n
+}
+
+// measure measures best, once the training has ended.
+func (l *literal[T]) measure() {
+	if !l.measured {
+		l.measured, l.errorsOf = true, l.errors(l.best)
+		l.lossOf, l.marginOf = l.loss(l.best)
+	}
 }
 
 // weight returns the weight of row i.
@@ -412,16 +425,14 @@ func TestLiteral(t *testing.T) {
 	if testing.Short() {
 		levels = levels[len(levels)-1:]
 	}
-	for _, level := range levels {
-		kernel.Use(level)
-		testLiteral[float32](t)
-		if !testing.Short() {
-			testLiteral[float64](t)
-		}
+	testLiteral[float32](t, best, levels)
+	if !testing.Short() {
+		testLiteral[float64](t, best, levels)
 	}
 }
 
-func testLiteral[T kernel.Float](t *testing.T) {
+// testLiteral runs the literal algorithm on the best level alone: it takes the longest.
+func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kernel.Level) {
 	for i, c := range []struct {
 		rows, d    int
 		flips      float64
@@ -485,43 +496,68 @@ func testLiteral[T kernel.Float](t *testing.T) {
 			if !c.pocket {
 				want.best = want.w
 			}
+			want.measure()                                                          // on the best level
+			vote := mode == "" && c.l2 == 0 && c.rows*len(want.counts) <= 1_000_000 // it takes long
+			outvoted := int64(-1)
+			if vote && c.rows*len(want.counts) < 100_000 {
+				outvoted = want.outvoted()
+			}
 			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached}
 			if order == train.Cyclic {
 				sources["stream"] = stream[T]{data}
 			}
-			for name, src := range sources {
+			for _, level := range levels {
+				kernel.Use(level)
+				what := fmt.Sprintf("%s problem %d, order %s, pocket %s", level, i, order, mode)
 				workers := []int{1, 2, 3, 8}
-				if testing.Short() {
+				if level != best || testing.Short() {
 					workers = []int{3}
 				}
-				for _, opt.Workers = range workers {
-					got := mustTrain(t, src, opt)
-					what := fmt.Sprintf("%s problem %d, order %s, pocket %s, %s, %d workers", kernel.Active(), i, order, mode, name, opt.Workers)
-					compareLiteral(t, what, got, want, converged)
-					near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
-					if loss, margin := want.loss(want.best); !near(got.Loss, loss) || !near(got.Margin, margin) {
-						t.Fatalf("problem %d, order %s: loss %v and margin %v, want %v and %v", i, order, got.Loss, got.Margin, loss, margin)
-					}
+				testSources(t, what, sources, workers, opt, want, converged)
+				if vote {
+					testVotes(t, what, sources, opt, want, converged, outvoted)
+				}
+				if mode == "" {
+					opt := opt
+					opt.Average = true
+					testAverage(t, what+", averaged", sources, opt, want, converged, c.whole)
 				}
 			}
-			if mode == "" {
-				opt.Vote = c.l2 == 0
-				for name, src := range sources {
-					if !opt.Vote || c.rows*len(want.counts) > 1_000_000 {
-						continue // the vote takes long
-					}
-					opt.Workers = opt.Workers%3 + 1
-					got := mustTrain(t, src, opt)
-					if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
-						t.Fatalf("%s problem %d, order %s, %s: the voters differ from the literal ones", kernel.Active(), i, order, name)
-					}
-					if c.rows*len(want.counts) < 100_000 && got.Errors != want.outvoted() {
-						t.Fatalf("problem %d, order %s, %s: %d rows are outvoted, want %d", i, order, name, got.Errors, want.outvoted())
-					}
-				}
-				opt.Vote, opt.Average = false, true
-				testAverage(t, fmt.Sprintf("%s problem %d, order %s, averaged", kernel.Active(), i, order), sources, opt, want, converged, c.whole)
+			kernel.Use(best)
+		}
+	}
+}
+
+// testSources holds the training from every source, by so many workers each, against the literal one.
+func testSources[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], workers []int, opt Options, want *literal[T],
+	converged bool) {
+	t.Helper()
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+	for name, src := range sources {
+		for _, opt.Workers = range workers {
+			got := mustTrain(t, src, opt)
+			what := fmt.Sprintf("%s, %s, %d workers", what, name, opt.Workers)
+			compareLiteral(t, what, got, want, converged)
+			if !near(got.Loss, want.lossOf) || !near(got.Margin, want.marginOf) {
+				t.Fatalf("%s: loss %v and margin %v, want %v and %v", what, got.Loss, got.Margin, want.lossOf, want.marginOf)
 			}
+		}
+	}
+}
+
+// testVotes holds the voters from every source against the literal algorithm's weights, and how many rows they outvote unless that is
+// below 0.
+func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T], converged bool, outvoted int64) {
+	t.Helper()
+	opt.Vote = true
+	for name, src := range sources {
+		opt.Workers = opt.Workers%3 + 1
+		got := mustTrain(t, src, opt)
+		if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
+			t.Fatalf("%s, %s: the voters differ from the literal ones", what, name)
+		}
+		if outvoted >= 0 && got.Errors != outvoted {
+			t.Fatalf("%s, %s: %d rows are outvoted, want %d", what, name, got.Errors, outvoted)
 		}
 	}
 }
@@ -535,18 +571,20 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 	converged, exact bool) {
 	t.Helper()
 	var first []T
+	errors := int64(0)
 	for name, src := range sources {
 		opt.Workers = opt.Workers%3 + 1
 		got := mustTrain(t, src, opt)
 		if first == nil {
 			first = got.Weights
+			errors = want.errors(append(slices.Clone(first), make([]T, len(want.w)-len(first))...))
 		}
 		if got.Visits != want.visits || got.Updates != want.updates || got.Converged != converged || !slices.Equal(got.Weights, first) {
 			t.Fatalf("%s, %s: got %+v, want %d visits, %d updates, converged %v, weights %v", what, name, got, want.visits, want.updates,
 				converged, first)
 		}
-		if n := want.errors(append(slices.Clone(got.Weights), make([]T, len(want.w)-len(got.Weights))...)); got.Errors != n {
-			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, n)
+		if got.Errors != errors {
+			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, errors)
 		}
 	}
 	eps := 0x1p-24
@@ -569,11 +607,11 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 // compareLiteral holds a result against the literal algorithm's.
 func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result[T], want *literal[T], converged bool) {
 	t.Helper()
-	errors := want.errors(want.best)
-	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != errors ||
+	want.measure()
+	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != want.errorsOf ||
 		got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
 		t.Fatalf("%s: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
-			what, got, want.best, want.updates, want.visits, errors, converged, want.kept)
+			what, got, want.best, want.updates, want.visits, want.errorsOf, converged, want.kept)
 	}
 	if want.mode == "" {
 		return
