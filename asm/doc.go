@@ -71,7 +71,8 @@
 // EpochIndexed(x, y, idx, ahead, eta, w, log) is the same walk in the order of idx over rows that lie in chunks of 512:
 // row i is row i%512 of x[i/512], its label y[i/512][i%512]. log receives positions in idx. While it visits idx[i] it
 // prefetches row i of ahead (rows of the same stride, any number of them) to the second-level cache, which makes the
-// next window of a shuffled epoch arrive in storage order; ahead changes no result.
+// next window of a shuffled epoch arrive in storage order, and the row and the label of a visit to come to the first-level
+// cache; ahead changes no result.
 //
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.

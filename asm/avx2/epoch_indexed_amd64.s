@@ -34,7 +34,6 @@ row3:
 	JAE        near8
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
-	JMP        fetched9
 
 near8:
 	LEAQ       16(R9), R12
@@ -45,9 +44,12 @@ near8:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
 
 fetched9:
 	MOVL         (DX)(R9*4), R13
@@ -106,7 +108,6 @@ row11:
 	JAE        near16
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
-	JMP        fetched17
 
 near16:
 	LEAQ       16(R9), R12
@@ -117,9 +118,12 @@ near16:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
 
 fetched17:
 	MOVL         (DX)(R9*4), R13
@@ -184,7 +188,6 @@ row19:
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
-	JMP        fetched25
 
 near24:
 	LEAQ       16(R9), R12
@@ -195,10 +198,13 @@ near24:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 
 fetched25:
 	MOVL         (DX)(R9*4), R13
@@ -268,7 +274,6 @@ row27:
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
-	JMP        fetched33
 
 near32:
 	LEAQ       16(R9), R12
@@ -279,10 +284,13 @@ near32:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 
 fetched33:
 	MOVL         (DX)(R9*4), R13
@@ -358,7 +366,6 @@ row35:
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
-	JMP        fetched41
 
 near40:
 	LEAQ       16(R9), R12
@@ -369,11 +376,14 @@ near40:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
 
 fetched41:
 	MOVL         (DX)(R9*4), R13
@@ -453,7 +463,6 @@ row43:
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
-	JMP        fetched49
 
 near48:
 	LEAQ       16(R9), R12
@@ -464,11 +473,14 @@ near48:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
 
 fetched49:
 	MOVL         (DX)(R9*4), R13
@@ -553,7 +565,6 @@ row51:
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
-	JMP        fetched57
 
 near56:
 	LEAQ       16(R9), R12
@@ -564,12 +575,15 @@ near56:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
 
 fetched57:
 	MOVL         (DX)(R9*4), R13
@@ -658,7 +672,6 @@ row59:
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
-	JMP        fetched65
 
 near64:
 	LEAQ       16(R9), R12
@@ -669,12 +682,15 @@ near64:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
 
 fetched65:
 	MOVL         (DX)(R9*4), R13
@@ -758,7 +774,6 @@ fetch73:
 	CMPQ       R12, R11
 	JB         fetch73
 	ADDQ       R11, BX
-	JMP        fetched72
 
 near71:
 	LEAQ       16(R9), R12
@@ -769,16 +784,19 @@ near71:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*4)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	PREFETCHT0 256(R14)
+	PREFETCHT0 320(R14)
+	PREFETCHT0 384(R14)
+	PREFETCHT0 448(R14)
 
 fetched72:
 	MOVL   (DX)(R9*4), R13
@@ -922,7 +940,6 @@ row3:
 	JAE        near8
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
-	JMP        fetched9
 
 near8:
 	LEAQ       16(R9), R12
@@ -933,9 +950,12 @@ near8:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
 
 fetched9:
 	MOVL         (DX)(R9*4), R13
@@ -992,7 +1012,6 @@ row11:
 	JAE        near16
 	PREFETCHT1 (BX)
 	ADDQ       R11, BX
-	JMP        fetched17
 
 near16:
 	LEAQ       16(R9), R12
@@ -1003,9 +1022,12 @@ near16:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
 
 fetched17:
 	MOVL         (DX)(R9*4), R13
@@ -1068,7 +1090,6 @@ row19:
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
-	JMP        fetched25
 
 near24:
 	LEAQ       16(R9), R12
@@ -1079,10 +1100,13 @@ near24:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 
 fetched25:
 	MOVL         (DX)(R9*4), R13
@@ -1150,7 +1174,6 @@ row27:
 	PREFETCHT1 (BX)
 	PREFETCHT1 64(BX)
 	ADDQ       R11, BX
-	JMP        fetched33
 
 near32:
 	LEAQ       16(R9), R12
@@ -1161,10 +1184,13 @@ near32:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 
 fetched33:
 	MOVL         (DX)(R9*4), R13
@@ -1238,7 +1264,6 @@ row35:
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
-	JMP        fetched41
 
 near40:
 	LEAQ       16(R9), R12
@@ -1249,11 +1274,14 @@ near40:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
 
 fetched41:
 	MOVL         (DX)(R9*4), R13
@@ -1331,7 +1359,6 @@ row43:
 	PREFETCHT1 64(BX)
 	PREFETCHT1 128(BX)
 	ADDQ       R11, BX
-	JMP        fetched49
 
 near48:
 	LEAQ       16(R9), R12
@@ -1342,11 +1369,14 @@ near48:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
 
 fetched49:
 	MOVL         (DX)(R9*4), R13
@@ -1429,7 +1459,6 @@ row51:
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
-	JMP        fetched57
 
 near56:
 	LEAQ       16(R9), R12
@@ -1440,12 +1469,15 @@ near56:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
 
 fetched57:
 	MOVL         (DX)(R9*4), R13
@@ -1532,7 +1564,6 @@ row59:
 	PREFETCHT1 128(BX)
 	PREFETCHT1 192(BX)
 	ADDQ       R11, BX
-	JMP        fetched65
 
 near64:
 	LEAQ       16(R9), R12
@@ -1543,12 +1574,15 @@ near64:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
 
 fetched65:
 	MOVL         (DX)(R9*4), R13
@@ -1630,7 +1664,6 @@ fetch73:
 	CMPQ       R12, R11
 	JB         fetch73
 	ADDQ       R11, BX
-	JMP        fetched72
 
 near71:
 	LEAQ       16(R9), R12
@@ -1641,16 +1674,19 @@ near71:
 	SHRQ       $0x09, R12
 	ANDQ       $0x000001ff, R13
 	LEAQ       (R12)(R12*2), R12
-	IMULQ      R11, R13
-	ADDQ       (AX)(R12*8), R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
+	MOVQ       R13, R14
+	IMULQ      R11, R14
+	ADDQ       (AX)(R12*8), R14
+	MOVQ       (CX)(R12*8), R12
+	PREFETCHT0 (R12)(R13*8)
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 128(R14)
+	PREFETCHT0 192(R14)
+	PREFETCHT0 256(R14)
+	PREFETCHT0 320(R14)
+	PREFETCHT0 384(R14)
+	PREFETCHT0 448(R14)
 
 fetched72:
 	MOVL   (DX)(R9*4), R13

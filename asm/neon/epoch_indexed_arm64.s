@@ -34,20 +34,23 @@ row3:
 	BHS     near8
 	PRFM    (R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched9
 
 near8:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched9
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 
 fetched9:
@@ -111,20 +114,23 @@ row11:
 	BHS     near16
 	PRFM    (R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched17
 
 near16:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched17
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 
 fetched17:
@@ -199,20 +205,23 @@ row19:
 	PRFM    (R4), PLDL2KEEP
 	PRFM    64(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched25
 
 near24:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched25
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 
@@ -298,20 +307,23 @@ row27:
 	PRFM    (R4), PLDL2KEEP
 	PRFM    64(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched33
 
 near32:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched33
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 
@@ -408,20 +420,23 @@ row35:
 	PRFM    64(R4), PLDL2KEEP
 	PRFM    128(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched41
 
 near40:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched41
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -527,20 +542,23 @@ row43:
 	PRFM    64(R4), PLDL2KEEP
 	PRFM    128(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched49
 
 near48:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched49
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -655,20 +673,23 @@ row51:
 	PRFM    128(R4), PLDL2KEEP
 	PRFM    192(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched57
 
 near56:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched57
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -792,20 +813,23 @@ row59:
 	PRFM    128(R4), PLDL2KEEP
 	PRFM    192(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched65
 
 near64:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched65
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<2, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -929,20 +953,23 @@ fetch73:
 	ADD     $64, R12
 	CMP     R4, R12
 	BLO     fetch73
-	B       fetched72
 
 near71:
 	ADD     $16, R9, R13
 	CMP     R3, R13
 	BHS     fetched72
-	MOVWU   (R2)(R13<<2), R13
-	LSR     $9, R13, R14
-	ADD     R14<<1, R14
-	LSL     $3, R14
-	AND     $511, R13
-	ADD     R0, R14
-	MOVD    (R14), R14
-	MADD    R11, R14, R13, R14
+	MOVWU   (R2)(R13<<2), R19
+	LSR     $9, R19, R20
+	ADD     R20<<1, R20
+	LSL     $3, R20
+	AND     $511, R19
+	ADD     R1, R20, R15
+	MOVD    (R15), R15
+	ADD     R19<<2, R15
+	ADD     R0, R20
+	MOVD    (R20), R20
+	MADD    R11, R20, R19, R14
+	PRFM    (R15), PLDL1KEEP
 	PRFM    (R14), PLDL1KEEP
 	PRFM    64(R14), PLDL1KEEP
 	PRFM    128(R14), PLDL1KEEP
@@ -1107,20 +1134,23 @@ row3:
 	BHS     near8
 	PRFM    (R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched9
 
 near8:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched9
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 
 fetched9:
@@ -1182,20 +1212,23 @@ row11:
 	BHS     near16
 	PRFM    (R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched17
 
 near16:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched17
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 
 fetched17:
@@ -1268,20 +1301,23 @@ row19:
 	PRFM    (R4), PLDL2KEEP
 	PRFM    64(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched25
 
 near24:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched25
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 
@@ -1365,20 +1401,23 @@ row27:
 	PRFM    (R4), PLDL2KEEP
 	PRFM    64(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched33
 
 near32:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched33
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 
@@ -1473,20 +1512,23 @@ row35:
 	PRFM    64(R4), PLDL2KEEP
 	PRFM    128(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched41
 
 near40:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched41
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -1590,20 +1632,23 @@ row43:
 	PRFM    64(R4), PLDL2KEEP
 	PRFM    128(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched49
 
 near48:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched49
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -1716,20 +1761,23 @@ row51:
 	PRFM    128(R4), PLDL2KEEP
 	PRFM    192(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched57
 
 near56:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched57
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -1851,20 +1899,23 @@ row59:
 	PRFM    128(R4), PLDL2KEEP
 	PRFM    192(R4), PLDL2KEEP
 	ADD     R11, R4
-	B       fetched65
 
 near64:
 	ADD     $16, R9, R12
 	CMP     R3, R12
 	BHS     fetched65
-	MOVWU   (R2)(R12<<2), R12
-	LSR     $9, R12, R13
-	ADD     R13<<1, R13
-	LSL     $3, R13
-	AND     $511, R12
-	ADD     R0, R13
-	MOVD    (R13), R13
-	MADD    R11, R13, R12, R13
+	MOVWU   (R2)(R12<<2), R15
+	LSR     $9, R15, R19
+	ADD     R19<<1, R19
+	LSL     $3, R19
+	AND     $511, R15
+	ADD     R1, R19, R14
+	MOVD    (R14), R14
+	ADD     R15<<3, R14
+	ADD     R0, R19
+	MOVD    (R19), R19
+	MADD    R11, R19, R15, R13
+	PRFM    (R14), PLDL1KEEP
 	PRFM    (R13), PLDL1KEEP
 	PRFM    64(R13), PLDL1KEEP
 	PRFM    128(R13), PLDL1KEEP
@@ -1986,20 +2037,23 @@ fetch73:
 	ADD     $64, R12
 	CMP     R4, R12
 	BLO     fetch73
-	B       fetched72
 
 near71:
 	ADD     $16, R9, R13
 	CMP     R3, R13
 	BHS     fetched72
-	MOVWU   (R2)(R13<<2), R13
-	LSR     $9, R13, R14
-	ADD     R14<<1, R14
-	LSL     $3, R14
-	AND     $511, R13
-	ADD     R0, R14
-	MOVD    (R14), R14
-	MADD    R11, R14, R13, R14
+	MOVWU   (R2)(R13<<2), R19
+	LSR     $9, R19, R20
+	ADD     R20<<1, R20
+	LSL     $3, R20
+	AND     $511, R19
+	ADD     R1, R20, R15
+	MOVD    (R15), R15
+	ADD     R19<<3, R15
+	ADD     R0, R20
+	MOVD    (R20), R20
+	MADD    R11, R20, R19, R14
+	PRFM    (R15), PLDL1KEEP
 	PRFM    (R14), PLDL1KEEP
 	PRFM    64(R14), PLDL1KEEP
 	PRFM    128(R14), PLDL1KEEP

@@ -34,11 +34,9 @@ func (w *Writer) epochIndexed() {
 		row, next, wrong, full, stop := w.label("row"), w.label("next"), w.label("wrong"), w.label("full"), w.label("stop")
 		near, fetched := w.label("near"), w.label("fetched")
 		w.Label(row)
-		// One prefetch for each visit: rows of a window that was fetched ahead are near enough already.
 		w.prefetchAhead(ahead, end, ws, near)
-		w.JMP(ref(fetched))
 		w.Label(near)
-		w.prefetchVisit(xs, idx, i, n, ws, fetched)
+		w.prefetchVisit(xs, ys, idx, i, n, ws, fetched)
 		w.Label(fetched)
 		x, label := w.locate(xs, ys, operand.Mem{Base: idx, Index: i, Scale: 4}, ws)
 		v.test(x, label, ws, wrong)
@@ -98,19 +96,14 @@ func (w *Writer) prefetchAhead(ahead, end reg.GPVirtual, ws weights, none string
 	w.ADDQ(ws.size, ahead)
 }
 
-// prefetchVisit fetches the first lines of a row that is visited soon to the first-level cache.
-func (w *Writer) prefetchVisit(xs, idx, i reg.GPVirtual, n operand.Mem, ws weights, none string) {
-	soon, chunk, x := w.GP64(), w.GP64(), w.GP64()
+// prefetchVisit fetches the label and the first lines of a row that is visited soon to the first-level cache.
+func (w *Writer) prefetchVisit(xs, ys, idx, i reg.GPVirtual, n operand.Mem, ws weights, none string) {
+	soon := w.GP64()
 	w.LEAQ(mem(i, prefetchRow), soon)
 	w.CMPQ(soon, n)
 	w.JAE(ref(none))
-	w.MOVL(operand.Mem{Base: idx, Index: soon, Scale: 4}, x.As32())
-	w.MOVQ(x, chunk)
-	w.SHRQ(imm(chunkShift), chunk)
-	w.ANDQ(imm(1<<chunkShift-1), x)
-	w.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
-	w.IMULQ(ws.size, x)
-	w.ADDQ(operand.Mem{Base: xs, Index: chunk, Scale: 8}, x)
+	x, label := w.locate(xs, ys, operand.Mem{Base: idx, Index: soon, Scale: 4}, ws)
+	w.PREFETCHT0(label)
 	lines := prefetchLines
 	if ws.regs != nil {
 		lines = (len(ws.regs)*vectorBytes + cacheLine - 1) / cacheLine

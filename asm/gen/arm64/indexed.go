@@ -83,20 +83,19 @@ func (r rows) address(number, chunk gp, ws weights, x gp) {
 	r.op("MADD", ws.size, chunk, number, x)
 }
 
-// prefetch fetches the next row of ahead to the second-level cache. Where there is none left, rows lie anywhere: the one
-// that is visited soon goes to the first-level cache.
+// prefetch fetches the next row of ahead, if there is one left, and the one that is visited soon.
 func (r rows) prefetch(i gp, ws weights) {
 	defer r.scope()()
 	near, fetched := r.label("near"), r.label("fetched")
 	r.op("CMP", r.end, r.ahead)
 	r.op("BHS", near)
 	r.prefetchAhead(ws)
-	r.op("B", fetched)
 	r.here(near)
 	r.prefetchVisit(i, ws, fetched)
 	r.here(fetched)
 }
 
+// prefetchAhead fetches a row to the second-level cache.
 func (r rows) prefetchAhead(ws weights) {
 	size := len(ws.regs) * vectorBytes
 	for off := 0; off < size; off += cacheLine {
@@ -116,19 +115,19 @@ func (r rows) prefetchAhead(ws weights) {
 	r.op("BLO", loop)
 }
 
+// prefetchVisit fetches the label and the first lines of a row that is visited soon to the first-level cache.
 func (r rows) prefetchVisit(i gp, ws weights, none string) {
-	number, chunk := r.gp(), r.gp()
-	r.op("ADD", imm(prefetchRow), i, number)
-	r.op("CMP", r.n, number)
+	soon := r.gp()
+	r.op("ADD", imm(prefetchRow), i, soon)
+	r.op("CMP", r.n, soon)
 	r.op("BHS", none)
-	r.op("MOVWU", indexed(r.idx, number, 2), number)
-	r.chunk(number, chunk)
-	r.address(number, chunk, ws, chunk)
+	x, label := r.locate(soon, ws)
+	r.op("PRFM", label, "PLDL1KEEP")
 	lines := prefetchLines
 	if ws.regs != nil {
 		lines = (len(ws.regs)*vectorBytes + cacheLine - 1) / cacheLine
 	}
 	for k := range lines {
-		r.op("PRFM", mem{chunk, k * cacheLine}, "PLDL1KEEP")
+		r.op("PRFM", mem{x, k * cacheLine}, "PLDL1KEEP")
 	}
 }
