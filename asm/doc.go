@@ -103,15 +103,13 @@
 //	if add { acc[i][j] += c[at+j] for each i, j }
 //	c[at+j] = acc[i][j] for each i, j
 //
-// Weigh(wide, weighed, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone.
-// cols is a multiple of 4 from 4 to 32:
+// Weigh(dst, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone. cols is a multiple of
+// 4 from 4 to 32:
 //
-//	for r := range s { for c := range cols {
-//		wide[r*32+c] = float64(x[r*stride+c]); weighed[r*32+c] = s[r] * wide[r*32+c]
-//	} }
+//	for r := range s { for c := range cols { dst[r*32+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
 //
 // OuterF64(a, b, c, rows, square) adds to a block c of 32 x 32 sums the outer products of len(b)/32 rows, one at least, of a
-// and of b. rows is a multiple of 4 from 4 to 32; square asks for all columns, else those to the diagonal are:
+// and of b. rows is 1 or a multiple of 4 from 4 to 32; square asks for all columns, else those to the diagonal are:
 //
 //	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
 //	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
@@ -131,6 +129,14 @@
 //	for i := range x { y[i] = exp(x[i]) }
 //	for i := range x { y[i] = 1 / (1 + exp(-x[i])) }
 //	for i := range x { y[i] = log(1 + x[i]) }
+//
+// LogisticF64(z, y, factor, curvature, loss) takes scores z and signs y, and sets z to the margins m and the others to a logistic
+// loss of m, log(1 + e^-m), its derivative by the score, and the second one. All five have the same length:
+//
+//	for i := range y {
+//		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
+//		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
+//	}
 //
 // Their operations and the order of them are those of asm/ref/exp.go, which defines the result to the last bit. Each is
 // computed in the element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp,

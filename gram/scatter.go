@@ -3,28 +3,29 @@ package gram
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
 )
 
-// panelRows is how many rows Outer gets at a time: those of a block of columns, and the same weighed, are 16 KiB together, half of the first-level cache.
+// panelRows is how many rows Outer gets at a time: those of a block of columns are 8 KiB, a quarter of the first-level cache.
 const panelRows = 32
 
 // Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j]. That is
 // the Hessian of Newton's method for a logistic loss, and with s = 1 what scatter matrices are made of. m has as many rows as
 // src has columns.
 //
-// weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
+// weigh sets s[r], which isn't negative, for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
 //
 // m may have more rows than src has columns, n more. Then rows are that much longer by elements f, which are small in number and which
 // weigh sets too, those of row r from f[r*n] on. So sums over rows of f[r*n+k] s[r] x[r][j] cost next to nothing where the last block of
 // 32 columns has room for them: they are row cols+k of m. What m holds of products of two such elements isn't defined.
 //
 // All is float64. Within a run of 4,096 rows, those whose weight isn't 0 are cut into panels of 32; a panel's sum starts at +0 and is
-// fma(x[r][i], s[r]*x[r][j], sum), j <= i, with r ascending; panels are added in order to zeros, and runs in row order to
-// zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
+// fma(u[r][i], u[r][j], sum), u[r] = sqrt(s[r]) x[r], j <= i, with r ascending; panels are added in order to zeros, and runs in row
+// order to zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s, f []float64),
 	workers int) error {
 	cols := src.Spec().Cols()
@@ -51,10 +52,10 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 			return err
 		}
 		for len(runs) < len(found) {
-			runs = append(runs, &run[T]{sums: newSums(cols, more), s: make([]float64, block.RunRows), f: make([]float64, block.RunRows*more)})
+			runs = append(runs, &run[T]{sums: newSums(cols, more)})
 		}
 		for i, r := range found {
-			runs[i].Run, runs[i].s, runs[i].f = r, runs[i].s[:r.Len()], runs[i].f[:r.Len()*more]
+			runs[i].Run = r
 		}
 		if err := scatterRuns(ctx, runs[:len(found)], weigh, w); err != nil {
 			return err
@@ -71,7 +72,19 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 type run[T kernel.Float] struct {
 	block.Run[T]
 	s, f []float64
+	own  weights // where s and f lie if workers share the run
 	sums sums
+}
+
+// weights is memory for the weights of a run's rows, and for what they are longer by.
+type weights struct{ s, f []float64 }
+
+// of returns as much as so many rows need.
+func (v *weights) of(rows, more int) (s, f []float64) {
+	if v.s == nil {
+		v.s, v.f = make([]float64, block.RunRows), make([]float64, block.RunRows*more)
+	}
+	return v.s[:rows], v.f[:rows*more]
 }
 
 // windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large, or what rows are longer by.
@@ -91,6 +104,11 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	err := block.Parallel(ctx, len(w), len(runs), func(worker, i int) {
 		r := runs[i]
 		clear(r.sums.blocks)
+		if parts == 1 { // the worker's weights stay in its cache
+			r.s, r.f = w[worker].weights.of(r.Len(), w[worker].more)
+		} else {
+			r.s, r.f = r.own.of(r.Len(), w[worker].more)
+		}
 		weigh(r.Run, r.s, r.f)
 		if parts == 1 {
 			w[worker].sum(r, 0, cuts[1])
@@ -158,17 +176,18 @@ func (s sums) store(m *Symmetric[float64]) {
 	}
 }
 
-// A weigher holds a panel of rows in blocks of columns, as float64, and the same multiplied by the weights.
+// A weigher holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
 type weigher[T kernel.Float] struct {
-	cols, more    int // of the rows, and by how many elements they are longer
-	wide, weighed []float64
-	rows          []T       // where rows are gathered
-	s, f          []float64 // their weights, and elements that they are longer by
+	cols, more int // of the rows, and by how many elements they are longer
+	wide       []float64
+	weights    weights   // of a run
+	rows       []T       // where rows are gathered
+	s, f       []float64 // their weights, and elements that they are longer by
 }
 
 func newWeigher[T kernel.Float](cols, more int) *weigher[T] {
 	n := up(cols+more, kernel.OuterCols) * panelRows
-	return &weigher[T]{cols: cols, more: more, wide: block.Alloc[float64](n), weighed: block.Alloc[float64](n)}
+	return &weigher[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
 // sum adds the rows of r to block rows lo to hi of its sums.
@@ -178,12 +197,12 @@ func (w *weigher[T]) sum(r *run[T], lo, hi int) {
 		var s, f []float64
 		x, s, f, k = w.panel(r, k)
 		w.fill(x, s, r.Stride, hi)
-		w.lengthen(f)
+		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(kernel.OuterCols, up(w.cols+w.more-i*kernel.OuterCols, 4))
 			a := w.wide[i*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 			for j := range min(i+1, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
-				b := w.weighed[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
+				b := w.wide[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
 			}
 		}
@@ -227,17 +246,21 @@ func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
 	for j := range min(blocks, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
 		first := j * kernel.OuterCols
 		at := first * panelRows
-		kernel.Weigh(w.wide[at:], w.weighed[at:], x[first:], s, stride, min(kernel.OuterCols, up(w.cols-first, 4)))
+		kernel.Weigh(w.wide[at:], x[first:], s, stride, min(kernel.OuterCols, up(w.cols-first, 4)))
 	}
 }
 
 // lengthen adds elements to the rows.
-func (w *weigher[T]) lengthen(f []float64) {
+func (w *weigher[T]) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
 		at := w.wide[c/kernel.OuterCols*panelRows*kernel.OuterCols+c%kernel.OuterCols:]
-		for i, r := k, 0; i < len(f); i, r = i+w.more, r+kernel.OuterCols {
-			at[r] = f[i]
+		for i, weight := range s {
+			v := f[i*w.more+k]
+			if weight != 1 { // a root takes as long as all else here
+				v *= math.Sqrt(weight)
+			}
+			at[i*kernel.OuterCols] = v
 		}
 	}
 }

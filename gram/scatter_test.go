@@ -57,7 +57,8 @@ func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 			if s[r] == 0 {
 				continue
 			}
-			sum = math.FMA(float64(x[r][i]), float64(s[r]*float64(x[r][j])), sum)
+			root := math.Sqrt(s[r])
+			sum = math.FMA(float64(root*float64(x[r][i])), float64(root*float64(x[r][j])), sum)
 			if rows++; rows%32 == 0 {
 				run += sum
 				sum = 0

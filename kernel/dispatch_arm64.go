@@ -208,20 +208,20 @@ func tileShapeF64() (mr, nr int) {
 	return ref.MRF64, ref.NRF64
 }
 
-func weighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
+func weighF32(dst []float64, x []float32, s []float64, stride, cols int) {
 	if level == NEON {
-		neon.WeighF32(wide, weighed, x, s, stride, cols)
+		neon.WeighF32(dst, x, s, stride, cols)
 		return
 	}
-	ref.WeighF32(wide, weighed, x, s, stride, cols)
+	ref.WeighF32(dst, x, s, stride, cols)
 }
 
-func weighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
+func weighF64(dst []float64, x []float64, s []float64, stride, cols int) {
 	if level == NEON {
-		neon.WeighF64(wide, weighed, x, s, stride, cols)
+		neon.WeighF64(dst, x, s, stride, cols)
 		return
 	}
-	ref.WeighF64(wide, weighed, x, s, stride, cols)
+	ref.WeighF64(dst, x, s, stride, cols)
 }
 
 func outer(a, b, c []float64, rows int, square bool) {

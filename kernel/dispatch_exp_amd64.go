@@ -79,3 +79,15 @@ func log1pF64(x, y []float64) {
 	}
 	ref.Log1pF64(x, y)
 }
+
+func logistic(z, y, factor, curvature, loss []float64) {
+	if level == AVX512 {
+		avx512.LogisticF64(z, y, factor, curvature, loss)
+		return
+	}
+	if level >= AVX2 {
+		avx2.LogisticF64(z, y, factor, curvature, loss)
+		return
+	}
+	ref.LogisticF64(z, y, factor, curvature, loss)
+}

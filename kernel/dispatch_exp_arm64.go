@@ -54,3 +54,11 @@ func log1pF64(x, y []float64) {
 	}
 	ref.Log1pF64(x, y)
 }
+
+func logistic(z, y, factor, curvature, loss []float64) {
+	if level == NEON {
+		neon.LogisticF64(z, y, factor, curvature, loss)
+		return
+	}
+	ref.LogisticF64(z, y, factor, curvature, loss)
+}

@@ -15,3 +15,7 @@ func sigmoidF64(x, y []float64) { ref.SigmoidF64(x, y) }
 func log1pF32(x, y []float32) { ref.Log1pF32(x, y) }
 
 func log1pF64(x, y []float64) { ref.Log1pF64(x, y) }
+
+func logistic(z, y, factor, curvature, loss []float64) {
+	ref.LogisticF64(z, y, factor, curvature, loss)
+}

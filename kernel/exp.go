@@ -35,6 +35,23 @@ func Log1p[T Float](x, y []T) {
 	log1pF64(f64(x), f64(y))
 }
 
+// Logistic makes of scores z and signs y, which are -1 or +1, what sums over a logistic loss are made of: the margins m = y z, which
+// take the place of z, and of log(1 + e^-m) the derivative by z, -y/(1 + e^m), in factor, the second one, e^m/(1 + e^m)^2, in
+// curvature, and the loss itself. They are accurate to a few ULP in both tails. All have the same length and don't overlap.
+func Logistic(z, y, factor, curvature, loss []float64) {
+	for _, s := range [][]float64{y, factor, curvature, loss} {
+		if len(s) != len(z) {
+			panic("kernel: slices of different lengths")
+		}
+	}
+	race.Write(z)
+	race.Read(y)
+	race.Write(factor)
+	race.Write(curvature)
+	race.Write(loss)
+	logistic(z, y, factor, curvature, loss)
+}
+
 // checkPair panics unless x and y have the same length, and notes that x is read and y written.
 func checkPair[T Float](x, y []T) {
 	if len(y) < len(x) {

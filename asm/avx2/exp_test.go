@@ -14,7 +14,7 @@ import (
 
 var (
 	expF32 = kerneltest.ExpSet[float32]{Exp: avx2.ExpF32, Sigmoid: avx2.SigmoidF32, Log1p: avx2.Log1pF32}
-	expF64 = kerneltest.ExpSet[float64]{Exp: avx2.ExpF64, Sigmoid: avx2.SigmoidF64, Log1p: avx2.Log1pF64}
+	expF64 = kerneltest.ExpSet[float64]{Exp: avx2.ExpF64, Sigmoid: avx2.SigmoidF64, Log1p: avx2.Log1pF64, Logistic: avx2.LogisticF64}
 )
 
 func TestExpF32(t *testing.T) {

@@ -7,34 +7,78 @@
 // func OuterF64(a []float64, b []float64, c []float64, rows int, square bool)
 // Requires: AVX, FMA3
 TEXT ·OuterF64(SB), NOSPLIT, $0-81
-	MOVQ  a_base+0(FP), AX
-	MOVQ  b_base+24(FP), BX
-	MOVQ  b_len+32(FP), SI
-	SHRQ  $0x05, SI
-	MOVQ  c_base+48(FP), DI
-	MOVQ  rows+72(FP), R8
+	MOVQ   a_base+0(FP), AX
+	MOVQ   b_base+24(FP), CX
+	MOVQ   b_len+32(FP), DX
+	SHRQ   $0x05, DX
+	MOVQ   c_base+48(FP), BX
+	MOVQ   rows+72(FP), SI
+	CMPQ   SI, $0x01
+	JNE    several1
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+k3:
+	VBROADCASTSD (AX), Y8
+	VFMADD231PD  (CX), Y8, Y0
+	VFMADD231PD  32(CX), Y8, Y1
+	VFMADD231PD  64(CX), Y8, Y2
+	VFMADD231PD  96(CX), Y8, Y3
+	VFMADD231PD  128(CX), Y8, Y4
+	VFMADD231PD  160(CX), Y8, Y5
+	VFMADD231PD  192(CX), Y8, Y6
+	VFMADD231PD  224(CX), Y8, Y7
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	DECQ         DX
+	JNZ          k3
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y1, Y1
+	VMOVUPD      Y1, 32(BX)
+	VADDPD       64(BX), Y2, Y2
+	VMOVUPD      Y2, 64(BX)
+	VADDPD       96(BX), Y3, Y3
+	VMOVUPD      Y3, 96(BX)
+	VADDPD       128(BX), Y4, Y4
+	VMOVUPD      Y4, 128(BX)
+	VADDPD       160(BX), Y5, Y5
+	VMOVUPD      Y5, 160(BX)
+	VADDPD       192(BX), Y6, Y6
+	VMOVUPD      Y6, 192(BX)
+	VADDPD       224(BX), Y7, Y7
+	VMOVUPD      Y7, 224(BX)
+	JMP          done2
+
+several1:
 	MOVQ  $0x00000020, R10
 	MOVQ  R10, R11
-	MOVB  square+80(FP), CL
-	TESTB CL, CL
-	JZ    wide2
+	MOVB  square+80(FP), DI
+	TESTB DI, DI
+	JZ    wide5
 	MOVQ  $0x00000100, R10
 	XORQ  R11, R11
 
-wide2:
-group1:
-	MOVQ BX, CX
-	MOVQ DI, DX
-	MOVQ R10, R9
+wide5:
+group4:
+	MOVQ CX, R8
+	MOVQ BX, R9
+	MOVQ R10, DI
 
-next3:
-	CMPQ R9, $0x60
-	JB   small4
-	JE   large6
-	CMPQ R9, $0x000000a0
-	JB   small4
+next6:
+	CMPQ DI, $0x60
+	JB   small7
+	JE   large9
+	CMPQ DI, $0x000000a0
+	JB   small7
 
-large6:
+large9:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -48,10 +92,10 @@ large6:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	MOVQ   AX, R12
-	MOVQ   CX, R13
-	MOVQ   SI, R14
+	MOVQ   R8, R13
+	MOVQ   DX, R14
 
-k7:
+k10:
 	VMOVUPD      (R13), Y12
 	VMOVUPD      32(R13), Y13
 	VMOVUPD      64(R13), Y14
@@ -74,38 +118,38 @@ k7:
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000100, R13
 	DECQ         R14
-	JNZ          k7
-	VADDPD       (DX), Y0, Y0
-	VMOVUPD      Y0, (DX)
-	VADDPD       32(DX), Y1, Y1
-	VMOVUPD      Y1, 32(DX)
-	VADDPD       64(DX), Y2, Y2
-	VMOVUPD      Y2, 64(DX)
-	VADDPD       256(DX), Y3, Y3
-	VMOVUPD      Y3, 256(DX)
-	VADDPD       288(DX), Y4, Y4
-	VMOVUPD      Y4, 288(DX)
-	VADDPD       320(DX), Y5, Y5
-	VMOVUPD      Y5, 320(DX)
-	VADDPD       512(DX), Y6, Y6
-	VMOVUPD      Y6, 512(DX)
-	VADDPD       544(DX), Y7, Y7
-	VMOVUPD      Y7, 544(DX)
-	VADDPD       576(DX), Y8, Y8
-	VMOVUPD      Y8, 576(DX)
-	VADDPD       768(DX), Y9, Y9
-	VMOVUPD      Y9, 768(DX)
-	VADDPD       800(DX), Y10, Y10
-	VMOVUPD      Y10, 800(DX)
-	VADDPD       832(DX), Y11, Y11
-	VMOVUPD      Y11, 832(DX)
-	ADDQ         $0x60, CX
-	ADDQ         $0x60, DX
-	SUBQ         $0x60, R9
-	JNZ          next3
-	JMP          done5
+	JNZ          k10
+	VADDPD       (R9), Y0, Y0
+	VMOVUPD      Y0, (R9)
+	VADDPD       32(R9), Y1, Y1
+	VMOVUPD      Y1, 32(R9)
+	VADDPD       64(R9), Y2, Y2
+	VMOVUPD      Y2, 64(R9)
+	VADDPD       256(R9), Y3, Y3
+	VMOVUPD      Y3, 256(R9)
+	VADDPD       288(R9), Y4, Y4
+	VMOVUPD      Y4, 288(R9)
+	VADDPD       320(R9), Y5, Y5
+	VMOVUPD      Y5, 320(R9)
+	VADDPD       512(R9), Y6, Y6
+	VMOVUPD      Y6, 512(R9)
+	VADDPD       544(R9), Y7, Y7
+	VMOVUPD      Y7, 544(R9)
+	VADDPD       576(R9), Y8, Y8
+	VMOVUPD      Y8, 576(R9)
+	VADDPD       768(R9), Y9, Y9
+	VMOVUPD      Y9, 768(R9)
+	VADDPD       800(R9), Y10, Y10
+	VMOVUPD      Y10, 800(R9)
+	VADDPD       832(R9), Y11, Y11
+	VMOVUPD      Y11, 832(R9)
+	ADDQ         $0x60, R8
+	ADDQ         $0x60, R9
+	SUBQ         $0x60, DI
+	JNZ          next6
+	JMP          done8
 
-small4:
+small7:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -115,10 +159,10 @@ small4:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	MOVQ   AX, R12
-	MOVQ   CX, R13
-	MOVQ   SI, R14
+	MOVQ   R8, R13
+	MOVQ   DX, R14
 
-k8:
+k11:
 	VMOVUPD      (R13), Y8
 	VMOVUPD      32(R13), Y9
 	VBROADCASTSD (R12), Y10
@@ -136,33 +180,35 @@ k8:
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000100, R13
 	DECQ         R14
-	JNZ          k8
-	VADDPD       (DX), Y0, Y0
-	VMOVUPD      Y0, (DX)
-	VADDPD       32(DX), Y1, Y1
-	VMOVUPD      Y1, 32(DX)
-	VADDPD       256(DX), Y2, Y2
-	VMOVUPD      Y2, 256(DX)
-	VADDPD       288(DX), Y3, Y3
-	VMOVUPD      Y3, 288(DX)
-	VADDPD       512(DX), Y4, Y4
-	VMOVUPD      Y4, 512(DX)
-	VADDPD       544(DX), Y5, Y5
-	VMOVUPD      Y5, 544(DX)
-	VADDPD       768(DX), Y6, Y6
-	VMOVUPD      Y6, 768(DX)
-	VADDPD       800(DX), Y7, Y7
-	VMOVUPD      Y7, 800(DX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, DX
-	SUBQ         $0x40, R9
-	JG           next3
+	JNZ          k11
+	VADDPD       (R9), Y0, Y0
+	VMOVUPD      Y0, (R9)
+	VADDPD       32(R9), Y1, Y1
+	VMOVUPD      Y1, 32(R9)
+	VADDPD       256(R9), Y2, Y2
+	VMOVUPD      Y2, 256(R9)
+	VADDPD       288(R9), Y3, Y3
+	VMOVUPD      Y3, 288(R9)
+	VADDPD       512(R9), Y4, Y4
+	VMOVUPD      Y4, 512(R9)
+	VADDPD       544(R9), Y5, Y5
+	VMOVUPD      Y5, 544(R9)
+	VADDPD       768(R9), Y6, Y6
+	VMOVUPD      Y6, 768(R9)
+	VADDPD       800(R9), Y7, Y7
+	VMOVUPD      Y7, 800(R9)
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, R9
+	SUBQ         $0x40, DI
+	JG           next6
 
-done5:
+done8:
 	ADDQ $0x20, AX
-	ADDQ $0x00000400, DI
+	ADDQ $0x00000400, BX
 	ADDQ R11, R10
-	SUBQ $0x04, R8
-	JG   group1
+	SUBQ $0x04, SI
+	JG   group4
+
+done2:
 	VZEROUPPER
 	RET

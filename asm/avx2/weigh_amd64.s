@@ -4,86 +4,128 @@
 
 #include "textflag.h"
 
-// func WeighF32(wide []float64, weighed []float64, x []float32, s []float64, stride int, cols int)
-// Requires: AVX, MMX+
-TEXT ·WeighF32(SB), NOSPLIT, $0-112
-	MOVQ  wide_base+0(FP), AX
-	MOVQ  weighed_base+24(FP), CX
-	MOVQ  x_base+48(FP), DX
-	MOVQ  s_base+72(FP), BX
-	MOVQ  s_len+80(FP), SI
-	MOVQ  stride+96(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  cols+104(FP), R8
-	MOVQ  DI, R9
-	SHLQ  $0x05, R9
-	TESTQ SI, SI
-	JZ    done3
+// func WeighF32(dst []float64, x []float32, s []float64, stride int, cols int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·WeighF32(SB), NOSPLIT, $0-88
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  s_base+48(FP), DX
+	MOVQ  s_len+56(FP), BX
+	MOVQ  stride+72(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  SI, R8
+	SHLQ  $0x05, R8
+	TESTQ BX, BX
+	JZ    done2
 
 row1:
-	PREFETCHT0   (DX)(R9*1)
-	PREFETCHT0   64(DX)(R9*1)
-	VBROADCASTSD (BX), Y0
-	XORQ         R10, R10
+	PREFETCHT0   (CX)(R8*1)
+	PREFETCHT0   64(CX)(R8*1)
+	VMOVSD       (DX), X0
+	VSQRTSD      X0, X0, X0
+	VBROADCASTSD X0, Y0
+	XORQ         R9, R9
+	MOVQ         DI, R10
+	SUBQ         $0x08, R10
+	JB           next4
 
-loop2:
-	VCVTPS2PD (DX)(R10*4), Y1
-	VMOVUPD   Y1, (AX)(R10*8)
+loop3:
+	VCVTPS2PD (CX)(R9*4), Y1
 	VMULPD    Y1, Y0, Y1
-	VMOVUPD   Y1, (CX)(R10*8)
-	ADDQ      $0x04, R10
-	CMPQ      R10, R8
-	JB        loop2
-	ADDQ      DI, DX
-	ADDQ      $0x00000100, AX
-	ADDQ      $0x00000100, CX
-	ADDQ      $0x08, BX
-	DECQ      SI
-	JNZ       row1
+	VMOVUPD   Y1, (AX)(R9*8)
+	VCVTPS2PD 16(CX)(R9*4), Y1
+	VMULPD    Y1, Y0, Y1
+	VMOVUPD   Y1, 32(AX)(R9*8)
+	ADDQ      $0x08, R9
+	SUBQ      $0x08, R10
+	JAE       loop3
 
-done3:
+next4:
+	ADDQ $0x08, R10
+	SUBQ $0x04, R10
+	JB   next6
+
+loop5:
+	VCVTPS2PD (CX)(R9*4), Y1
+	VMULPD    Y1, Y0, Y1
+	VMOVUPD   Y1, (AX)(R9*8)
+	ADDQ      $0x04, R9
+	SUBQ      $0x04, R10
+	JAE       loop5
+
+next6:
+	ADDQ $0x04, R10
+	ADDQ SI, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x08, DX
+	DECQ BX
+	JNZ  row1
+
+done2:
 	VZEROUPPER
 	RET
 
-// func WeighF64(wide []float64, weighed []float64, x []float64, s []float64, stride int, cols int)
-// Requires: AVX, MMX+
-TEXT ·WeighF64(SB), NOSPLIT, $0-112
-	MOVQ  wide_base+0(FP), AX
-	MOVQ  weighed_base+24(FP), CX
-	MOVQ  x_base+48(FP), DX
-	MOVQ  s_base+72(FP), BX
-	MOVQ  s_len+80(FP), SI
-	MOVQ  stride+96(FP), DI
-	SHLQ  $0x03, DI
-	MOVQ  cols+104(FP), R8
-	MOVQ  DI, R9
-	SHLQ  $0x05, R9
-	TESTQ SI, SI
-	JZ    done3
+// func WeighF64(dst []float64, x []float64, s []float64, stride int, cols int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·WeighF64(SB), NOSPLIT, $0-88
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  s_base+48(FP), DX
+	MOVQ  s_len+56(FP), BX
+	MOVQ  stride+72(FP), SI
+	SHLQ  $0x03, SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  SI, R8
+	SHLQ  $0x05, R8
+	TESTQ BX, BX
+	JZ    done2
 
 row1:
-	PREFETCHT0   (DX)(R9*1)
-	PREFETCHT0   64(DX)(R9*1)
-	PREFETCHT0   128(DX)(R9*1)
-	PREFETCHT0   192(DX)(R9*1)
-	VBROADCASTSD (BX), Y0
-	XORQ         R10, R10
+	PREFETCHT0   (CX)(R8*1)
+	PREFETCHT0   64(CX)(R8*1)
+	PREFETCHT0   128(CX)(R8*1)
+	PREFETCHT0   192(CX)(R8*1)
+	VMOVSD       (DX), X0
+	VSQRTSD      X0, X0, X0
+	VBROADCASTSD X0, Y0
+	XORQ         R9, R9
+	MOVQ         DI, R10
+	SUBQ         $0x08, R10
+	JB           next4
 
-loop2:
-	VMOVUPD (DX)(R10*8), Y1
-	VMOVUPD Y1, (AX)(R10*8)
+loop3:
+	VMOVUPD (CX)(R9*8), Y1
 	VMULPD  Y1, Y0, Y1
-	VMOVUPD Y1, (CX)(R10*8)
-	ADDQ    $0x04, R10
-	CMPQ    R10, R8
-	JB      loop2
-	ADDQ    DI, DX
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, CX
-	ADDQ    $0x08, BX
-	DECQ    SI
-	JNZ     row1
+	VMOVUPD Y1, (AX)(R9*8)
+	VMOVUPD 32(CX)(R9*8), Y1
+	VMULPD  Y1, Y0, Y1
+	VMOVUPD Y1, 32(AX)(R9*8)
+	ADDQ    $0x08, R9
+	SUBQ    $0x08, R10
+	JAE     loop3
 
-done3:
+next4:
+	ADDQ $0x08, R10
+	SUBQ $0x04, R10
+	JB   next6
+
+loop5:
+	VMOVUPD (CX)(R9*8), Y1
+	VMULPD  Y1, Y0, Y1
+	VMOVUPD Y1, (AX)(R9*8)
+	ADDQ    $0x04, R9
+	SUBQ    $0x04, R10
+	JAE     loop5
+
+next6:
+	ADDQ $0x04, R10
+	ADDQ SI, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x08, DX
+	DECQ BX
+	JNZ  row1
+
+done2:
 	VZEROUPPER
 	RET

@@ -11,7 +11,7 @@ import (
 
 var (
 	expF32 = kerneltest.ExpSet[float32]{Exp: avx512.ExpF32, Sigmoid: avx512.SigmoidF32, Log1p: avx512.Log1pF32}
-	expF64 = kerneltest.ExpSet[float64]{Exp: avx512.ExpF64, Sigmoid: avx512.SigmoidF64, Log1p: avx512.Log1pF64}
+	expF64 = kerneltest.ExpSet[float64]{Exp: avx512.ExpF64, Sigmoid: avx512.SigmoidF64, Log1p: avx512.Log1pF64, Logistic: avx512.LogisticF64}
 )
 
 func TestExpF32(t *testing.T) {

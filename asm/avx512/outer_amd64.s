@@ -7,29 +7,57 @@
 // func OuterF64(a []float64, b []float64, c []float64, rows int, square bool)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·OuterF64(SB), NOSPLIT, $0-81
-	MOVQ  a_base+0(FP), AX
-	MOVQ  b_base+24(FP), BX
-	MOVQ  b_len+32(FP), SI
-	SHRQ  $0x05, SI
-	MOVQ  c_base+48(FP), DI
-	MOVQ  rows+72(FP), R8
+	MOVQ   a_base+0(FP), AX
+	MOVQ   b_base+24(FP), CX
+	MOVQ   b_len+32(FP), DX
+	SHRQ   $0x05, DX
+	MOVQ   c_base+48(FP), BX
+	MOVQ   rows+72(FP), SI
+	CMPQ   SI, $0x01
+	JNE    several1
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+
+k3:
+	VBROADCASTSD (AX), Z4
+	VFMADD231PD  (CX), Z4, Z0
+	VFMADD231PD  64(CX), Z4, Z1
+	VFMADD231PD  128(CX), Z4, Z2
+	VFMADD231PD  192(CX), Z4, Z3
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	DECQ         DX
+	JNZ          k3
+	VADDPD       (BX), Z0, Z0
+	VMOVUPD      Z0, (BX)
+	VADDPD       64(BX), Z1, Z1
+	VMOVUPD      Z1, 64(BX)
+	VADDPD       128(BX), Z2, Z2
+	VMOVUPD      Z2, 128(BX)
+	VADDPD       192(BX), Z3, Z3
+	VMOVUPD      Z3, 192(BX)
+	JMP          done2
+
+several1:
 	MOVQ  $0x00000040, R10
 	MOVQ  R10, R11
-	MOVB  square+80(FP), CL
-	TESTB CL, CL
-	JZ    wide2
+	MOVB  square+80(FP), DI
+	TESTB DI, DI
+	JZ    wide5
 	MOVQ  $0x00000100, R10
 	XORQ  R11, R11
 
-wide2:
-group1:
-	MOVQ BX, CX
-	MOVQ DI, DX
-	MOVQ R10, R9
+wide5:
+group4:
+	MOVQ CX, R8
+	MOVQ BX, R9
+	MOVQ R10, DI
 
-next3:
-	CMPQ   R9, $0x00000080
-	JB     small4
+next6:
+	CMPQ   DI, $0x00000080
+	JB     small7
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -47,10 +75,10 @@ next3:
 	VXORPS Z14, Z14, Z14
 	VXORPS Z15, Z15, Z15
 	MOVQ   AX, R12
-	MOVQ   CX, R13
-	MOVQ   SI, R14
+	MOVQ   R8, R13
+	MOVQ   DX, R14
 
-k6:
+k9:
 	VMOVUPD      (R13), Z16
 	VMOVUPD      64(R13), Z17
 	VBROADCASTSD (R12), Z18
@@ -80,46 +108,46 @@ k6:
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000100, R13
 	DECQ         R14
-	JNZ          k6
-	VADDPD       (DX), Z0, Z0
-	VMOVUPD      Z0, (DX)
-	VADDPD       64(DX), Z1, Z1
-	VMOVUPD      Z1, 64(DX)
-	VADDPD       256(DX), Z2, Z2
-	VMOVUPD      Z2, 256(DX)
-	VADDPD       320(DX), Z3, Z3
-	VMOVUPD      Z3, 320(DX)
-	VADDPD       512(DX), Z4, Z4
-	VMOVUPD      Z4, 512(DX)
-	VADDPD       576(DX), Z5, Z5
-	VMOVUPD      Z5, 576(DX)
-	VADDPD       768(DX), Z6, Z6
-	VMOVUPD      Z6, 768(DX)
-	VADDPD       832(DX), Z7, Z7
-	VMOVUPD      Z7, 832(DX)
-	VADDPD       1024(DX), Z8, Z8
-	VMOVUPD      Z8, 1024(DX)
-	VADDPD       1088(DX), Z9, Z9
-	VMOVUPD      Z9, 1088(DX)
-	VADDPD       1280(DX), Z10, Z10
-	VMOVUPD      Z10, 1280(DX)
-	VADDPD       1344(DX), Z11, Z11
-	VMOVUPD      Z11, 1344(DX)
-	VADDPD       1536(DX), Z12, Z12
-	VMOVUPD      Z12, 1536(DX)
-	VADDPD       1600(DX), Z13, Z13
-	VMOVUPD      Z13, 1600(DX)
-	VADDPD       1792(DX), Z14, Z14
-	VMOVUPD      Z14, 1792(DX)
-	VADDPD       1856(DX), Z15, Z15
-	VMOVUPD      Z15, 1856(DX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000080, R9
-	JNZ          next3
-	JMP          done5
+	JNZ          k9
+	VADDPD       (R9), Z0, Z0
+	VMOVUPD      Z0, (R9)
+	VADDPD       64(R9), Z1, Z1
+	VMOVUPD      Z1, 64(R9)
+	VADDPD       256(R9), Z2, Z2
+	VMOVUPD      Z2, 256(R9)
+	VADDPD       320(R9), Z3, Z3
+	VMOVUPD      Z3, 320(R9)
+	VADDPD       512(R9), Z4, Z4
+	VMOVUPD      Z4, 512(R9)
+	VADDPD       576(R9), Z5, Z5
+	VMOVUPD      Z5, 576(R9)
+	VADDPD       768(R9), Z6, Z6
+	VMOVUPD      Z6, 768(R9)
+	VADDPD       832(R9), Z7, Z7
+	VMOVUPD      Z7, 832(R9)
+	VADDPD       1024(R9), Z8, Z8
+	VMOVUPD      Z8, 1024(R9)
+	VADDPD       1088(R9), Z9, Z9
+	VMOVUPD      Z9, 1088(R9)
+	VADDPD       1280(R9), Z10, Z10
+	VMOVUPD      Z10, 1280(R9)
+	VADDPD       1344(R9), Z11, Z11
+	VMOVUPD      Z11, 1344(R9)
+	VADDPD       1536(R9), Z12, Z12
+	VMOVUPD      Z12, 1536(R9)
+	VADDPD       1600(R9), Z13, Z13
+	VMOVUPD      Z13, 1600(R9)
+	VADDPD       1792(R9), Z14, Z14
+	VMOVUPD      Z14, 1792(R9)
+	VADDPD       1856(R9), Z15, Z15
+	VMOVUPD      Z15, 1856(R9)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x00000080, R9
+	SUBQ         $0x00000080, DI
+	JNZ          next6
+	JMP          done8
 
-small4:
+small7:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -129,10 +157,10 @@ small4:
 	VXORPS Z6, Z6, Z6
 	VXORPS Z7, Z7, Z7
 	MOVQ   AX, R12
-	MOVQ   CX, R13
-	MOVQ   SI, R14
+	MOVQ   R8, R13
+	MOVQ   DX, R14
 
-k7:
+k10:
 	VMOVUPD      (R13), Z8
 	VBROADCASTSD (R12), Z9
 	VFMADD231PD  Z8, Z9, Z0
@@ -153,33 +181,35 @@ k7:
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000100, R13
 	DECQ         R14
-	JNZ          k7
-	VADDPD       (DX), Z0, Z0
-	VMOVUPD      Z0, (DX)
-	VADDPD       256(DX), Z1, Z1
-	VMOVUPD      Z1, 256(DX)
-	VADDPD       512(DX), Z2, Z2
-	VMOVUPD      Z2, 512(DX)
-	VADDPD       768(DX), Z3, Z3
-	VMOVUPD      Z3, 768(DX)
-	VADDPD       1024(DX), Z4, Z4
-	VMOVUPD      Z4, 1024(DX)
-	VADDPD       1280(DX), Z5, Z5
-	VMOVUPD      Z5, 1280(DX)
-	VADDPD       1536(DX), Z6, Z6
-	VMOVUPD      Z6, 1536(DX)
-	VADDPD       1792(DX), Z7, Z7
-	VMOVUPD      Z7, 1792(DX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, DX
-	SUBQ         $0x40, R9
-	JG           next3
+	JNZ          k10
+	VADDPD       (R9), Z0, Z0
+	VMOVUPD      Z0, (R9)
+	VADDPD       256(R9), Z1, Z1
+	VMOVUPD      Z1, 256(R9)
+	VADDPD       512(R9), Z2, Z2
+	VMOVUPD      Z2, 512(R9)
+	VADDPD       768(R9), Z3, Z3
+	VMOVUPD      Z3, 768(R9)
+	VADDPD       1024(R9), Z4, Z4
+	VMOVUPD      Z4, 1024(R9)
+	VADDPD       1280(R9), Z5, Z5
+	VMOVUPD      Z5, 1280(R9)
+	VADDPD       1536(R9), Z6, Z6
+	VMOVUPD      Z6, 1536(R9)
+	VADDPD       1792(R9), Z7, Z7
+	VMOVUPD      Z7, 1792(R9)
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, R9
+	SUBQ         $0x40, DI
+	JG           next6
 
-done5:
+done8:
 	ADDQ $0x40, AX
-	ADDQ $0x00000800, DI
+	ADDQ $0x00000800, BX
 	ADDQ R11, R10
-	SUBQ $0x08, R8
-	JG   group1
+	SUBQ $0x08, SI
+	JG   group4
+
+done2:
 	VZEROUPPER
 	RET

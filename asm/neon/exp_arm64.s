@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func ExpF32(x []float32, y []float32)
-TEXT ·ExpF32(SB), $72-48
+TEXT ·ExpF32(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -169,15 +169,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F4
@@ -322,17 +323,17 @@ move4:
 	WORD    $0x6e2adcea // fmul v10.4s, v7.4s, v10.4s
 	WORD    $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
 	WORD    $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
-	FSTPQ   (F20, F10), (R4)
-	FSTPQ   (F18, F19), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F20, F10), (R5)
+	FSTPQ   (F18, F19), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET
@@ -396,7 +397,7 @@ DATA constantsF32<>+220(SB)/4, $0x4b40007f
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $224
 
 // func ExpF64(x []float64, y []float64)
-TEXT ·ExpF64(SB), $72-48
+TEXT ·ExpF64(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -592,15 +593,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F4
@@ -777,17 +779,17 @@ move4:
 	WORD    $0x6e7adcfa // fmul v26.2d, v7.2d, v26.2d
 	WORD    $0x6e72dd12 // fmul v18.2d, v8.2d, v18.2d
 	WORD    $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
-	FSTPQ   (F20, F26), (R4)
-	FSTPQ   (F18, F19), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F20, F26), (R5)
+	FSTPQ   (F18, F19), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET

@@ -11,7 +11,7 @@ import (
 
 var (
 	expF32 = kerneltest.ExpSet[float32]{Exp: neon.ExpF32, Sigmoid: neon.SigmoidF32, Log1p: neon.Log1pF32}
-	expF64 = kerneltest.ExpSet[float64]{Exp: neon.ExpF64, Sigmoid: neon.SigmoidF64, Log1p: neon.Log1pF64}
+	expF64 = kerneltest.ExpSet[float64]{Exp: neon.ExpF64, Sigmoid: neon.SigmoidF64, Log1p: neon.Log1pF64, Logistic: neon.LogisticF64}
 )
 
 func TestExpF32(t *testing.T) {

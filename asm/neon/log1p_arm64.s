@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func Log1pF32(x []float32, y []float32)
-TEXT ·Log1pF32(SB), $72-48
+TEXT ·Log1pF32(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -208,15 +208,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F8
@@ -400,17 +401,17 @@ move4:
 	VBSL    V6.B16, V1.B16, V16.B16
 	VBSL    V7.B16, V1.B16, V25.B16
 	VBSL    V17.B16, V1.B16, V26.B16
-	FSTPQ   (F4, F16), (R4)
-	FSTPQ   (F25, F26), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F4, F16), (R5)
+	FSTPQ   (F25, F26), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET
@@ -494,7 +495,7 @@ DATA constantsF32<>+300(SB)/4, $0x7fc00000
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $304
 
 // func Log1pF64(x []float64, y []float64)
-TEXT ·Log1pF64(SB), $72-48
+TEXT ·Log1pF64(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -729,15 +730,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F8
@@ -953,17 +955,17 @@ move4:
 	VBSL    V19.B16, V5.B16, V16.B16
 	VBSL    V20.B16, V5.B16, V25.B16
 	VBSL    V31.B16, V5.B16, V26.B16
-	FSTPQ   (F17, F16), (R4)
-	FSTPQ   (F25, F26), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F17, F16), (R5)
+	FSTPQ   (F25, F26), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET

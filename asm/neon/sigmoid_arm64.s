@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func SigmoidF32(x []float32, y []float32)
-TEXT ·SigmoidF32(SB), $72-48
+TEXT ·SigmoidF32(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -189,15 +189,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F4
@@ -362,17 +363,17 @@ move4:
 	WORD    $0x6e2aff0a // fdiv v10.4s, v24.4s, v10.4s
 	WORD    $0x6e32ff32 // fdiv v18.4s, v25.4s, v18.4s
 	WORD    $0x6e33ffd3 // fdiv v19.4s, v30.4s, v19.4s
-	FSTPQ   (F20, F10), (R4)
-	FSTPQ   (F18, F19), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F20, F10), (R5)
+	FSTPQ   (F18, F19), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVS.P 4(R5), F0
-	FMOVS.P F0, 4(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVS.P 4(R6), F0
+	FMOVS.P F0, 4(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET
@@ -436,7 +437,7 @@ DATA constantsF32<>+220(SB)/4, $0x4b40007f
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $224
 
 // func SigmoidF64(x []float64, y []float64)
-TEXT ·SigmoidF64(SB), $72-48
+TEXT ·SigmoidF64(SB), $136-48
 	MOVD    x_base+0(FP), R0
 	MOVD    x_len+8(FP), R1
 	MOVD    y_base+24(FP), R2
@@ -652,15 +653,16 @@ loop1:
 rest2:
 	CBZ     R1, done3
 	ADD     $16, RSP, R4
-	MOVD    R0, R5
-	MOVD    R4, R6
-	MOVD    R1, R7
+	ADD     $80, RSP, R5
+	MOVD    R0, R6
+	MOVD    R4, R7
+	MOVD    R1, R8
 
 move4:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move4
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move4
 	FLDPQ   (R4), (F0, F1)
 	FLDPQ   32(R4), (F2, F3)
 	FMOVQ   (R3), F4
@@ -857,17 +859,17 @@ move4:
 	WORD    $0x6e7aff1a // fdiv v26.2d, v24.2d, v26.2d
 	WORD    $0x6e72ff32 // fdiv v18.2d, v25.2d, v18.2d
 	WORD    $0x6e73fd53 // fdiv v19.2d, v10.2d, v19.2d
-	FSTPQ   (F20, F26), (R4)
-	FSTPQ   (F18, F19), 32(R4)
-	MOVD    R4, R5
-	MOVD    R2, R6
-	MOVD    R1, R7
+	FSTPQ   (F20, F26), (R5)
+	FSTPQ   (F18, F19), 32(R5)
+	MOVD    R5, R6
+	MOVD    R2, R7
+	MOVD    R1, R8
 
 move5:
-	FMOVD.P 8(R5), F0
-	FMOVD.P F0, 8(R6)
-	SUB     $1, R7
-	CBNZ    R7, move5
+	FMOVD.P 8(R6), F0
+	FMOVD.P F0, 8(R7)
+	SUB     $1, R8
+	CBNZ    R8, move5
 
 done3:
 	RET

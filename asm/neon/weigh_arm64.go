@@ -4,12 +4,12 @@
 
 package neon
 
-// WeighF32 widens rows, and multiplies them by weights. See package asm.
+// WeighF32 widens rows, and multiplies them by the square roots of weights. See package asm.
 //
 //go:noescape
-func WeighF32(wide []float64, weighed []float64, x []float32, s []float64, stride int, cols int)
+func WeighF32(dst []float64, x []float32, s []float64, stride int, cols int)
 
-// WeighF64 widens rows, and multiplies them by weights. See package asm.
+// WeighF64 widens rows, and multiplies them by the square roots of weights. See package asm.
 //
 //go:noescape
-func WeighF64(wide []float64, weighed []float64, x []float64, s []float64, stride int, cols int)
+func WeighF64(dst []float64, x []float64, s []float64, stride int, cols int)

@@ -4,81 +4,73 @@
 
 #include "textflag.h"
 
-// func WeighF32(wide []float64, weighed []float64, x []float32, s []float64, stride int, cols int)
-TEXT ·WeighF32(SB), NOSPLIT, $0-112
-	MOVD    wide_base+0(FP), R0
-	MOVD    weighed_base+24(FP), R1
-	MOVD    x_base+48(FP), R2
-	MOVD    s_base+72(FP), R3
-	MOVD    s_len+80(FP), R4
-	MOVD    stride+96(FP), R5
-	LSL     $2, R5
-	MOVD    cols+104(FP), R6
-	CBZ     R4, done3
+// func WeighF32(dst []float64, x []float32, s []float64, stride int, cols int)
+TEXT ·WeighF32(SB), NOSPLIT, $0-88
+	MOVD    dst_base+0(FP), R0
+	MOVD    x_base+24(FP), R1
+	MOVD    s_base+48(FP), R2
+	MOVD    s_len+56(FP), R3
+	MOVD    stride+72(FP), R4
+	LSL     $2, R4
+	MOVD    cols+80(FP), R5
+	CBZ     R3, done3
 
 row1:
-	VLD1R.P 8(R3), [V1.D2]
-	MOVD    R2, R7
-	MOVD    R0, R8
-	MOVD    R1, R9
-	MOVD    R6, R10
+	VLD1R.P 8(R2), [V1.D2]
+	WORD    $0x6ee1f821 // fsqrt v1.2d, v1.2d
+	MOVD    R1, R6
+	MOVD    R0, R7
+	MOVD    R5, R8
 
 loop2:
-	FMOVQ   (R7), F0
+	FMOVQ   (R6), F0
 	WORD    $0x0e617802 // fcvtl v2.2d, v0.2s
 	WORD    $0x4e617803 // fcvtl2 v3.2d, v0.4s
-	FSTPQ   (F2, F3), (R8)
 	WORD    $0x6e62dc22 // fmul v2.2d, v1.2d, v2.2d
 	WORD    $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
-	FSTPQ   (F2, F3), (R9)
-	ADD     $16, R7
-	ADD     $32, R8
-	ADD     $32, R9
-	SUBS    $4, R10
+	FSTPQ   (F2, F3), (R7)
+	ADD     $16, R6
+	ADD     $32, R7
+	SUBS    $4, R8
 	BNE     loop2
-	ADD     R5, R2
+	ADD     R4, R1
 	ADD     $256, R0
-	ADD     $256, R1
-	SUBS    $1, R4
+	SUBS    $1, R3
 	BNE     row1
 
 done3:
 	RET
 
-// func WeighF64(wide []float64, weighed []float64, x []float64, s []float64, stride int, cols int)
-TEXT ·WeighF64(SB), NOSPLIT, $0-112
-	MOVD    wide_base+0(FP), R0
-	MOVD    weighed_base+24(FP), R1
-	MOVD    x_base+48(FP), R2
-	MOVD    s_base+72(FP), R3
-	MOVD    s_len+80(FP), R4
-	MOVD    stride+96(FP), R5
-	LSL     $3, R5
-	MOVD    cols+104(FP), R6
-	CBZ     R4, done3
+// func WeighF64(dst []float64, x []float64, s []float64, stride int, cols int)
+TEXT ·WeighF64(SB), NOSPLIT, $0-88
+	MOVD    dst_base+0(FP), R0
+	MOVD    x_base+24(FP), R1
+	MOVD    s_base+48(FP), R2
+	MOVD    s_len+56(FP), R3
+	MOVD    stride+72(FP), R4
+	LSL     $3, R4
+	MOVD    cols+80(FP), R5
+	CBZ     R3, done3
 
 row1:
-	VLD1R.P 8(R3), [V1.D2]
-	MOVD    R2, R7
-	MOVD    R0, R8
-	MOVD    R1, R9
-	MOVD    R6, R10
+	VLD1R.P 8(R2), [V1.D2]
+	WORD    $0x6ee1f821 // fsqrt v1.2d, v1.2d
+	MOVD    R1, R6
+	MOVD    R0, R7
+	MOVD    R5, R8
 
 loop2:
-	FLDPQ   (R7), (F2, F3)
-	FSTPQ   (F2, F3), (R8)
+	FLDPQ   (R6), (F2, F3)
 	WORD    $0x6e62dc22 // fmul v2.2d, v1.2d, v2.2d
 	WORD    $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
-	FSTPQ   (F2, F3), (R9)
+	FSTPQ   (F2, F3), (R7)
+	ADD     $32, R6
 	ADD     $32, R7
-	ADD     $32, R8
-	ADD     $32, R9
-	SUBS    $4, R10
+	SUBS    $4, R8
 	BNE     loop2
-	ADD     R5, R2
+	ADD     R4, R1
 	ADD     $256, R0
-	ADD     $256, R1
-	SUBS    $1, R4
+	SUBS    $1, R3
 	BNE     row1
 
 done3:

@@ -170,6 +170,23 @@ func log1p[T float](x, y []T) {
 	}
 }
 
+// LogisticF64 has no twin for float32: what is summed over rows is float64.
+func LogisticF64(z, y, factor, curvature, loss []float64) {
+	f := formatOf[float64]()
+	for i, label := range y {
+		m := label * z[i]
+		e := expOf(f, -math.Abs(m))
+		r := 1 / (1 + e)
+		t := e * r
+		wrong := t
+		if m < 0 {
+			wrong = r
+		}
+		z[i], factor[i], curvature[i] = m, -float64(wrong*label), t*r
+		loss[i] = log1pOf(f, e) + max(0, -m)
+	}
+}
+
 func ExpF32(x, y []float32) { exp(x, y) }
 
 func ExpF64(x, y []float64) { exp(x, y) }

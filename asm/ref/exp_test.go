@@ -197,6 +197,46 @@ func TestElementaryF64(t *testing.T) {
 	}
 }
 
+// TestLogistic holds its results, for either sign of y, against the oracles of what they are made of. In the loss, the exponential
+// is rounded first.
+func TestLogistic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	ulps := func(got float64, exact *big.Float) float64 {
+		exponent := exact.MantExp(nil) - 1
+		diff := bigNew().Sub(bigOf(got), exact)
+		err, _ := diff.SetMantExp(diff, 52-max(exponent, -1022)).Float64()
+		return math.Abs(err)
+	}
+	for range 5000 {
+		m, y := drawSigmoid(rng), float64(2*rng.IntN(2)-1)
+		z, factor, curvature, loss := []float64{y * m}, []float64{7}, []float64{7}, []float64{7}
+		LogisticF64(z, []float64{y}, factor, curvature, loss)
+		wrong, tail := bigSigmoid(-m), bigSigmoid(-math.Abs(m))
+		e, _ := bigExp(-math.Abs(m)).Float64()
+		exact := bigNew().Add(bigLog1p(e), bigOf(max(0, -m)))
+		for _, c := range []struct {
+			name  string
+			got   float64
+			exact *big.Float
+			bound float64
+		}{
+			{"factor", -y * factor[0], wrong, 3},
+			{"curvature", curvature[0], bigNew().Mul(tail, bigSigmoid(math.Abs(m))), 4},
+			{"loss", loss[0], exact, 3},
+		} {
+			if c.exact.Sign() == 0 && c.got == 0 {
+				continue
+			}
+			if err := ulps(c.got, c.exact); !(err <= c.bound) {
+				t.Errorf("margin %x, label %v: %s is %v, %v ULP from the exact one", m, y, c.name, c.got, err)
+			}
+		}
+		if z[0] != m {
+			t.Errorf("margin %v, want %v", z[0], m)
+		}
+	}
+}
+
 // TestElementaryF32 holds the functions against those of float64, whose errors don't count here: on every float32 if long
 // tests are wanted, else on short stretches all over the range.
 func TestElementaryF32(t *testing.T) {

@@ -82,10 +82,10 @@ func TileF32(a, b, c []float32, ldc, grow int, add bool) { tile(a, b, c, ldc, gr
 
 func TileF64(a, b, c []float64, ldc, grow int, add bool) { tile(a, b, c, ldc, grow, add) }
 
-func WeighF32(wide, weighed []float64, x []float32, s []float64, stride, cols int) {
-	weigh(wide, weighed, x, s, stride, cols)
+func WeighF32(dst []float64, x []float32, s []float64, stride, cols int) {
+	weigh(dst, x, s, stride, cols)
 }
 
-func WeighF64(wide, weighed []float64, x []float64, s []float64, stride, cols int) {
-	weigh(wide, weighed, x, s, stride, cols)
+func WeighF64(dst []float64, x []float64, s []float64, stride, cols int) {
+	weigh(dst, x, s, stride, cols)
 }

@@ -244,11 +244,11 @@ func tile[T float](a, b, c []T, ldc, grow int, add bool) {
 // OuterCols is how many columns a row has that Weigh writes and OuterF64 reads.
 const OuterCols = 32
 
-func weigh[T float](wide, weighed []float64, x []T, s []float64, stride, cols int) {
+func weigh[T float](dst []float64, x []T, s []float64, stride, cols int) {
 	for r, weight := range s {
+		root := math.Sqrt(weight)
 		for c, v := range x[r*stride:][:cols] {
-			wide[r*OuterCols+c] = float64(v)
-			weighed[r*OuterCols+c] = weight * float64(v)
+			dst[r*OuterCols+c] = root * float64(v)
 		}
 	}
 }

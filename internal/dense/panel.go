@@ -29,7 +29,7 @@ const (
 type Panel[T kernel.Float] struct {
 	cols, rows   int
 	sums         int
-	wide, spare  []float64
+	wide         []float64
 	ones, scores []float64
 	factors      []float64
 	dense        [][]float64           // for each PanelCols sums, a block for each block of columns, of which the first rows count
@@ -59,11 +59,11 @@ func (p *Panel[T]) Load(rows *block.Block[T]) {
 		return
 	}
 	if p.wide == nil {
-		p.wide, p.spare = block.Alloc[float64](Pad(p.cols)*PanelRows), block.Alloc[float64](panelSize)
+		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
 	for first := 0; first < p.cols; first += cols {
 		n := min(cols, (p.cols-first+3)/4*4)
-		kernel.Weigh(p.wide[first*PanelRows:][:panelSize], p.spare, rows.X[first:], p.ones[:p.rows], rows.Stride, n)
+		kernel.Weigh(p.wide[first*PanelRows:][:panelSize], rows.X[first:], p.ones[:p.rows], rows.Stride, n)
 	}
 }
 
@@ -127,6 +127,9 @@ func (p *Panel[T]) Add() {
 	}
 	for g, sums := range p.dense {
 		factors, rows := p.factors[g*panelSize:][:p.rows*cols], min(cols, (p.sums-g*cols+3)/4*4)
+		if p.sums == 1 {
+			rows = 1
+		}
 		for j := range len(sums) / blockSize {
 			kernel.Outer(factors, p.wide[j*panelSize:][:p.rows*cols], sums[j*blockSize:][:blockSize], rows, true)
 		}

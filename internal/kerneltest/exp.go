@@ -17,12 +17,13 @@ import (
 // An ExpSet is the elementary functions for one element type.
 type ExpSet[T kernel.Float] struct {
 	Exp, Sigmoid, Log1p func(x, y []T)
+	Logistic            func(z, y, factor, curvature, loss []float64) // of the set for float64 alone
 }
 
 // ExpF32 and ExpF64 are the pure-Go twins.
 var (
 	ExpF32 = ExpSet[float32]{Exp: ref.ExpF32, Sigmoid: ref.SigmoidF32, Log1p: ref.Log1pF32}
-	ExpF64 = ExpSet[float64]{Exp: ref.ExpF64, Sigmoid: ref.SigmoidF64, Log1p: ref.Log1pF64}
+	ExpF64 = ExpSet[float64]{Exp: ref.ExpF64, Sigmoid: ref.SigmoidF64, Log1p: ref.Log1pF64, Logistic: ref.LogisticF64}
 )
 
 // RunExp compares every function of got with its twin in want.
@@ -31,6 +32,9 @@ func RunExp[T kernel.Float](t *testing.T, got, want ExpSet[T]) {
 	t.Run("Exp", func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) })
 	t.Run("Sigmoid", func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) })
 	t.Run("Log1p", func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) })
+	if got.Logistic != nil {
+		t.Run("Logistic", func(t *testing.T) { h.logistic(t, got.Logistic, want.Logistic) })
+	}
 }
 
 // arguments are what exponentials and logarithms meet: numbers of all sizes, with those of the other tests.
@@ -90,6 +94,34 @@ func (h *harness[T]) elementwise(t *testing.T, got, want func(x, y []T)) {
 		got(x, out)
 		want(x, expected)
 		h.applied(t, f.name, x, out, expected)
+	}
+}
+
+func (h *harness[T]) logistic(t *testing.T, got, want func(z, y, factor, curvature, loss []float64)) {
+	for _, f := range h.arguments() {
+		for n := 0; n <= 40; n++ {
+			z, y := h.doubles(n, f), make([]float64, n)
+			for i := range y {
+				y[i] = float64(2*h.rng.IntN(2) - 1)
+			}
+			var expected, out [5][]float64
+			for i := range expected {
+				expected[i] = make([]float64, n)
+			}
+			copy(expected[0], z)
+			copy(expected[1], y)
+			want(expected[0], expected[1], expected[2], expected[3], expected[4])
+			for _, p := range h.places()[:4] {
+				for i := range out {
+					out[i] = guard.Put(h.buffers[i], p, [][]float64{z, y, y, y, y}[i])
+				}
+				got(out[0], out[1], out[2], out[3], out[4])
+				for i, what := range []string{"margin", "sign", "factor", "curvature", "loss"} {
+					equal64(t, fmt.Sprintf("%s n=%d %+v: %s of %v", f.name, n, p, what, z), out[i], expected[i])
+				}
+				h.intact(t, fmt.Sprintf("%s n=%d %+v", f.name, n, p))
+			}
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type scratch[T kernel.Float] struct {
 	panel  *dense.Panel[T]
 	scores []float64 // of each vector
 	s      [block.RunRows]float64
+
+	ones, y, factors, losses [dense.PanelRows]float64 // of the rows of a panel
 }
 
 func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *problem[T] {
@@ -37,7 +39,11 @@ func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *p
 	}
 	p := &problem[T]{src: src, cols: cols, stride: dense.Pad(cols), vectors: vectors, l2: l2, workers: workers}
 	p.scratch.New = func() any {
-		return &scratch[T]{panel: dense.NewPanel[T](cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
+		c := &scratch[T]{panel: dense.NewPanel[T](cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
+		for i := range c.ones {
+			c.ones[i] = 1
+		}
+		return c
 	}
 	return p
 }
@@ -138,7 +144,7 @@ func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, 
 		c.panel.Scores(w[k*p.stride:][:p.stride], c.scores[k*dense.PanelRows:][:n])
 	}
 	if p.vectors == 1 {
-		logistic(c.scores[:n], rows.Y, rows.W, s, c.panel.Factors(), r)
+		c.logistic(rows, c.scores[:n], s, r)
 	} else {
 		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), r)
 	}
@@ -152,39 +158,42 @@ func (p *problem[T]) take(c *scratch[T], g []float64) {
 	}
 }
 
-// logistic adds up the losses of rows of two classes, and sets their factors in the gradient and in the Hessian. With the margin
-// m = y (w.x) and t = 1/(1 + e^|m|), a row's loss is max(0, -m) - log(1-t), its factor -y t or, if m < 0, -y (1-t), and that in the
-// Hessian t(1-t), each times its weight.
-func logistic[T kernel.Float](margins []float64, y []T, weights, hessian, factors []float64, r *sums) {
-	var tail, logs [dense.PanelRows]float64
-	n := len(y)
-	for i, y := range y {
-		margins[i] *= float64(y)
-		tail[i] = -math.Abs(margins[i])
+// logistic adds up the losses of rows of two classes with such scores, and sets their factors in the gradient and, in s, in the
+// Hessian, each times its weight.
+func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums) {
+	n := len(scores)
+	for i, y := range rows.Y {
+		c.y[i] = float64(y)
 	}
-	kernel.Sigmoid(tail[:n], tail[:n])
-	for i, t := range tail[:n] {
-		logs[i] = -t
+	kernel.Logistic(scores, c.y[:n], c.factors[:n], s, c.losses[:n])
+	weights := c.ones[:n]
+	if rows.W != nil {
+		weights = rows.W
+		c.weigh(weights, scores, s)
 	}
-	kernel.Log1p(logs[:n], logs[:n])
-	for i, t := range tail[:len(hessian)] {
-		m, weight := margins[i], 1.0
-		if weights != nil {
-			if weight = weights[i]; weight == 0 {
-				hessian[i], factors[i*dense.PanelCols] = 0, 0
-				continue
-			}
-		}
-		size := math.Abs(m)
-		if size > r.largest {
+	r.loss += kernel.Dot(c.losses[:n], weights)
+	for _, m := range scores {
+		if size := math.Abs(m); size > r.largest {
 			r.largest = size
 		}
 		if m < r.margin {
 			r.margin = m
 		}
-		hessian[i] = float64(weight * float64(t*(1-t)))
-		r.loss += float64(weight * ((size-m)/2 - logs[i]))
-		wrong := 0.5 - math.Copysign(0.5, m) // 1 if m < 0, without a branch that is hard to foresee
-		factors[i*dense.PanelCols] = -float64(y[i]) * weight * (t + float64(wrong*(1-2*t)))
+	}
+	factors := c.panel.Factors()
+	for i, f := range c.factors[:n] {
+		factors[i*dense.PanelCols] = f
+	}
+}
+
+// weigh multiplies the factors of rows by their weights. Of a row that weighs 0 nothing counts, whatever its margin.
+func (c *scratch[T]) weigh(weights, margins, s []float64) {
+	for i, weight := range weights {
+		if weight == 0 {
+			margins[i], s[i], c.factors[i], c.losses[i] = math.NaN(), 0, 0, 0
+			continue
+		}
+		s[i] *= weight
+		c.factors[i] *= weight
 	}
 }

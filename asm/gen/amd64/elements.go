@@ -16,7 +16,7 @@ const group = 2
 type elements struct {
 	*Writer
 	per       int           // elements of a vector
-	x, n      reg.GPVirtual // where they lie; in the tail n is mask's
+	x, n      reg.GPVirtual // where they lie, and how many are left; in the tail n is mask's
 	tail      bool
 	prefixes  operand.Mem    // AVX2's vector at element group*per-n selects the first n of a group
 	constants operand.Mem    // each in all lanes of a vector
@@ -29,40 +29,46 @@ type lanes []reg.VecVirtual
 // elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
 // the rest with masks. apply loads a group of x and returns that of y; y may be x.
 func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
+	e := w.elements()
+	w.begin(name, "func(x, y []T)", doc)
+	e.x, e.n = w.slice("x")
+	y := w.GP64()
+	w.Load(w.Param("y").Base(), y)
+	e.each([]reg.GPVirtual{e.x, y}, func() { e.store(apply(e), y) })
+	w.end()
+}
+
+func (w *Writer) elements() *elements {
 	e := &elements{Writer: w, per: w.ISA.Bytes / w.Size, offsets: map[uint64]int{}}
 	if !e.wide() {
 		e.prefixes = e.selections()
 	}
 	e.constants = w.StaticGlobal("constants" + w.Suffix)
 	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	return e
+}
 
-	w.begin(name, "func(x, y []T)", doc)
-	e.x, e.n = w.slice("x")
-	y := w.GP64()
-	w.Load(w.Param("y").Base(), y)
-	loop, tail, done := w.label("loop"), w.label("tail"), w.label("done")
-	w.CMPQ(e.n, imm(group*e.per))
-	w.JB(ref(tail))
-	w.Label(loop)
-	for i, v := range apply(e) {
-		w.movp(v, e.vec(y, i))
+// each writes the loop over whole groups, then the rest; bases go forward by a group.
+func (e *elements) each(bases []reg.GPVirtual, body func()) {
+	loop, tail, done := e.label("loop"), e.label("tail"), e.label("done")
+	e.CMPQ(e.n, imm(group*e.per))
+	e.JB(ref(tail))
+	e.Label(loop)
+	body()
+	for _, b := range bases {
+		e.ADDQ(imm(group*e.ISA.Bytes), b)
 	}
-	w.ADDQ(imm(group*w.ISA.Bytes), e.x)
-	w.ADDQ(imm(group*w.ISA.Bytes), y)
-	w.SUBQ(imm(group*e.per), e.n)
-	w.CMPQ(e.n, imm(group*e.per))
-	w.JAE(ref(loop))
+	e.SUBQ(imm(group*e.per), e.n)
+	e.CMPQ(e.n, imm(group*e.per))
+	e.JAE(ref(loop))
 
-	w.Label(tail)
-	w.TESTQ(e.n, e.n)
-	w.JZ(ref(done))
+	e.Label(tail)
+	e.TESTQ(e.n, e.n)
+	e.JZ(ref(done))
 	e.tail = true
 	e.countMask()
-	for i, v := range apply(e) {
-		e.maskStore(v, e.mask(i), e.vec(y, i))
-	}
-	w.Label(done)
-	w.end()
+	body()
+	e.Label(done)
 }
 
 // wide tells whether vectors are those of AVX-512, whose masks are registers of their own.
@@ -74,19 +80,32 @@ func (e *elements) new() lanes { return e.full(group) }
 func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, i*e.ISA.Bytes) }
 
 // load loads x, zeros beyond its end.
-func (e *elements) load() lanes {
+func (e *elements) load() lanes { return e.loadFrom(e.x) }
+
+func (e *elements) loadFrom(base reg.Register) lanes {
 	x := e.new()
 	for i, v := range x {
 		switch {
 		case !e.tail:
-			e.movp(e.vec(e.x, i), v)
+			e.movp(e.vec(base, i), v)
 		case e.wide():
-			e.pick3(e.VMOVUPS_Z, e.VMOVUPD_Z)(e.vec(e.x, i), e.mask(i), v)
+			e.pick3(e.VMOVUPS_Z, e.VMOVUPD_Z)(e.vec(base, i), e.mask(i), v)
 		default:
-			e.maskLoad(e.vec(e.x, i), e.mask(i), v)
+			e.maskLoad(e.vec(base, i), e.mask(i), v)
 		}
 	}
 	return x
+}
+
+// store writes v to base, nothing beyond its end.
+func (e *elements) store(v lanes, base reg.Register) {
+	for i, r := range v {
+		if e.tail {
+			e.maskStore(r, e.mask(i), e.vec(base, i))
+		} else {
+			e.movp(r, e.vec(base, i))
+		}
+	}
 }
 
 // maskStore stores the lanes of src that mask selects, and doesn't touch the others' memory.

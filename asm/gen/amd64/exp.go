@@ -3,6 +3,8 @@ package amd64
 import (
 	"math"
 
+	"github.com/mmcloughlin/avo/reg"
+
 	"halfspace/asm/gen/elementary"
 )
 
@@ -70,6 +72,40 @@ func (w *Writer) log1p() {
 	w.elementwise("Log1p", "sets y[i] to log(1 + x[i]).", func(e *elements) lanes {
 		return e.log1pSpecials(e.log1p(f, e.load()), e.load())
 	})
+}
+
+// logistic stores what it doesn't need at once, and loads it again, since exp and log1p need all registers.
+func (w *Writer) logistic() {
+	if w.Size == 4 {
+		return // what is summed over rows is float64
+	}
+	f, e := w.formatOf(), w.elements()
+	w.begin("Logistic", "func(z, y, factor, curvature, loss []float64)",
+		"sets what a logistic loss is made of, from scores z and signs y.")
+	var z reg.GPVirtual
+	z, e.n = w.slice("z")
+	bases := []reg.GPVirtual{z}
+	for _, name := range []string{"y", "factor", "curvature", "loss"} {
+		base := w.GP64()
+		w.Load(w.Param(name).Base(), base)
+		bases = append(bases, base)
+	}
+	y, factor, curvature, loss := bases[1], bases[2], bases[3], bases[4]
+	sign := e.bits(1 << 63)
+	e.each(bases, func() {
+		m := e.mul(e.loadFrom(z), e.loadFrom(y))
+		e.store(m, z)
+		x := e.exp(f, e.get(e.VORPD, sign, m))
+		r := e.div(e.copyOf(e.c(1)), e.add(x, e.c(1)))
+		t := e.mul(x, r)
+		e.store(e.mul(t, r), curvature)
+		wrong := e.blend(e.negative(e.loadFrom(z)), r, t)
+		e.store(e.get(e.VXORPD, sign, e.mul(wrong, e.loadFrom(y))), factor)
+		l := e.log1p(f, x)
+		away := e.above(e.get(e.VXORPD, sign, e.loadFrom(z)), 0)
+		e.store(e.add(l, away), loss)
+	})
+	w.end()
 }
 
 // exp is expOf.

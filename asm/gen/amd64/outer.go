@@ -11,14 +11,13 @@ const (
 	outerRow  = outerCols * 8 // bytes
 )
 
-// weigh: a row at a time, four columns at a time; the stores bind. The next panel of 32 rows, which comes after many operations on
-// this one, is prefetched.
+// weigh: a row at a time, four columns at a time; the stores bind. The next panel, which comes after many operations on this one, is
+// prefetched.
 func (w *Writer) weigh() {
-	w.begin("Weigh", "func(wide, weighed []float64, x []T, s []float64, stride, cols int)",
-		"widens rows, and multiplies them by weights.")
-	wide, weighed, x := w.GP64(), w.GP64(), w.GP64()
-	w.Load(w.Param("wide").Base(), wide)
-	w.Load(w.Param("weighed").Base(), weighed)
+	w.begin("Weigh", "func(dst []float64, x []T, s []float64, stride, cols int)",
+		"widens rows, and multiplies them by the square roots of weights.")
+	dst, x := w.GP64(), w.GP64()
+	w.Load(w.Param("dst").Base(), dst)
 	w.Load(w.Param("x").Base(), x)
 	s, n := w.slice("s")
 	stride, cols := w.GP64(), w.GP64()
@@ -30,28 +29,38 @@ func (w *Writer) weigh() {
 	w.MOVQ(stride, ahead)
 	w.SHLQ(imm(5), ahead)
 
-	row, loop, done := w.label("row"), w.label("loop"), w.label("done")
+	row, done := w.label("row"), w.label("done")
 	w.TESTQ(n, n)
 	w.JZ(ref(done))
 	w.Label(row)
 	for j := 0; j < outerCols*w.Size; j += cacheLine {
 		w.PREFETCHT0(at(x, ahead, j))
 	}
-	weight, c := w.YMM(), w.GP64()
-	w.VBROADCASTSD(mem(s, 0), weight)
+	weight, c, left := w.YMM(), w.GP64(), w.GP64()
+	w.VMOVSD(mem(s, 0), weight.AsX())
+	w.VSQRTSD(weight.AsX(), weight.AsX(), weight.AsX())
+	w.VBROADCASTSD(weight.AsX(), weight)
 	w.XORQ(c, c)
-	w.Label(loop)
-	v, product := w.YMM(), w.YMM()
-	w.wideMove(operand.Mem{Base: x, Index: c, Scale: uint8(w.Size)}, v)
-	w.VMOVUPD(v, operand.Mem{Base: wide, Index: c, Scale: 8})
-	w.VMULPD(v, weight, product)
-	w.VMOVUPD(product, operand.Mem{Base: weighed, Index: c, Scale: 8})
-	w.ADDQ(imm(4), c)
-	w.CMPQ(c, cols)
-	w.JB(ref(loop))
+	w.MOVQ(cols, left)
+	for _, vectors := range []int{2, 1} {
+		loop, next := w.label("loop"), w.label("next")
+		w.SUBQ(imm(4*vectors), left)
+		w.JB(ref(next))
+		w.Label(loop)
+		for j := range vectors {
+			v := w.YMM()
+			w.wideMove(operand.Mem{Base: x, Index: c, Scale: uint8(w.Size), Disp: j * 4 * w.Size}, v)
+			w.VMULPD(v, weight, v)
+			w.VMOVUPD(v, operand.Mem{Base: dst, Index: c, Scale: 8, Disp: j * vectorBytes})
+		}
+		w.ADDQ(imm(4*vectors), c)
+		w.SUBQ(imm(4*vectors), left)
+		w.JAE(ref(loop))
+		w.Label(next)
+		w.ADDQ(imm(4*vectors), left)
+	}
 	w.ADDQ(stride, x)
-	w.ADDQ(imm(outerRow), wide)
-	w.ADDQ(imm(outerRow), weighed)
+	w.ADDQ(imm(outerRow), dst)
 	w.ADDQ(imm(8), s)
 	w.DECQ(n)
 	w.JNZ(ref(row))
@@ -83,7 +92,7 @@ func (w *Writer) outer() {
 		return // sums are float64
 	}
 	w.begin("Outer", "func(a, b, c []float64, rows int, square bool)", "adds the products of columns to a block of sums.")
-	o := outer{Writer: w, tileRows: 4, a: w.GP64(), b: w.GP64(), c: w.GP64()}
+	o := outer{Writer: w, tileRows: 4, a: w.GP64()}
 	if w.ISA.Bytes > vectorBytes {
 		o.tileRows = 8
 	}
@@ -94,6 +103,14 @@ func (w *Writer) outer() {
 	c, rows, left := w.GP64(), w.GP64(), w.GP64()
 	w.Load(w.Param("c").Base(), c)
 	w.Load(w.Param("rows"), rows)
+	several, done := w.label("several"), w.label("done")
+	w.CMPQ(rows, imm(1))
+	w.JNE(ref(several))
+	o.b, o.c = base, c
+	o.row()
+	w.JMP(ref(done))
+	w.Label(several)
+	o.b, o.c = w.GP64(), w.GP64()
 
 	// width is the bytes of c's row that are to be computed.
 	width, step, group := w.GP64(), w.GP64(), w.label("group")
@@ -122,7 +139,29 @@ func (w *Writer) outer() {
 	w.ADDQ(step, width)
 	w.SUBQ(imm(o.tileRows), rows)
 	w.JG(ref(group))
+	w.Label(done)
 	w.end()
+}
+
+// row adds the products of one column of a and all of b to the first row of c.
+func (o outer) row() {
+	acc := o.full(outerRow / o.ISA.Bytes)
+	o.zero(acc...)
+	loop := o.label("k")
+	o.Label(loop)
+	s := o.full(1)[0]
+	o.broadcast(mem(o.a, 0), s)
+	for j, r := range acc {
+		o.fmap(mem(o.b, j*o.ISA.Bytes), s, r)
+	}
+	o.ADDQ(imm(outerRow), o.a)
+	o.ADDQ(imm(outerRow), o.b)
+	o.DECQ(o.n)
+	o.JNZ(ref(loop))
+	for j, r := range acc {
+		o.addp(mem(o.c, j*o.ISA.Bytes), r, r)
+		o.movp(r, mem(o.c, j*o.ISA.Bytes))
+	}
 }
 
 // split computes left bytes of each row by tiles of many vectors and few, the former as long as what it leaves is nothing or

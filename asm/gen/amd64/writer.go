@@ -38,6 +38,7 @@ var ISAs = []ISA{
 		{"exp", (*Writer).exp},
 		{"sigmoid", (*Writer).sigmoid},
 		{"log1p", (*Writer).log1p},
+		{"logistic", (*Writer).logistic},
 	}},
 }
 
@@ -60,6 +61,7 @@ var kernels = []Kernel{
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
+	{"logistic", (*Writer).logistic},
 	{"limits", (*Writer).limits},
 }
 

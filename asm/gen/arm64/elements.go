@@ -12,7 +12,7 @@ const elementGroup = 4
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
-	x        gp // where they lie
+	x        gp // where they lie; on the stack in the rest
 	table    gp // where the constants lie
 	patterns []uint64
 	offsets  map[uint64]int // of a pattern in the table
@@ -29,44 +29,63 @@ type (
 // the rest on the stack, where it may be a whole group too; what lies there beyond it isn't stored. apply loads a group of
 // x and returns that of y; y may be x.
 func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
-	const groupBytes = elementGroup * vectorBytes
-	w.begin(name, "func(x, y []T)", doc, groupBytes+aboveSP-8)
-	e := &elements{Writer: w, offsets: map[uint64]int{}}
+	w.begin(name, "func(x, y []T)", doc, 2*groupBytes+aboveSP-8)
 	x, n := w.slice("x")
-	y, table := w.load(w.param("y").Base()), "constants"+w.Suffix+"<>"
-	e.x, e.table = x, w.gp()
+	y := w.load(w.param("y").Base())
+	w.each([]gp{x, y}, 1, 1, n, func(e *elements, bases []gp) {
+		e.x = bases[0]
+		e.st(mem{bases[1], 0}, apply(e)...)
+	})
+}
+
+// groupBytes is how much of the stack each slice needs.
+const groupBytes = elementGroup * vectorBytes
+
+// each writes the loop over whole groups, then the rest. Of the slices of n elements at bases, the first so many are read, and the
+// last so many written. body gets where a group of each begins.
+func (w *Writer) each(bases []gp, read, written int, n gp, body func(e *elements, bases []gp)) {
+	e := &elements{Writer: w, offsets: map[uint64]int{}, table: w.gp()}
+	table := "constants" + w.Suffix + "<>"
 	w.op("MOVD", fmt.Sprintf("$%s(SB)", table), e.table)
 	loop, rest, done := w.label("loop"), w.label("rest"), w.label("done")
 	per := elementGroup * w.per()
 	w.op("CMP", imm(per), n)
 	w.op("BLO", rest)
 	w.here(loop)
-	e.apply(apply, y)
-	w.op("ADD", imm(groupBytes), x)
-	w.op("ADD", imm(groupBytes), y)
+	e.begin(body, bases)
+	for _, b := range bases {
+		w.op("ADD", imm(groupBytes), b)
+	}
 	w.op("SUB", imm(per), n)
 	w.op("CMP", imm(per), n)
 	w.op("BHS", loop)
 
 	w.here(rest)
 	w.op("CBZ", n, done)
-	e.x = w.gp()
-	w.op("ADD", imm(aboveSP), "RSP", e.x)
-	w.move(x, e.x, n)
-	e.apply(apply, e.x)
-	w.move(e.x, y, n)
+	var slots []gp
+	for i := range bases {
+		slots = append(slots, w.gp())
+		w.op("ADD", imm(aboveSP+i*groupBytes), "RSP", slots[i])
+	}
+	for i, b := range bases[:read] {
+		w.move(b, slots[i], n)
+	}
+	e.begin(body, slots)
+	for i := len(bases) - written; i < len(bases); i++ {
+		w.move(slots[i], bases[i], n)
+	}
 	w.here(done)
 	w.op("RET")
 	e.data(table)
 }
 
-// apply writes what f does to the group, whose result goes to y.
-func (e *elements) apply(f func(*elements) lanes, y gp) {
+// begin writes the body, with all vector registers free.
+func (e *elements) begin(body func(e *elements, bases []gp), bases []gp) {
 	e.free = nil
 	for r := range vec(32) {
 		e.free = append(e.free, r)
 	}
-	e.st(mem{y, 0}, f(e)...)
+	body(e, bases)
 }
 
 // move copies n elements, at least one, in single ones.
@@ -137,9 +156,11 @@ func (e *elements) drop(variables ...lanes) {
 	}
 }
 
-func (e *elements) load() lanes {
+func (e *elements) load() lanes { return e.loadFrom(e.x) }
+
+func (e *elements) loadFrom(base gp) lanes {
 	v := e.new()
-	e.ld(mem{e.x, 0}, v...)
+	e.ld(mem{base, 0}, v...)
 	return v
 }
 

@@ -82,6 +82,57 @@ func (w *Writer) log1p() {
 	})
 }
 
+// logistic stores what it doesn't need at once, and loads it again, since exp and log1p need all registers.
+func (w *Writer) logistic() {
+	if w.Size == 4 {
+		return // what is summed over rows is float64
+	}
+	f := w.formatOf()
+	w.begin("Logistic", "func(z, y, factor, curvature, loss []float64)",
+		"sets what a logistic loss is made of, from scores z and signs y.", 5*groupBytes+aboveSP-8)
+	y, n := w.slice("y")
+	bases := []gp{y}
+	for _, name := range []string{"z", "factor", "curvature", "loss"} {
+		bases = append(bases, w.load(w.param(name).Base()))
+	}
+	w.each(bases, 2, 4, n, func(e *elements, bases []gp) {
+		sign := e.bits(1 << 63)
+		y, z, factor, curvature, loss := bases[0], bases[1], bases[2], bases[3], bases[4]
+		store := func(v lanes, base gp) {
+			e.st(mem{base, 0}, v...)
+			e.drop(v)
+		}
+		m, labels := e.loadFrom(z), e.loadFrom(y)
+		e.do(e.mul, labels, m, m)
+		e.drop(labels)
+		e.st(mem{z, 0}, m...)
+		e.do(e.or, m, sign, m)
+		x := e.exp(f, m)
+		r := e.get(e.add, x, e.c(1))
+		one := e.all(e.c(1))
+		e.do(e.div, one, r, r)
+		e.drop(one)
+		t := e.get(e.mul, x, r)
+		store(e.get(e.mul, t, r), curvature)
+		wrong := e.loadFrom(z)
+		e.do(e.less, wrong, e.c(0), wrong)
+		e.do(e.choose, t, r, wrong)
+		e.drop(t, r)
+		labels = e.loadFrom(y)
+		e.do(e.mul, wrong, labels, labels)
+		e.drop(wrong)
+		e.do(e.exclusive, labels, sign, labels)
+		store(labels, factor)
+		l := e.log1p(f, x)
+		away := e.loadFrom(z)
+		e.do(e.exclusive, away, sign, away)
+		e.do(e.greater, away, e.c(0), away)
+		e.do(e.add, l, away, l)
+		e.drop(away)
+		store(l, loss)
+	})
+}
+
 // exp is expOf. It overwrites x.
 func (e *elements) exp(f format, x lanes) lanes {
 	e.do(e.greater, x, e.c(f.least), x)

@@ -76,20 +76,22 @@ func (w *Writer) outer() {
 
 // weigh: a row at a time, four columns at a time.
 func (w *Writer) weigh() {
-	w.begin("Weigh", "func(wide, weighed []float64, x []T, s []float64, stride, cols int)",
-		"widens rows, and multiplies them by weights.", 0)
-	wide, weighed, x := w.load(w.param("wide").Base()), w.load(w.param("weighed").Base()), w.load(w.param("x").Base())
+	w.begin("Weigh", "func(dst []float64, x []T, s []float64, stride, cols int)",
+		"widens rows, and multiplies them by the square roots of weights.", 0)
+	dst, x := w.load(w.param("dst").Base()), w.load(w.param("x").Base())
 	s, n := w.slice("s")
 	stride, cols := w.bytes(w.param("stride")), w.load(w.param("cols"))
-	from, to, product, left := w.gp(), w.gp(), w.gp(), w.gp()
+	from, to, left := w.gp(), w.gp(), w.gp()
 	v, weight, pair := w.vec(), w.vec(), w.vecs(2)
 	row, loop, done := w.label("row"), w.label("loop"), w.label("done")
 	w.op("CBZ", n, done)
 	w.here(row)
-	w.inFloat64(func() { w.op("VLD1R.P", mem{s, w.Size}, "["+w.whole(weight)+"]") })
+	w.inFloat64(func() {
+		w.op("VLD1R.P", mem{s, w.Size}, "["+w.whole(weight)+"]")
+		w.sqrt(weight, weight)
+	})
 	w.op("MOVD", x, from)
-	w.op("MOVD", wide, to)
-	w.op("MOVD", weighed, product)
+	w.op("MOVD", dst, to)
 	w.op("MOVD", cols, left)
 	w.here(loop)
 	if w.Size == 4 {
@@ -98,21 +100,18 @@ func (w *Writer) weigh() {
 	} else {
 		w.ld(mem{from, 0}, pair...)
 	}
-	w.st(mem{to, 0}, pair...)
 	w.inFloat64(func() {
 		for _, r := range pair {
 			w.mul(r, weight, r)
 		}
 	})
-	w.st(mem{product, 0}, pair...)
+	w.st(mem{to, 0}, pair...)
 	w.op("ADD", imm(4*w.Size), from)
 	w.op("ADD", imm(2*vectorBytes), to)
-	w.op("ADD", imm(2*vectorBytes), product)
 	w.op("SUBS", imm(4), left)
 	w.op("BNE", loop)
 	w.op("ADD", stride, x)
-	w.op("ADD", imm(outerRow), wide)
-	w.op("ADD", imm(outerRow), weighed)
+	w.op("ADD", imm(outerRow), dst)
 	w.op("SUBS", imm(1), n)
 	w.op("BNE", row)
 	w.here(done)

@@ -63,6 +63,11 @@ func (w *Writer) addPair(v, dst vec) {
 	w.word(w.code(0x7e30d800, dst, v, 0), "faddp %[3]s%[1]d, v%[2]d.2%[3]s", dst, v, w.kind())
 }
 
+// sqrt is the square root.
+func (w *Writer) sqrt(v, dst vec) {
+	w.word(w.code(0x6ea1f800, dst, v, 0), "fsqrt v%d.%[3]s, v%[2]d.%[3]s", dst, v, w.full())
+}
+
 // negate flips the sign.
 func (w *Writer) negate(v, dst vec) {
 	w.word(w.code(0x6ea0f800, dst, v, 0), "fneg v%d.%[3]s, v%[2]d.%[3]s", dst, v, w.full())

@@ -39,6 +39,7 @@ var Kernels = []Kernel{
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
+	{"logistic", (*Writer).logistic},
 }
 
 // A Type is an element type.
@@ -279,8 +280,9 @@ func (w *Writer) fnma(x, y, acc vec) { w.op("VFMLS", w.whole(x), w.whole(y), w.w
 func (w *Writer) addInts(x, y, dst vec) { w.op("VADD", w.whole(y), w.whole(x), w.whole(dst)) }
 func (w *Writer) subInts(x, y, dst vec) { w.op("VSUB", w.whole(y), w.whole(x), w.whole(dst)) }
 
-func (w *Writer) and(x, y, dst vec) { w.op("VAND", y.bytes(), x.bytes(), dst.bytes()) }
-func (w *Writer) or(x, y, dst vec)  { w.op("VORR", y.bytes(), x.bytes(), dst.bytes()) }
+func (w *Writer) and(x, y, dst vec)       { w.op("VAND", y.bytes(), x.bytes(), dst.bytes()) }
+func (w *Writer) or(x, y, dst vec)        { w.op("VORR", y.bytes(), x.bytes(), dst.bytes()) }
+func (w *Writer) exclusive(x, y, dst vec) { w.op("VEOR", y.bytes(), x.bytes(), dst.bytes()) }
 
 // choose turns selected, whose lanes have all bits set or none, into y where they are and x elsewhere.
 func (w *Writer) choose(x, y, selected vec) { w.op("VBSL", x.bytes(), y.bytes(), selected.bytes()) }
