@@ -104,6 +104,9 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, h *hessian, at *s
 	if err := train.Scatter(ctx, m, p.src, p.workers, part, at.add); err != nil {
 		return err
 	}
+	for k := range m.Data {
+		m.Data[k] *= 2
+	}
 	if h.w == nil {
 		h.rows = m.Data
 		for i := range p.src.Spec().Features {
@@ -170,7 +173,7 @@ func (p *problem[T]) penalty(w []float64) float64 {
 	return p.l2 / 2 * square
 }
 
-// run computes the sums over the rows of a run for the squared hinge at w, and their weights in the Hessian in s unless
+// run computes the sums over the rows of a run for the squared hinge at w, and half their weights in the Hessian in s unless
 // that is nil, less those that they have at another point unless that is nil.
 func (p *problem[T]) run(run block.Run[T], w, other, s []float64) (r runSums) {
 	if run.Y == nil {
@@ -199,10 +202,10 @@ func (p *problem[T]) run(run block.Run[T], w, other, s []float64) (r runSums) {
 			if s != nil {
 				s[lo+i] = 0
 				if u > 0 {
-					s[lo+i] = 2 * c
+					s[lo+i] = c
 				}
 				if other != nil && 1-float64(float64(y)*others[i]) > 0 {
-					s[lo+i] -= 2 * c
+					s[lo+i] -= c
 				}
 			}
 			r.weight += c
