@@ -124,9 +124,12 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 }
 
 func (b *builder[T]) add(ctx context.Context, bt *batch) error {
-	readers, err := newReaders[T](b.sel, b.texts, bt)
-	if err != nil {
-		return err
+	var readers []reader[T]
+	if bt.pairs == nil {
+		var err error
+		if readers, err = newReaders[T](b.sel, b.texts, bt); err != nil {
+			return err
+		}
 	}
 	kept, err := b.sel.kept(ctx, b.pool, bt)
 	if err != nil {
@@ -288,6 +291,9 @@ func (b *builder[T]) putLabels(bt *batch, rows cut) *rowError {
 
 // putPanel writes rows of a batch to the block from row at on.
 func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) *rowError {
+	if bt.pairs != nil {
+		return b.putPairs(bt, rows, at)
+	}
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
 	var bad *rowError
@@ -338,6 +344,43 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 		}
 	}
 	return bad
+}
+
+// putPairs is putPanel for a batch that has pairs.
+func (b *builder[T]) putPairs(bt *batch, rows cut, at int) (bad *rowError) {
+	p, stride := bt.pairs, b.block.Stride
+	dst := b.block.X[at*stride : (at+rows.len())*stride]
+	clear(dst)
+	for r := rows.lo; r < rows.hi && bad == nil; r++ {
+		row := dst[(r-rows.lo)*stride:][:stride]
+		for i := p.ends[r]; i < p.ends[r+1]; i++ {
+			k, v := p.place[p.index[i]], T(p.value[i])
+			row[k] = v
+			if v-v != 0 {
+				if bad == nil || k < bad.col {
+					bad = b.rowError(bt, k, r, b.unusable(p.value[i]))
+				}
+			} else if float64(v) != p.value[i] && !b.inexact[k].Load() {
+				b.inexact[k].Store(true)
+			}
+		}
+		if b.sel.bias {
+			row[b.cols-1] = 1
+		}
+	}
+	return bad
+}
+
+// unusable says what is wrong with a number that T can't hold.
+func (b *builder[T]) unusable(v float64) string {
+	switch text := fmt.Sprint(v); {
+	case v-v == 0:
+		return text + tooWide
+	case b.sel.fixed:
+		return text + fillInModel
+	default:
+		return text + fillIn
+	}
 }
 
 // putWeights writes the weights of rows of a batch to dst. It returns the first row without a usable one and what is wrong

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 )
 
 const (
@@ -27,19 +28,36 @@ type textChunk struct {
 	first bool  // of the file
 }
 
+// recycle hands the memory of a chunk, which nobody uses any more, on to later ones.
+func (c textChunk) recycle(spare *sync.Pool) {
+	text := c.text[:0]
+	spare.Put(&text)
+}
+
 // A chunker cuts a file of text into chunks. A record ends at a line break; where quotes is set, not at one in quotes.
 type chunker struct {
 	r      io.Reader
 	path   string
 	quotes bool
 	size   int
-	rest   []byte // that was read and begins no whole record
+	spare  *sync.Pool // *[]byte, of chunks that nobody uses any more; nil: there are none
+	rest   []byte     // that was read and begins no whole record, in the chunk's memory, where nobody writes before next does
 	line   int64
 	end    bool
 }
 
-func newChunker(r *sourceReader, quotes bool, size int) *chunker {
-	return &chunker{r: r, path: r.path, quotes: quotes, size: size, line: 1}
+func newChunker(r *sourceReader, quotes bool, size int, spare *sync.Pool) *chunker {
+	return &chunker{r: r, path: r.path, quotes: quotes, size: size, spare: spare, line: 1}
+}
+
+// buffer returns an empty buffer of so many bytes at least.
+func (c *chunker) buffer(size int) []byte {
+	if c.spare != nil {
+		if b, ok := c.spare.Get().(*[]byte); ok && cap(*b) >= size {
+			return *b
+		}
+	}
+	return make([]byte, 0, size)
 }
 
 // next returns the next chunk, io.EOF after the last.
@@ -47,8 +65,7 @@ func (c *chunker) next() (textChunk, error) {
 	if c.end {
 		return textChunk{}, io.EOF
 	}
-	buf := make([]byte, len(c.rest), max(c.size, 2*len(c.rest)))
-	copy(buf, c.rest)
+	buf := append(c.buffer(max(c.size, 2*len(c.rest))), c.rest...)
 	for {
 		n, err := io.ReadFull(c.r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -65,7 +82,7 @@ func (c *chunker) next() (textChunk, error) {
 			cut = c.cut(buf)
 		}
 		if cut > 0 || c.end {
-			ch := textChunk{buf[:cut:cut], c.line, c.line == 1}
+			ch := textChunk{buf[:cut], c.line, c.line == 1}
 			c.rest = buf[cut:]
 			c.line += int64(bytes.Count(ch.text, []byte{'\n'}))
 			return ch, c.check(&ch)
@@ -118,12 +135,12 @@ func (c *chunker) cut(text []byte) int {
 	return i + 1
 }
 
-// chunks yields jobs that parse the chunks of all sources in order; parse gets the number of the source. A job that panics
-// returns an error.
-func chunks(sources []*source, quotes bool, parse func(file int, c textChunk) iter.Seq[job]) iter.Seq[job] {
+// chunks yields jobs that parse the chunks of all sources in order, of about so many bytes, in memory of those that
+// were recycled if there is a pool of them; parse gets the number of the source. A job that panics returns an error.
+func chunks(sources []*source, quotes bool, size int, spare *sync.Pool, parse func(file int, c textChunk) iter.Seq[job]) iter.Seq[job] {
 	return func(yield func(job) bool) {
 		for i, s := range sources {
-			for c, err := range s.chunks(quotes, chunkBytes) {
+			for c, err := range s.chunks(quotes, size, spare) {
 				if err != nil {
 					yield(func() (*batch, error) { return nil, err })
 					return
@@ -137,6 +154,9 @@ func chunks(sources []*source, quotes bool, parse func(file int, c textChunk) it
 		}
 	}
 }
+
+// one yields a job.
+func one(j job) iter.Seq[job] { return func(yield func(job) bool) { yield(j) } }
 
 // recovered returns a job whose panics are errors about the lines of a file from one on.
 func (j job) recovered(path string, line int64) job {
@@ -153,7 +173,7 @@ func (j job) recovered(path string, line int64) job {
 }
 
 // chunks yields the chunks of a source, or what went wrong after the last.
-func (s *source) chunks(quotes bool, size int) iter.Seq2[textChunk, error] {
+func (s *source) chunks(quotes bool, size int, spare *sync.Pool) iter.Seq2[textChunk, error] {
 	return func(yield func(textChunk, error) bool) {
 		r, err := s.open()
 		if err != nil {
@@ -161,7 +181,7 @@ func (s *source) chunks(quotes bool, size int) iter.Seq2[textChunk, error] {
 			return
 		}
 		defer r.Close()
-		c := newChunker(r, quotes, size)
+		c := newChunker(r, quotes, size, spare)
 		for {
 			ch, err := c.next()
 			if err == io.EOF || !yield(ch, err) || err != nil {

@@ -92,7 +92,7 @@ func (s *source) head(size int) (c textChunk, all bool, err error) {
 		return c, false, err
 	}
 	defer r.Close()
-	cutter := newChunker(r, true, size)
+	cutter := newChunker(r, true, size, nil)
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
@@ -202,7 +202,7 @@ func (in *csvInput) notes() (notes []string) {
 }
 
 func (in *csvInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	return inOrder(ctx, p, chunks(in.sources, true, func(file int, c textChunk) iter.Seq[job] {
+	return inOrder(ctx, p, chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
 		return func(yield func(job) bool) {
 			yield(func() (*batch, error) { return in.parse(&in.files[file], c) })
 		}

@@ -24,6 +24,7 @@ type batch struct {
 	file    string // for messages; may be ""
 	rows    int64
 	columns []arrow.Array
+	pairs   *pairs // the features, if not nil, whose columns are nil then
 }
 
 // release lets go of the arrays.
@@ -35,6 +36,9 @@ func (b *batch) release() {
 		if a != nil {
 			a.Release()
 		}
+	}
+	if b.pairs != nil {
+		b.pairs.home.Put(b.pairs)
 	}
 }
 

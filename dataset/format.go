@@ -47,7 +47,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	case formatCSV:
 		return openCSV(ctx, sources, opt, p)
 	case formatSvmlight:
-		return openSvmlight(ctx, sources, opt)
+		return openSvmlight(ctx, sources, opt, p)
 	case formatArrow:
 		return openArrow(sources, opt)
 	}

@@ -320,7 +320,7 @@ func TestPanickingJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := chunks([]*source{s}, true, func(int, textChunk) iter.Seq[job] {
+	jobs := chunks([]*source{s}, true, chunkBytes, nil, func(int, textChunk) iter.Seq[job] {
 		return func(yield func(job) bool) {
 			yield(func() (*batch, error) { panic("no more") })
 		}
@@ -427,7 +427,7 @@ func TestCutShort(t *testing.T) {
 		}
 		for range 2 {
 			text := ""
-			for c, err := range s.chunks(true, 8) {
+			for c, err := range s.chunks(true, 8, nil) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

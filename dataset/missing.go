@@ -133,7 +133,9 @@ func (s *selection) kept(ctx context.Context, p pool, bt *batch) (cut, error) {
 	all := cut{hi: int(bt.rows)}
 	err := recovered(func() error {
 		for _, a := range bt.columns {
-			settle(a)
+			if a != nil {
+				settle(a)
+			}
 		}
 		return nil
 	})

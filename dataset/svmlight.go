@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,24 +22,29 @@ const svmlightLabel = "label"
 // ErrNoWeights is about files that can't have a column of weights.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// denseBytes is about how much of dense columns is made of lines at a time.
-const denseBytes = 4 << 20
+const (
+	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
+	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
+)
 
-// svmlightInput is the selected columns of svmlight files, dense: what a line doesn't name is 0.
+// svmlightInput is the selected columns of svmlight files: what a line doesn't name is 0.
 type svmlightInput struct {
 	sources  []*source
 	sel      *selection
-	rows     int64 // -1 where nobody counted
-	least    int   // index that a feature may have
-	label    int   // its number in the selection, or -1
-	place    []int // for each index its number in the selection, or -1
-	fewer    bool  // the columns are a model's: lines may have more
+	rows     int64     // -1 where nobody counted
+	least    int       // index that a feature may have
+	label    int       // its number in the selection, or -1
+	place    []int     // for each index its number in the selection, or -1
+	fewer    bool      // the columns are a model's: lines may have more
+	plain    bool      // batches have pairs, and no columns but the label
+	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
+	spare    sync.Pool // *pairs
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
 	sawZero  atomic.Bool
 }
 
-func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, error) {
+func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
 	if opt.SampleWeight != "" {
 		return nil, fmt.Errorf("%s: %w", sources[0].path, ErrNoWeights)
 	}
@@ -48,7 +54,7 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, e
 		seen = modelExtent(opt.Spec.Features)
 	} else {
 		var err error
-		if seen, err = measure(ctx, sources); err != nil {
+		if seen, err = in.measure(ctx, p); err != nil {
 			return nil, err
 		}
 		if in.rows = seen.rows; in.rows == 0 {
@@ -72,6 +78,13 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options) (input, e
 		return nil, err
 	}
 	in.read(sel, seen.last)
+	// Features must be the numbers in the file, feature k of column k, and the label that of the lines.
+	others := 0
+	if in.label >= 0 {
+		others = 1
+	}
+	in.plain = opt.float != nil && sel.preprocessing() == nil && (opt.Spec == nil || opt.Spec.Preprocessing == nil) &&
+		in.label == sel.label && len(sel.keep) == 0 && len(sel.columns) == len(sel.features)+others
 	return in, nil
 }
 
@@ -108,25 +121,42 @@ func modelExtent(features []string) (e extent) {
 
 // measure finds the extent of all sources. It looks at the first and last pair of a line only, since indices ascend;
 // that they do is checked when the line is parsed.
-func measure(ctx context.Context, sources []*source) (e extent, err error) {
-	for _, s := range sources {
-		for c, err := range s.chunks(false, chunkBytes) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return e, err
-			}
-			n := c.line
-			for line := range bytes.Lines(c.text) {
-				if err := e.add(line); err != nil {
-					return e, fmt.Errorf("%s: line %d: %w", s.path, n, err)
-				}
-				n++
-			}
+func (in *svmlightInput) measure(ctx context.Context, p pool) (all extent, err error) {
+	var mu sync.Mutex
+	jobs := chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
+		return one(func() (*batch, error) {
+			defer c.recycle(&in.texts)
+			seen, err := measured(in.sources[file].path, c)
+			mu.Lock()
+			defer mu.Unlock()
+			all.merge(seen)
+			return &batch{}, err
+		})
+	})
+	for _, err := range inOrder(ctx, p, jobs) {
+		if err != nil {
+			return all, err
 		}
 	}
-	return e, nil
+	return all, ctx.Err()
+}
+
+// measured returns the extent of a chunk.
+func measured(path string, c textChunk) (seen extent, err error) {
+	n := c.line
+	for line := range bytes.Lines(c.text) {
+		if err := seen.add(line); err != nil {
+			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+		n++
+	}
+	return seen, nil
+}
+
+func (e *extent) merge(other extent) {
+	e.rows += other.rows
+	e.zero = e.zero || other.zero
+	e.last = max(e.last, other.last)
 }
 
 func (e *extent) add(line []byte) error {
@@ -205,12 +235,25 @@ func (in *svmlightInput) notes() (notes []string) {
 }
 
 func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	most := max(1, denseBytes/(8*max(1, len(in.sel.columns))))
-	return inOrder(ctx, p, chunks(in.sources, false, func(file int, c textChunk) iter.Seq[job] {
+	return inOrder(ctx, p, chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
 		path := in.sources[file].path
+		if in.plain {
+			return one(func() (*batch, error) {
+				defer c.recycle(&in.texts)
+				return in.parse(path, c)
+			})
+		}
+		most := max(1, denseBytes/(8*max(1, len(in.sel.columns))))
 		return func(yield func(job) bool) {
 			for lines := range c.split(most) {
-				if !yield(func() (*batch, error) { return in.parse(path, lines) }) {
+				if !yield(func() (*batch, error) {
+					b, err := in.parse(path, lines)
+					if err != nil {
+						return nil, err
+					}
+					defer b.release()
+					return in.dense(b), nil
+				}) {
 					return
 				}
 			}
@@ -247,50 +290,86 @@ func (c textChunk) split(most int) iter.Seq[textChunk] {
 	}
 }
 
-// parse reads the selected columns of lines.
+// A pairs is the labels and the pairs of rows.
+type pairs struct {
+	labels []float64
+	ends   []int32 // of each row's pairs, after a 0
+	index  []int32
+	value  []float64
+
+	place []int // for each index the number of its feature
+	home  *sync.Pool
+}
+
+// parse returns a batch whose only column is the label, if that is read. Its pairs are those that are wanted.
 func (in *svmlightInput) parse(path string, c textChunk) (*batch, error) {
-	lines := bytes.Count(c.text, []byte{'\n'}) + 1
-	columns := make([][]float64, len(in.sel.columns))
-	values := make([]float64, lines*len(columns))
-	for k := range columns {
-		columns[k] = values[k*lines : (k+1)*lines]
+	rows, _ := in.spare.Get().(*pairs)
+	if rows == nil {
+		const perLine, perPair = 32, 5 // bytes, to begin with
+		lines, most := 1+len(c.text)/perLine, 1+len(c.text)/perPair
+		rows = &pairs{make([]float64, 0, lines), make([]int32, 1, 1+lines), make([]int32, 0, most), make([]float64, 0, most), in.place, &in.spare}
 	}
-	rows, n := 0, c.line
+	rows.labels, rows.ends, rows.index, rows.value = rows.labels[:0], rows.ends[:1], rows.index[:0], rows.value[:0]
+	n := c.line
 	for line := range bytes.Lines(c.text) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if err := in.row(line, columns, rows); err != nil {
+			if err := in.row(line, rows); err != nil {
 				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
 			}
-			rows++
 		}
 		n++
 	}
-	b := &batch{file: path, rows: int64(rows)}
-	for _, col := range columns {
-		data := array.NewData(arrow.PrimitiveTypes.Float64, rows, []*memory.Buffer{nil,
-			memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(col[:rows]))}, nil, 0, 0)
-		b.columns = append(b.columns, array.NewFloat64Data(data))
-		data.Release()
+	b := &batch{file: path, rows: int64(len(rows.labels)), columns: make([]arrow.Array, len(in.sel.columns)), pairs: rows}
+	if in.label >= 0 {
+		b.columns[in.label] = numbers(rows.labels)
 	}
 	return b, nil
 }
 
-// row reads a line into row r of columns.
-func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
+// dense returns a batch with all columns.
+func (in *svmlightInput) dense(b *batch) *batch {
+	n, rows := int(b.rows), b.pairs
+	columns := make([][]float64, len(in.sel.columns))
+	values := make([]float64, n*len(columns))
+	for k := range columns {
+		columns[k] = values[k*n : (k+1)*n]
+	}
+	if in.label >= 0 {
+		copy(columns[in.label], rows.labels)
+	}
+	for r := range n {
+		for i := rows.ends[r]; i < rows.ends[r+1]; i++ {
+			columns[in.place[rows.index[i]]][r] = rows.value[i]
+		}
+	}
+	all := &batch{file: b.file, rows: b.rows}
+	for _, col := range columns {
+		all.columns = append(all.columns, numbers(col))
+	}
+	return all
+}
+
+func numbers(v []float64) arrow.Array {
+	data := array.NewData(arrow.PrimitiveTypes.Float64, len(v), []*memory.Buffer{nil,
+		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
+	defer data.Release()
+	return array.NewFloat64Data(data)
+}
+
+// row adds a line to rows.
+func (in *svmlightInput) row(line []byte, rows *pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {
 		return fmt.Errorf("the label %s is not a number: write one label in front of each line", quote(word(line)))
 	}
-	if in.label >= 0 {
-		columns[in.label][r] = label
-	}
-	for last := -1; ; {
+	last := -1
+	for {
 		for len(rest) > 0 && isBlank(rest[0]) {
 			rest = rest[1:]
 		}
 		if len(rest) == 0 {
-			return nil
+			break
 		}
 		pair := rest
 		index, digits := 0, 0
@@ -316,7 +395,7 @@ func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
 		case index < in.least:
 			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
 		case index < len(in.place) && in.place[index] >= 0:
-			columns[in.place[index]][r] = v
+			rows.index, rows.value = append(rows.index, int32(index)), append(rows.value, v)
 		case index >= len(in.place) && in.fewer:
 			in.sawMore.Store(true)
 		case index == 0 && in.fewer:
@@ -324,10 +403,15 @@ func (in *svmlightInput) row(line []byte, columns [][]float64, r int) error {
 		}
 		last = index
 	}
+	rows.labels, rows.ends = append(rows.labels, label), append(rows.ends, int32(len(rows.index)))
+	return nil
 }
 
 // numberAt reads the number that text begins with, up to a blank, and returns what follows it, or nil if it is none.
 func numberAt(text []byte) (v float64, rest []byte) {
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+		return float64(text[0] - '0'), text[1:]
+	}
 	v, n := parseDecimal(text)
 	if n > 0 && (n == len(text) || isBlank(text[n])) {
 		return v, text[n:]

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -26,7 +28,7 @@ func TestSvmlightLargerThanMemory(t *testing.T) {
 // TestSvmlightStream: streamed blocks are those in memory, whichever column is the label.
 func TestSvmlightStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	const rows, features = 2*block.RunRows + 1, 300
+	const rows, features = 6*block.RunRows + 1, 300
 	var text strings.Builder
 	for range rows {
 		fmt.Fprintf(&text, "%d 1:%d", rng.IntN(2), rng.IntN(2)+3)
@@ -49,5 +51,100 @@ func TestSvmlightStream(t *testing.T) {
 		if got, want := fmt.Sprint(streamed.Spec().Classes), fmt.Sprint(d.Spec().Classes); got != want {
 			t.Errorf("label %s: classes %s, want %s", label, got, want)
 		}
+	}
+}
+
+// TestSvmlightPairs: the blocks, warnings and errors are the same whether rows are made of pairs or of columns.
+func TestSvmlightPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	var lines []string
+	for range block.RunRows + 100 {
+		line := fmt.Sprint(rng.IntN(3))
+		for i := 1; i < 60; i += 1 + rng.IntN(20) {
+			line += fmt.Sprintf(" %d:%v", i, []any{rng.IntN(12), -0.0, rng.NormFloat64(), "-0", "1e-50", "+2"}[rng.IntN(6)])
+		}
+		lines = append(lines, line+[]string{"", " # 1:2", "\r"}[rng.IntN(3)])
+	}
+	text := "\ufeff" + strings.Join(lines, "\n")
+	replaced := func(line int, by string) string {
+		changed := slices.Clone(lines)
+		changed[line] = by
+		return strings.Join(changed, "\n")
+	}
+	model := &block.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: svmlightLabel,
+		Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	for name, c := range map[string]struct {
+		text string
+		opt  Options
+	}{
+		"all":         {text, Options{Label: svmlightLabel}},
+		"a few":       {text, Options{Label: svmlightLabel, Features: []string{"f20", "f3", "f59"}, NoBias: true}},
+		"a model":     {text, Options{Label: svmlightLabel, Spec: model}},
+		"from 0":      {text, Options{Label: svmlightLabel, Text: TextOptions{IndexBase: "0"}}},
+		"NaN":         {replaced(4000, "1 3:1 7:nan 9:1e60"), Options{Label: svmlightLabel, Features: []string{"f9", "f7", "f3"}}},
+		"too large":   {replaced(30, "1 9:-1e60"), Options{Label: svmlightLabel}},
+		"not wanted":  {replaced(30, "1 9:inf"), Options{Label: svmlightLabel, Features: []string{"f8"}}},
+		"a model's":   {replaced(30, "1 7:inf"), Options{Label: svmlightLabel, Spec: model}},
+		"wrong label": {replaced(30, "9 7:inf"), Options{Label: svmlightLabel, Spec: model}},
+		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: svmlightLabel}},
+	} {
+		path := textFile(t, "a.svm", c.text)
+		var want []*block.Block[float32]
+		var wantHeard string
+		for _, way := range []string{"columns", "pairs", "streamed"} {
+			heard := ""
+			c.opt.Warn, c.opt.Workers = func(text string) { heard += text + "\n" }, 2
+			in, err := Open[float32](context.Background(), []string{path}, c.opt)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			svm := in.in.(*svmlightInput)
+			if !svm.plain {
+				t.Fatalf("%s: not plain", name)
+			}
+			svm.plain = way != "columns"
+			var d *block.Data[float32]
+			if way != "streamed" {
+				d, err = in.Load(context.Background())
+			} else if s, errStream := in.Stream(context.Background()); errStream != nil {
+				err = errStream
+			} else if d, err = block.Collect(context.Background(), s); err == nil {
+				heard = wantHeard // of a pass for the labels too
+			}
+			if err != nil {
+				heard = err.Error()
+			}
+			if way == "columns" {
+				if wantHeard = heard; err == nil {
+					want = blocksOf(t, d)
+				}
+				continue
+			}
+			if heard != wantHeard {
+				t.Errorf("%s, %s: heard\n%s\nwant\n%s", name, way, heard, wantHeard)
+			}
+			if err == nil {
+				if err := sameBlocks(blocksOf(t, d), want); err != nil {
+					t.Errorf("%s, %s: %v", name, way, err)
+				}
+			}
+		}
+	}
+}
+
+// TestSvmlightKeep: features that are handed on too.
+func TestSvmlightKeep(t *testing.T) {
+	spec := &block.Spec{Features: []string{"f1", "f2"}}
+	path := textFile(t, "a.svm", "1 2:3\n0 1:4\n")
+	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label"}},
+		func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
+			got := fmt.Sprint(b.X[:2], b.X[b.Stride:][:2], rec.Column(0), rec.Column(1))
+			if want := "[0 3] [4 0] [3 0] [1 0]"; got != want {
+				t.Errorf("rows and columns %s, want %s", got, want)
+			}
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -224,13 +224,16 @@ func finite[T kernel.Float](values []T) bool {
 	return true
 }
 
+// tooWide is what is wrong with a number that isn't missing.
+const tooWide = " is too large for float32 (use --dtype float64)"
+
 // problem returns the first row that isn't sound, and what is wrong there.
 func (v view[T]) problem(lo int, values []T) (row int, what string) {
 	for row = lo; finite(values[row-lo:row-lo+1]) && !v.array.IsNull(row); row++ {
 	}
 	what = v.text(row)
 	if !isMissing(v.array, row) {
-		what += " is too large for float32 (use --dtype float64)"
+		what += tooWide
 	}
 	return row, what
 }

@@ -17,15 +17,16 @@ const panelRows = 32
 // the Hessian of Newton's method for a logistic loss, and with s = 1 what scatter matrices are made of. m has as many rows as
 // src has columns.
 //
-// weigh sets s[r], which isn't negative, for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
+// weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
 //
 // m may have more rows than src has columns, n more. Then rows are that much longer by elements f, which are small in number and which
 // weigh sets too, those of row r from f[r*n] on. So sums over rows of f[r*n+k] s[r] x[r][j] cost next to nothing where the last block of
 // 32 columns has room for them: they are row cols+k of m. What m holds of products of two such elements isn't defined.
 //
-// All is float64. Within a run of 4,096 rows, those whose weight isn't 0 are cut into panels of 32; a panel's sum starts at +0 and is
-// fma(u[r][i], u[r][j], sum), u[r] = sqrt(s[r]) x[r], j <= i, with r ascending; panels are added in order to zeros, and runs in row
-// order to zeros. So the result doesn't depend on the number of workers, nor on the instruction set.
+// All is float64. Within a run of 4,096 rows, those whose weight is above 0 are cut into panels of 32, and then those whose weight is
+// below; a panel's sum starts at +0 and is fma(u[r][i], u[r][j], sum), of the latter fma(-u[r][i], u[r][j], sum), u[r] = sqrt(|s[r]|)
+// x[r], j <= i, with r ascending; panels are added in order to zeros, and runs in row order to zeros. So the result doesn't depend on the
+// number of workers, nor on the instruction set.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s, f []float64),
 	workers int) error {
 	cols := src.Spec().Cols()
@@ -178,6 +179,8 @@ func (s sums) store(m *Symmetric[float64]) {
 
 // A weigher holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
 type weigher[T kernel.Float] struct {
+	below      bool // a weight is below 0
+	minus      []float64
 	cols, more int // of the rows, and by how many elements they are longer
 	wide       []float64
 	weights    weights   // of a run
@@ -192,15 +195,31 @@ func newWeigher[T kernel.Float](cols, more int) *weigher[T] {
 
 // sum adds the rows of r to block rows lo to hi of its sums.
 func (w *weigher[T]) sum(r *run[T], lo, hi int) {
+	w.below = false
+	w.add(r, lo, hi, false)
+	if w.below {
+		w.add(r, lo, hi, true)
+	}
+}
+
+// add is sum for the rows whose weights are above 0, or below.
+func (w *weigher[T]) add(r *run[T], lo, hi int, below bool) {
 	for k := 0; k < len(r.s); {
 		var x []T
 		var s, f []float64
-		x, s, f, k = w.panel(r, k)
+		x, s, f, k = w.panel(r, k, below)
 		w.fill(x, s, r.Stride, hi)
 		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(kernel.OuterCols, up(w.cols+w.more-i*kernel.OuterCols, 4))
 			a := w.wide[i*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
+			if below {
+				w.minus = w.minus[:0]
+				for _, v := range a {
+					w.minus = append(w.minus, -v)
+				}
+				a = w.minus
+			}
 			for j := range min(i+1, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
 				b := w.wide[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
 				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
@@ -209,19 +228,21 @@ func (w *weigher[T]) sum(r *run[T], lo, hi int) {
 	}
 }
 
-// panel returns the next rows of r from row k on whose weights aren't 0, a panel at most, their weights, the elements that they are
-// longer by, and where to go on. They are
-// gathered if some are left out, as half of them are in a support vector machine, or if rows are sparse.
-func (w *weigher[T]) panel(r *run[T], k int) (x []T, s, f []float64, next int) {
+// panel returns the next rows of r from row k on whose weights are above 0, or below, a panel at most, their weights without the sign, the
+// elements that they are longer by, and where to go on. They are gathered if some are left out, as many are in a support vector machine,
+// or if rows are sparse.
+func (w *weigher[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
-	if r.Sparse == nil && !slices.Contains(r.s[k:k+n], 0) {
+	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
 		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
 	}
 	if w.rows == nil {
 		w.rows, w.s, w.f = make([]T, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
 	}
 	for n = 0; n < panelRows && k < len(r.s); k++ {
-		if r.s[k] == 0 {
+		weight := r.s[k]
+		w.below = w.below || weight < 0
+		if weight == 0 || below != (weight < 0) {
 			continue
 		}
 		row := w.rows[n*r.Stride:][:r.Stride]
@@ -234,7 +255,7 @@ func (w *weigher[T]) panel(r *run[T], k int) (x []T, s, f []float64, next int) {
 				row[c] = values[i]
 			}
 		}
-		w.s[n] = r.s[k]
+		w.s[n] = math.Abs(weight)
 		copy(w.f[n*w.more:], r.f[k*w.more:(k+1)*w.more])
 		n++
 	}

@@ -38,12 +38,14 @@ func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) 
 	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks)
 }
 
-// weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some.
+// weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some and negative for others.
 func weights[T kernel.Float](run block.Run[T], s []float64) {
 	for i := range s {
 		n := (run.First + int64(i)) % 97
 		if s[i] = 1 / (1 + float64(n)); n >= 70 && n%3 > 0 {
 			s[i] = 0
+		} else if n >= 70 && n%2 > 0 {
+			s[i] *= -1
 		}
 	}
 }
@@ -52,19 +54,23 @@ func weights[T kernel.Float](run block.Run[T], s []float64) {
 func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 	total := 0.0
 	for lo := 0; lo < len(x); lo += block.RunRows {
-		run, sum, rows := 0.0, 0.0, 0
-		for r := lo; r < min(len(x), lo+block.RunRows); r++ {
-			if s[r] == 0 {
-				continue
+		run := 0.0
+		for _, sign := range []float64{1, -1} {
+			sum, rows := 0.0, 0
+			for r := lo; r < min(len(x), lo+block.RunRows); r++ {
+				if s[r]*sign <= 0 {
+					continue
+				}
+				root := math.Sqrt(s[r] * sign)
+				sum = math.FMA(sign*float64(root*float64(x[r][i])), float64(root*float64(x[r][j])), sum)
+				if rows++; rows%32 == 0 {
+					run += sum
+					sum = 0
+				}
 			}
-			root := math.Sqrt(s[r])
-			sum = math.FMA(float64(root*float64(x[r][i])), float64(root*float64(x[r][j])), sum)
-			if rows++; rows%32 == 0 {
-				run += sum
-				sum = 0
-			}
+			run += sum
 		}
-		total += run + sum
+		total += run
 	}
 	return total
 }

@@ -34,6 +34,7 @@ const (
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
+	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -3,6 +3,7 @@ package svm
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"halfspace/block"
@@ -34,7 +35,12 @@ type sums struct {
 	objective float64   // loss and penalty
 	dual      float64   // objective of the dual problem
 	gradient  []float64 // l2 w - sum a y x
-	hessian   []float64 // the rows of its lower triangle
+}
+
+// A hessian is the objective's matrix of second derivatives at a point.
+type hessian struct {
+	w    []float64 // the point; nil where there is none yet
+	rows []float64 // of the lower triangle
 }
 
 // runSums are what is added up run by run. The arrays are of the classes -1 and +1.
@@ -70,14 +76,14 @@ func (s *sums) add(t runSums) {
 	s.noLabels = s.noLabels || t.noLabels
 }
 
-// pass computes the sums for the squared hinge at w, the Hessian if asked for.
-func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
+// pass computes the sums for the squared hinge at w, and brings h there unless it is nil.
+func (p *problem[T]) pass(ctx context.Context, w []float64, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
-	if hessian {
-		err = p.scatter(ctx, w, at)
+	if h != nil {
+		err = p.scatter(ctx, w, h, at)
 	} else {
-		part := func(run block.Run[T]) runSums { return p.run(run, w, nil) }
+		part := func(run block.Run[T]) runSums { return p.run(run, w, nil, nil) }
 		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
 	}
 	if err == nil && at.noLabels {
@@ -87,19 +93,44 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 	return err
 }
 
-// scatter computes the Hessian with the other sums.
-func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
+// scatter computes the sums at w, and brings h there: with the rows that have a loss at one of the two points alone, which get fewer
+// with each step, or with all that have one.
+func (p *problem[T]) scatter(ctx context.Context, w []float64, h *hessian, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, w, s) }
-	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
-	at.hessian = m.Data
-	for i := range p.src.Spec().Features {
-		at.hessian[i*(i+1)/2+i] += p.l2
+	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, w, h.w, s) }
+	if err := train.Scatter(ctx, m, p.src, p.workers, part, at.add); err != nil {
+		return err
 	}
-	return err
+	for k := range m.Data {
+		m.Data[k] *= 2
+	}
+	if h.w == nil {
+		h.rows = m.Data
+		for i := range p.src.Spec().Features {
+			h.rows[i*(i+1)/2+i] += p.l2
+		}
+		h.w = slices.Clone(w)
+	} else {
+		h.change(w, m.Data)
+	}
+	return nil
+}
+
+// change adds what the matrix changes by from its point to w. Where that takes nearly all from an element of the diagonal, what is left
+// is made of rounding errors, and the matrix is none.
+func (h *hessian) change(w, by []float64) {
+	const least = 1.0 / 16
+	copy(h.w, w)
+	for i, k := 0, 0; k < len(by); i, k = i+1, k+i+2 {
+		if !(h.rows[k]+by[k] >= least*h.rows[k]) {
+			h.w = nil
+			return
+		}
+	}
+	kernel.Axpy(1, by, h.rows)
 }
 
 // objectives computes the gradient and the objectives of both problems from the sums over rows. For that of the dual problem, the
@@ -142,9 +173,9 @@ func (p *problem[T]) penalty(w []float64) float64 {
 	return p.l2 / 2 * square
 }
 
-// run computes the sums over the rows of a run for the squared hinge, and their weights in the Hessian in s unless
-// that is nil.
-func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums) {
+// run computes the sums over the rows of a run for the squared hinge at w, and half their weights in the Hessian in s unless
+// that is nil, less those that they have at another point unless that is nil.
+func (p *problem[T]) run(run block.Run[T], w, other, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
 		r.noLabels = true
@@ -152,11 +183,14 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums)
 	}
 	panel := p.scratch.Get().(*dense.Panel[T])
 	defer p.scratch.Put(panel)
-	var scores [dense.PanelRows]float64
+	var scores, others [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
 		panel.Load(run.Slice(lo, hi))
 		panel.Scores(w, scores[:hi-lo])
+		if other != nil {
+			panel.Scores(other, others[:hi-lo])
+		}
 		factors := panel.Factors()
 		for i, y := range run.Y[lo:hi] {
 			u, c := max(0, 1-float64(float64(y)*scores[i])), run.Weight(lo+i)
@@ -168,7 +202,10 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) (r runSums)
 			if s != nil {
 				s[lo+i] = 0
 				if u > 0 {
-					s[lo+i] = 2 * c
+					s[lo+i] = c
+				}
+				if other != nil && 1-float64(float64(y)*others[i]) > 0 {
+					s[lo+i] -= c
 				}
 			}
 			r.weight += c

@@ -50,7 +50,7 @@ const (
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxHalved  = 40
 
-	near        = 1    // a gap, relative to the objective, from which a step comes to where its Hessian hardly changes
+	near        = 1e-2 // a gap, relative to the objective, from which a step comes to where its Hessian hardly changes
 	startGap    = 1e-2 // of the squared hinge, where that is a start for the hinge
 	leastPasses = 2    // of the interior point method
 )
@@ -70,7 +70,8 @@ const (
 // Optimization Methods and Software 17, 2002; Chapelle, "Training a Support Vector Machine in the Primal", Neural Computation 19, 2007):
 // w = w - t H^-1 g, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise, g = l2 w - sum a y x with a = 2c max(0,
 // 1-m), and H = l2 I + X' diag(s) X with s = 2c for the rows that have a loss, else 0. A
-// pass over the rows gives all of it, or g alone where an H serves that is of the point before, or of the sample.
+// pass over the rows gives all of it, H by what it changes by from the point before, or g alone where an H serves that is of the point
+// before, or of the sample.
 //
 // For the hinge, it runs the primal-dual interior point method of Ferris and Munson ("Interior-Point Methods for Massive Support
 // Vector Machines", SIAM J. Optimization 13, 2002), with a barrier that has the rows' weights, from the squared hinge's w. Two passes are a step, and five numbers are kept for each
@@ -133,6 +134,7 @@ type solver[T kernel.Float] struct {
 	goal      float64 // the gap to reach, relative to the objective
 	w         []float64
 	at        sums // the sums at w
+	hessian   hessian
 	factor    *dense.Factor
 	fresh     bool // factor is of the Hessian at w
 	passes    int64
@@ -175,11 +177,11 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	if s.opt.Loss == Hinge {
 		return s.shrink(ctx, nearby*math.Sqrt(few.goal))
 	}
-	if h := few.at.hessian; h != nil { // a step without one left none
-		for i := range h {
-			h[i] *= float64(s.src.Rows()) / n
+	if h := few.hessian; h.w != nil {
+		for i := range h.rows {
+			h.rows[i] *= float64(s.src.Rows()) / n
 		}
-		s.factor, _ = dense.Factorise(h, s.cols)
+		s.factor, _ = dense.Factorise(h.rows, s.cols)
 	}
 	return s.newton(ctx)
 }
@@ -259,17 +261,21 @@ func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, 
 	return false, nil
 }
 
-// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
-func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	if err := s.counted(func() error { return s.pass(ctx, w, hessian, at) }); err != nil {
+// evaluate makes a pass over the rows at w, with the matrix and its factor if asked for.
+func (s *solver[T]) evaluate(ctx context.Context, w []float64, matrix bool, at *sums) error {
+	var h *hessian
+	if matrix {
+		h = &s.hessian
+	}
+	if err := s.counted(func() error { return s.pass(ctx, w, h, at) }); err != nil {
 		return err
 	}
 	if at.objective-at.objective != 0 {
 		return train.TooLarge[T]()
 	}
-	s.fresh = hessian
-	if hessian {
-		if s.factor, _ = dense.Factorise(at.hessian, s.cols); s.factor == nil {
+	s.fresh = matrix && s.hessian.w != nil
+	if s.fresh {
+		if s.factor, _ = dense.Factorise(s.hessian.rows, s.cols); s.factor == nil {
 			return train.TooLarge[T]()
 		}
 	}

@@ -487,3 +487,39 @@ func TestRareCategories(t *testing.T) {
 		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
 	}
 }
+
+// TestHessian: brought from point to point, the matrix is the one made at the last of them; unless nearly nothing is left of it there.
+func TestHessian(t *testing.T) {
+	ctx := context.Background()
+	x, y := draw(700, 5, 4)
+	bring := func(d *block.Data[float64], points ...[]float64) hessian {
+		opt, err := Options{L2: 1}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSolver[float64](d, opt)
+		for _, w := range points {
+			if err := s.evaluate(ctx, append(slices.Clone(w), s.w[len(w):]...), true, &s.at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.hessian
+	}
+	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
+	d := testrows.Weighted(testrows.Dense[float64](x, y, true), func(r int) float64 { return float64(r%9) / 7 })
+	got, want := bring(d, zero, far, there), bring(d, there)
+	nearly(t, "matrix", got.rows, want.rows, 1e-14)
+	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
+		t.Errorf("it is of the points %v and %v", got.w, want.w)
+	}
+
+	x[0][0], y[0] = 1e5, 1
+	d = testrows.Dense[float64](x, y, true)
+	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
+		t.Error("rounding errors are taken for a matrix")
+	}
+	r := mustTrain(t, d, Options{})
+	if !r.Converged {
+		t.Errorf("one large feature: gap %v after %d passes", r.Gap, r.Epochs)
+	}
+}
