@@ -61,7 +61,7 @@ func TestSvmlightPairs(t *testing.T) {
 	for range block.RunRows + 100 {
 		line := fmt.Sprint(rng.IntN(3))
 		for i := 1; i < 60; i += 1 + rng.IntN(20) {
-			line += fmt.Sprintf(" %d:%v", i, []any{rng.IntN(12), -0.0, rng.NormFloat64(), "-0", "1e-50", "+2"}[rng.IntN(6)])
+			line += fmt.Sprintf(" %d:%v", i, []any{rng.IntN(12), 0.0, rng.NormFloat64(), "-0", "1e-50", "+2"}[rng.IntN(6)])
 		}
 		lines = append(lines, line+[]string{"", " # 1:2", "\r"}[rng.IntN(3)])
 	}
