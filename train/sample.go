@@ -17,8 +17,9 @@ const (
 // for a sample to pay. It makes a pass over the rows; the sample shares memory with those of a *block.Data.
 func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
 	cols := src.Spec().Cols()
-	n, all := int64(block.Rows[T](cols)/block.RunRows), src.Rows()/block.RunRows
-	if n*sampleShare > all || n*block.RunRows < int64(sampleColumns*cols) {
+	all := src.Rows() / block.RunRows
+	n := min(int64(block.Rows[T](cols)/block.RunRows), all/sampleShare)
+	if n*block.RunRows < int64(sampleColumns*cols) {
 		return nil, nil
 	}
 	var blocks []*block.Block[T]

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -142,6 +144,43 @@ func TestA9a(t *testing.T) {
 		e := decode(t, "eval", "--model", path, test, "--json")
 		if got := e["accuracy"].(float64); r["converged"] != true || math.Abs(got-want) > 0.0005 {
 			t.Errorf("%s: converged %v, accuracy %v, want %v", options, r["converged"], got, want)
+		}
+	}
+}
+
+// TestOutliers: connections of which a few are thousands of deviations from the mean (KDD Cup 1999, the last 120,000 of the tenth), on
+// which steps of Newton's overshoot by far. The optimum is found in few passes all the same. The data stand beside the repository.
+func TestOutliers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large data set")
+	}
+	f, err := os.Open(shared(t, "kddcup99-10percent.csv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines = lines[len(lines)-120_000:]
+	for i, line := range lines {
+		at := strings.LastIndexByte(line, ',')
+		lines[i] = line[:at] + map[bool]string{true: ",normal", false: ",attack"}[strings.HasPrefix(line[at:], ",normal.")]
+	}
+	data := filepath.Join(t.TempDir(), "k.csv")
+	if err := os.WriteFile(data, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, algo := range []string{"logistic", "svm"} {
+		r := decode(t, "train", data, "--label", "c42", "--algo", algo, "--l2", "1", "--categorical", "onehot", "--standardize", "--json")
+		if r["converged"] != true || r["epochs"].(float64) > 60 || r["train_errors"].(float64) > 50 {
+			t.Errorf("%s: converged %v after %v passes, with %v errors", algo, r["converged"], r["epochs"], r["train_errors"])
 		}
 	}
 }

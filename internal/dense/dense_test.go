@@ -12,6 +12,50 @@ import (
 	"halfspace/kernel"
 )
 
+// step is that of a damping.
+func step(f *Factor, by float64, b []float64) []float64 {
+	x, _ := Damping(by).Step(f, b)
+	return x
+}
+
+// TestDamped: the factor of A + v diag(A) is that of the matrix made so.
+func TestDamped(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for _, n := range []int{1, 2, 5, 40} {
+		a, b := make([]float64, n*(n+1)/2), make([]float64, n)
+		for range 3 * n {
+			for i := range b {
+				b[i] = rng.NormFloat64() * math.Pow(10, float64(i%5-2))
+			}
+			for i, k := 0, 0; i < n; i++ {
+				for j := range i + 1 {
+					a[k] += b[i] * b[j]
+					k++
+				}
+			}
+		}
+		f, _ := Factorise(a, n)
+		for _, by := range []float64{1e-3, 1, 1e6} {
+			damped := slices.Clone(a)
+			curvature := 0.0
+			for i := range n {
+				damped[i*(i+1)/2+i] *= 1 + by
+				curvature += a[i*(i+1)/2+i] * b[i] * b[i]
+			}
+			want, _ := Factorise(damped, n)
+			got, expected := step(f, by, b), want.Solve(b)
+			for i := range got {
+				if math.Abs(got[i]-expected[i]) > 1e-9*math.Abs(expected[i]) {
+					t.Errorf("n=%d damped by %v: element %d is %v, want %v", n, by, i, got[i], expected[i])
+				}
+			}
+			if c := f.curvature(b); math.Abs(c-curvature) > 1e-9*curvature {
+				t.Errorf("n=%d: curvature %v, want %v", n, c, curvature)
+			}
+		}
+	}
+}
+
 // TestFactor holds solutions and the inverse's diagonal against gonum's, for matrices whose columns differ in scale by 1e4.
 // The bound is that of the backward error, c n eps cond, of the scaled matrix.
 func TestFactor(t *testing.T) {

@@ -64,14 +64,15 @@ var errWeightless = errors.New("every row weighs 0: there is nothing to learn fr
 
 const (
 	tolerance  = 1e-6    // of Newton's Gradient
+	unlike     = 10      // a sample whose optimum is so many times as far from that of all rows as chance lets expect isn't like them
 	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
 	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
 	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
 	near       = 1       // below it, a step with the Hessian where it starts comes so near that the Hessian hardly changes
 	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
-	maxHalved  = 40
-	widest     = 256 // columns up to which Newton's method is chosen
+	maxTried   = 40      // steps, each with the Hessian damped more
+	widest     = 256     // columns up to which Newton's method is chosen
 )
 
 // Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
@@ -86,12 +87,14 @@ const (
 //
 // Given rows of any source, Newton runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
 // "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1):
-// w = w - t H^-1 g from w = 0, t being the first of 1, 1/2, 1/4, ... with which the objective doesn't rise. A pass over the
+// w = w - H^-1 g from w = 0. Where the objective would rise, H is damped, that is, a multiple of its diagonal is added to it, larger and
+// larger ones until the objective doesn't rise, and less for the steps after that while they gain what H makes expect (Levenberg 1944;
+// Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963). A pass over the
 // rows gives the objective and g, and H too unless one from near by serves once more (the chord method): H of the pass before,
 // if the norm of its gradient was at most 1, or an older one, if the last step with it made the norm fall to a hundredth. The norm
 // is sqrt(g' H^-1 g), the distance from the optimum in standard errors. Where there are many rows, the first steps are made
 // on a sample of whole runs that lie as far from each other as they can; then its optimum and its H are where the steps over
-// all rows begin.
+// all rows begin, unless it is far from theirs, as where rows come sorted.
 //
 // It stops when the step that is left brings the norm to 1e-6 or less, as far as the last one tells, or when the norm is below 1e-4
 // and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are
@@ -190,8 +193,10 @@ type solver[T kernel.Float] struct {
 	at        sums // the sums at w
 	factor    *dense.Factor
 	ridge     float64
-	fresh     bool    // factor is of the Hessian at w
-	goal      float64 // the norm to reach
+	damping   dense.Damping // of the next step
+	fresh     bool          // factor is of the Hessian at w
+	goal      float64       // the norm to reach
+	farthest  float64       // the norm beyond which the start is given up for zeros
 	norm      float64
 	before    float64 // the largest |w.x| before the last step
 	passes    int64
@@ -203,7 +208,7 @@ type solver[T kernel.Float] struct {
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now()}
+	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, farthest: math.Inf(1), start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as it may.
@@ -221,6 +226,13 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	for err == nil {
 		step := s.factor.Solve(s.at.gradient)
 		s.norm = s.distance(step)
+		far := s.norm > s.farthest && s.passes < s.opt.Epochs
+		s.farthest = math.Inf(1)
+		if far {
+			clear(s.w)
+			err = s.evaluate(ctx, s.w, true, &s.at)
+			continue
+		}
 		left := s.norm // after the step, at most
 		if last > 0 {
 			left = s.norm * min(1, slack*s.norm/last)
@@ -238,7 +250,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= last
 		last = s.norm
 		var moved bool
-		if moved, err = s.move(ctx, step, keep); err == nil && !moved {
+		if moved, err = s.move(ctx, keep); err == nil && !moved {
 			return nil
 		}
 	}
@@ -268,7 +280,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 		}
 		return err
 	}
-	s.w = few.w
+	s.w, s.farthest = few.w, unlike*math.Sqrt(float64(s.cols)/share)
 	h := few.at.hessian
 	for i := range h {
 		h[i] /= share
@@ -277,25 +289,27 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	return nil
 }
 
-// move takes the step, halved until the objective doesn't rise. It tells whether it did.
-func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, error) {
-	next, at := make([]float64, len(s.w)), sums{hessian: s.at.hessian}
-	t := 1.0
-	for halved := 0; halved < maxHalved && s.passes < s.opt.Epochs; halved++ {
+// move takes a step, the first with which the objective doesn't rise as the Hessian is damped more and more. It tells whether it did.
+func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
+	next, at, factor, ridge := make([]float64, len(s.w)), sums{hessian: s.at.hessian}, s.factor, s.ridge
+	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
+		step, gain := s.damping.Step(factor, s.at.gradient)
 		for i, v := range step {
-			next[i] = math.FMA(-t, v, s.w[i])
+			next[i] = s.w[i] - v
 		}
 		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
 		}
 		if at.objective <= s.at.objective*(1+1e-12) {
+			s.damping.Gain((s.at.objective - at.objective) / gain)
 			s.before, s.w, s.at = s.at.largest, next, at
 			s.steps++
 			return true, nil
 		}
-		t, keep = t/2, false
+		s.damping.Fail()
+		s.factor, s.ridge, keep = factor, ridge, false
 	}
-	s.fresh = false // the factor may be that of a step not taken
+	s.fresh = false // at holds the Hessian of a step not taken
 	return false, nil
 }
 

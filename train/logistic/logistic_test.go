@@ -238,6 +238,20 @@ func TestSample(t *testing.T) {
 	if !slices.Equal(streamed.Exact, got.Exact) {
 		t.Error("streamed rows give other weights")
 	}
+	for b := range src.Blocks(context.Background()) { // the sample's rows have the other labels
+		for r := range b.Y {
+			if (b.First+int64(r))/block.RunRows%8 == 0 {
+				b.Y[r] = -b.Y[r]
+			}
+		}
+	}
+	s = newSolver(src, Options{Options: train.Options{Epochs: 100, Workers: 2}})
+	if err := s.minimise(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustTrain(t, src, Options{}); got.Epochs != s.passes+1 || !slices.Equal(got.Exact, s.w[:s.cols]) {
+		t.Errorf("%d passes after one from an unlike sample, %d without; weights %v, want %v", got.Epochs, s.passes, got.Exact, s.w[:s.cols])
+	}
 	for b := range src.Blocks(context.Background()) { // the first class is in rows that no sample has
 		for r := range b.Y {
 			b.Y[r] = 1
@@ -248,6 +262,34 @@ func TestSample(t *testing.T) {
 	}
 	if r := mustTrain(t, src, Options{}); !r.Converged {
 		t.Errorf("result %+v", r)
+	}
+}
+
+// TestDamped: rows of very different lengths, on which steps of Newton's overshoot by far, so that there are fewer steps than passes.
+func TestDamped(t *testing.T) {
+	const n, d = 20_000, 12
+	rng := rand.New(rand.NewPCG(5, 5))
+	x, y := make([][]float64, n), make([]float64, n)
+	for r := range x {
+		x[r] = make([]float64, d)
+		score := -2.0
+		for c := range d {
+			if rng.IntN(4) == 0 {
+				x[r][c] = math.Exp(float64(c/2) * rng.NormFloat64())
+			}
+			score += x[r][c] * float64(c%3-1)
+		}
+		y[r] = 1
+		if score+rng.NormFloat64() < 0 {
+			y[r] = -1
+		}
+	}
+	src := testrows.Dense[float64](x, y, true)
+	for _, l2 := range []float64{0, 1e-3, 10} {
+		r := mustTrain(t, src, Options{L2: l2, Solver: Newton})
+		if !r.Converged || r.Epochs > 45 || r.Epochs == r.Updates+1 {
+			t.Errorf("l2 %v: %d passes, %d steps, converged %v", l2, r.Epochs, r.Updates, r.Converged)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ type sums struct {
 type hessian struct {
 	w    []float64 // the point; nil where there is none yet
 	rows []float64 // of the lower triangle
+	most []float64 // the largest that each element of the diagonal was since all rows were summed up
 }
 
 // runSums are what is added up run by run. The arrays are of the classes -1 and +1.
@@ -112,20 +113,24 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, h *hessian, at *s
 		for i := range p.src.Spec().Features {
 			h.rows[i*(i+1)/2+i] += p.l2
 		}
-		h.w = slices.Clone(w)
+		h.w, h.most = slices.Clone(w), make([]float64, p.cols)
+		for i := range h.most {
+			h.most[i] = h.rows[i*(i+1)/2+i]
+		}
 	} else {
 		h.change(w, m.Data)
 	}
 	return nil
 }
 
-// change adds what the matrix changes by from its point to w. Where that takes nearly all from an element of the diagonal, what is left
-// is made of rounding errors, and the matrix is none.
+// change adds what the matrix changes by from its point to w. Where an element of the diagonal was many times as large as it is then,
+// what is left may be made of rounding errors, and the matrix is none.
 func (h *hessian) change(w, by []float64) {
-	const least = 1.0 / 16
+	const least = 0x1p-16
 	copy(h.w, w)
 	for i, k := 0, 0; k < len(by); i, k = i+1, k+i+2 {
-		if !(h.rows[k]+by[k] >= least*h.rows[k]) {
+		v := h.rows[k] + by[k]
+		if h.most[i] = max(h.most[i], v); !(v >= least*h.most[i]) {
 			h.w = nil
 			return
 		}

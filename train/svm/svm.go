@@ -224,6 +224,7 @@ func (s *solver[T]) newton(ctx context.Context) error {
 		if s.fresh || s.passes >= s.opt.Epochs {
 			break
 		}
+		s.hessian.w = nil // it is to be had now: by what it changes by, it might be none
 		err = s.evaluate(ctx, s.w, true, &s.at)
 	}
 	return err

@@ -518,6 +518,16 @@ func TestHessian(t *testing.T) {
 	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
 		t.Error("rounding errors are taken for a matrix")
 	}
+	points := [][]float64{zero}
+	for r := range 8 { // each point is on the right side of one large row more, and leaves a tenth of the element of the diagonal
+		x[r][0], y[r] = math.Pow(10, float64(11-r)/2), 1
+		if r < 5 {
+			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
+		}
+	}
+	if h := bring(testrows.Dense[float64](x, y, true), points...); h.w != nil {
+		t.Error("what many steps leave is taken for a matrix")
+	}
 	r := mustTrain(t, d, Options{})
 	if !r.Converged {
 		t.Errorf("one large feature: gap %v after %d passes", r.Gap, r.Epochs)

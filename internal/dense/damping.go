@@ -1,0 +1,64 @@
+package dense
+
+import "halfspace/kernel"
+
+// A Damping is the multiple of its diagonal that is added to a Hessian, so that steps of Newton's aren't too long where the Hessian
+// changes on the way (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM
+// 11, 1963). It begins as 0, which adds nothing.
+type Damping float64
+
+const (
+	dampMore     = 8    // times as much where a step fails
+	leastDamping = 1e-3 // unless it is 0
+)
+
+// Step returns the step against the gradient, with f the Hessian's factor, and by how much a function with just that Hessian falls on it.
+func (d Damping) Step(f *Factor, gradient []float64) (step []float64, gain float64) {
+	by := f
+	if d > 0 {
+		by = f.damped(float64(d))
+	}
+	step = by.Solve(gradient)
+	return step, (kernel.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2
+}
+
+// Fail is told that the objective rose on a step.
+func (d *Damping) Fail() { *d = max(leastDamping, dampMore**d) }
+
+// Gain is told which part of its expected gain a step had.
+func (d *Damping) Gain(part float64) {
+	switch {
+	case part < 0.1:
+		*d = max(leastDamping, dampMore/2**d)
+	case part > 0.3:
+		if *d /= dampMore; *d < leastDamping {
+			*d = 0
+		}
+	}
+}
+
+// damped returns the factor of the matrix with so much, above 0, added to its diagonal of ones, and to the ridge that is there. The
+// matrix is remade from its factor.
+func (f *Factor) damped(by float64) *Factor {
+	a, ridge := make([]float64, len(f.l)), 0.0
+	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n)}
+	for i := range f.n {
+		d.scale[i] = 1
+		for j := range i + 1 {
+			a[i*(i+1)/2+j] = kernel.Dot(f.row(i)[:j+1], f.row(j))
+		}
+		ridge = max(ridge, a[i*(i+1)/2+i]-1)
+	}
+	d.factorise(a, by+ridge) // whose pivots are larger than f's
+	copy(d.scale, f.scale)
+	return d
+}
+
+// curvature returns x'Dx with D the diagonal of the matrix.
+func (f *Factor) curvature(x []float64) (sum float64) {
+	for i, v := range x {
+		u := v / f.scale[i]
+		sum += float64(u * u)
+	}
+	return sum
+}
