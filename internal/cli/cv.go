@@ -267,8 +267,8 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 	return nil
 }
 
-// noted is how many bytes a learner keeps of a row at most, beside the rows: five numbers of svm's hinge, a weight and a label.
-const noted = 7 * 8
+// noted is how many bytes a learner keeps of a row at most, beside the rows: six numbers of svm's hinge, a weight and a label.
+const noted = 8 * 8
 
 // sideBySide returns how many variations are learned at a time from so many rows in memory, where these and their shares take that many
 // bytes: as many as there are workers, and as there is room for what they note.

@@ -492,9 +492,18 @@ func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T],
 }
 
 func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	r, err := svm.Train(ctx, j.src, svm.Options{Options: j.trainer(), Loss: svm.Loss(j.loss.value), L2: j.l2})
+	opt := svm.Options{Options: j.trainer(), Loss: svm.Loss(j.loss.value), L2: j.l2}
+	if !j.epochsGiven {
+		opt.Epochs = 0
+	}
+	r, err := svm.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &r.Result, func(m *model.Model) { m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap} }, nil
+	return &r.Result, func(m *model.Model) {
+		if !j.epochsGiven {
+			m.Options.Epochs = opt.Loss.Epochs()
+		}
+		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
+	}, nil
 }

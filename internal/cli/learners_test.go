@@ -118,7 +118,7 @@ func TestSVM(t *testing.T) {
 			t.Errorf("%s: the report has %v, the model %v", loss, got, o)
 		}
 		text := succeed(t, "inspect", path)
-		for _, want := range []string{loss + ", l2 1, at most 100 passes", "the duality gap", "max(0, 1 - y(w.x+b))"} {
+		for _, want := range []string{loss + map[string]string{"hinge": ", l2 1, at most 1,000 passes", "squared_hinge": ", l2 1, at most 100 passes"}[loss], "the duality gap", "max(0, 1 - y(w.x+b))"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in\n%s", loss, want, text)
 			}
@@ -182,6 +182,10 @@ func TestOutliers(t *testing.T) {
 		if r["converged"] != true || r["epochs"].(float64) > 60 || r["train_errors"].(float64) > 50 {
 			t.Errorf("%s: converged %v after %v passes, with %v errors", algo, r["converged"], r["epochs"], r["train_errors"])
 		}
+	}
+	r := decode(t, "train", shared(t, "bank-marketing.csv.gz"), "--label", "y", "--algo", "svm", "--loss", "hinge", "--categorical", "onehot", "--standardize", "--json")
+	if r["converged"] != true || r["epochs"].(float64) > 250 {
+		t.Errorf("hinge, rare indicators: converged %v after %v passes", r["converged"], r["epochs"])
 	}
 }
 

@@ -151,7 +151,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
-	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS makes up to 1,000 where none are given")
+	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS and the hinge make up to 1,000 where none are given")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")

@@ -26,8 +26,17 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
-// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress. The
-// hinge takes two passes at least.
+// Epochs returns the most passes over the rows by default. Of the hinge 50 to 100 are the rule, but several hundred where columns are rare
+// indicators.
+func (l Loss) Epochs() int64 {
+	if l == Hinge {
+		return 1000
+	}
+	return 100
+}
+
+// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default those of Loss, Workers and
+// Progress. The hinge takes two passes at least.
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
@@ -74,7 +83,8 @@ const (
 // before, or of the sample.
 //
 // For the hinge, it runs the primal-dual interior point method of Ferris and Munson ("Interior-Point Methods for Massive Support
-// Vector Machines", SIAM J. Optimization 13, 2002), with a barrier that has the rows' weights, from the squared hinge's w. Two passes are a step, and five numbers are kept for each
+// Vector Machines", SIAM J. Optimization 13, 2002), with a barrier that has the rows' weights and Mehrotra's correction, from the
+// squared hinge's w. Three passes are a step, one of which has the matrix, and six numbers are kept for each
 // row. With a sample, the method runs on the sample, and then on rows near the bend of their loss alone, see shrink.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
@@ -108,15 +118,18 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 func (o Options) withDefaults() (Options, error) {
-	var err error
-	if o.Options, err = o.Options.WithDefaults(); err != nil {
-		return o, err
-	}
 	if o.Loss == "" {
 		o.Loss = SquaredHinge
 	}
 	if !slices.Contains(Losses, o.Loss) {
 		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
+	}
+	if o.Epochs == 0 {
+		o.Epochs = o.Loss.Epochs()
+	}
+	var err error
+	if o.Options, err = o.Options.WithDefaults(); err != nil {
+		return o, err
 	}
 	if o.L2 == 0 {
 		o.L2 = 1
