@@ -203,9 +203,7 @@ func (in *csvInput) notes() (notes []string) {
 
 func (in *csvInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
 	return inOrder(ctx, p, chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
-		return func(yield func(job) bool) {
-			yield(func() (*batch, error) { return in.parse(&in.files[file], c) })
-		}
+		return one(func() (*batch, error) { return in.parse(&in.files[file], c) })
 	}))
 }
 

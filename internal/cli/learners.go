@@ -426,6 +426,15 @@ func (j *job[T]) trainer() train.Options {
 	return opt
 }
 
+// passes is trainer, with as many passes as the learner makes by default where none are given.
+func (j *job[T]) passes() train.Options {
+	opt := j.trainer()
+	if !j.epochsGiven {
+		opt.Epochs = 0
+	}
+	return opt
+}
+
 func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := j.learner.walk
 	opt.Options, opt.Margin, opt.L2, opt.EarlyStop = j.trainer(), j.margin, j.l2, j.earlyStop
@@ -452,10 +461,7 @@ func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[
 }
 
 func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	opt := logistic.Options{Options: j.trainer(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
-	if !j.epochsGiven {
-		opt.Epochs = 0
-	}
+	opt := logistic.Options{Options: j.passes(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
 	r, err := logistic.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err
@@ -492,10 +498,7 @@ func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T],
 }
 
 func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
-	opt := svm.Options{Options: j.trainer(), Loss: svm.Loss(j.loss.value), L2: j.l2}
-	if !j.epochsGiven {
-		opt.Epochs = 0
-	}
+	opt := svm.Options{Options: j.passes(), Loss: svm.Loss(j.loss.value), L2: j.l2}
 	r, err := svm.Train(ctx, j.src, opt)
 	if err != nil {
 		return nil, nil, err

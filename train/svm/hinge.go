@@ -154,23 +154,16 @@ func (in *interior[T]) corrections(factors []float64, first int, y []T) {
 	}
 }
 
-// each calls part for each row that doesn't weigh 0, on several goroutines, and adds up what it notes run by run.
-func (in *interior[T]) each(ctx context.Context, part func(i int, r *stepSums)) (stepSums, error) {
-	results := make([]stepSums, (len(in.a)+block.RunRows-1)/block.RunRows)
-	err := block.Parallel(ctx, in.opt.Workers, len(results), func(_, n int) {
-		r := stepSums{most: 1}
+// each calls part for each row that doesn't weigh 0, on several goroutines.
+func (in *interior[T]) each(ctx context.Context, part func(i int)) error {
+	runs := (len(in.a) + block.RunRows - 1) / block.RunRows
+	return block.Parallel(ctx, in.opt.Workers, runs, func(_, n int) {
 		for i := n * block.RunRows; i < min(len(in.a), (n+1)*block.RunRows); i++ {
 			if in.weight(i) > 0 {
-				part(i, &r)
+				part(i)
 			}
 		}
-		results[n] = r
 	})
-	sum := stepSums{most: 1}
-	for _, r := range results {
-		sum.add(r)
-	}
-	return sum, err
 }
 
 // hingeSums are sums over the rows of a run.
@@ -331,11 +324,10 @@ func (in *interior[T]) move(ctx context.Context) error {
 		in.w[i] += float64(t * (in.step[0][i] + float64(mu*in.step[1][i]) + in.step[2][i]))
 	}
 	in.steps++
-	_, err = in.each(ctx, func(i int, _ *stepSums) {
+	return in.each(ctx, func(i int) {
 		a, s, l := in.wholly(i, mu)
 		in.a[i] += float64(t * a)
 		in.s[i] += float64(t * s)
 		in.l[i] += float64(t * l)
 	})
-	return err
 }
