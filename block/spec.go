@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// MaxFeatures is the most features of a row. Blocks are dense: a run of wider rows would take gigabytes.
+const MaxFeatures = 1 << 18
+
 // Spec says what the columns of a block mean.
 type Spec struct {
 	Features []string // names, in column order

@@ -7,14 +7,16 @@ import (
 	"io"
 	"iter"
 	"sync"
+
+	"halfspace/block"
 )
 
 const (
 	chunkBytes = 1 << 20 // of text that is parsed at a time, about
 	// maxRecord bounds the length of a record, and with it what a file without line breaks can take of the memory.
 	maxRecord = 64 << 20
-	// maxTextColumns bounds the columns of a file, since names are as long as its first line allows.
-	maxTextColumns = 1 << 18
+	// maxTextColumns bounds the columns of a file: a label and a weight come on top of the features.
+	maxTextColumns = block.MaxFeatures + 2
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

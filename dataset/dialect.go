@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
 )
 
 // TextOptions say how files of text are written. What they leave open is found out from the data.
@@ -88,7 +90,8 @@ func records(c textChunk, comma byte) iter.Seq2[[]csvField, error] {
 				line := s.line
 				text, quoted, err := s.field()
 				if err == nil && len(fields) == maxTextColumns {
-					err = fmt.Errorf("more than %d columns: choose another delimiter with --delimiter", maxTextColumns)
+					err = fmt.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
+						maxTextColumns, block.MaxFeatures)
 				}
 				if err != nil {
 					yield(nil, fmt.Errorf("line %d: %w", line, err))

@@ -83,6 +83,9 @@ func (l *lesson) add(ctx context.Context, bt *batch) error {
 	if err != nil {
 		return err
 	}
+	if err := l.sel.checkWidth(); err != nil {
+		return unfit{errorIn(bt.file, "%w", err)}
+	}
 	if l.sel.wholly() {
 		err = l.pool.each(ctx, len(l.sel.inputs), func(k int) error {
 			return recovered(func() error { return l.column(k, bt, kept) })
@@ -231,6 +234,9 @@ func (l *lesson) finish(name string) error {
 				return errorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
 		}
+	}
+	if err := l.sel.checkWidth(); err != nil {
+		return errorIn(name, "%w", err)
 	}
 	return nil
 }

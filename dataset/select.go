@@ -52,6 +52,23 @@ func (s *selection) width() int {
 	return n
 }
 
+// checkWidth returns an error if the features, as far as they are known, are more than a row may have.
+func (s *selection) checkWidth() error {
+	all, widest := int64(0), 0
+	for i := range s.inputs {
+		n := s.inputs[i].Width()
+		all += int64(n)
+		if n > s.inputs[widest].Width() {
+			widest = i
+		}
+	}
+	if all <= block.MaxFeatures {
+		return nil
+	}
+	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: leave columns out with --exclude",
+		all, s.inputs[widest].Width(), s.inputs[widest].Name, block.MaxFeatures)
+}
+
 // spec says what the columns of blocks without labels mean.
 func (s *selection) spec() (*block.Spec, error) {
 	spec := &block.Spec{Bias: s.bias, Preprocessing: s.preprocessing(), Weighted: s.weight >= 0}
@@ -119,6 +136,9 @@ func choose(in *schema, opt Options) (*selection, error) {
 	}
 	if !slices.Contains(block.AllNulls, sel.nulls) {
 		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.nulls, block.AllNulls)
+	}
+	if err := sel.checkWidth(); err != nil {
+		return nil, in.errorf("%w", err)
 	}
 	place := map[int]int{} // numbers in the schema to numbers in the selection
 	use := func(i int) int {

@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
 )
 
 // svmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
@@ -110,7 +112,7 @@ type extent struct {
 // modelExtent returns the extent of the features of a model, of those that have indices.
 func modelExtent(features []string) (e extent) {
 	for _, name := range features {
-		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i < maxTextColumns &&
+		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= block.MaxFeatures &&
 			name == fmt.Sprint("f", i) {
 			e.zero = e.zero || i == 0
 			e.last = max(e.last, i)
@@ -176,9 +178,9 @@ func (e *extent) add(line []byte) error {
 		start--
 	}
 	last, err := strconv.Atoi(string(line[start:colon]))
-	if errors.Is(err, strconv.ErrRange) || last >= maxTextColumns {
-		return fmt.Errorf("index %s: dense rows have at most %d features: leave the larger indices out", line[start:colon],
-			maxTextColumns)
+	if errors.Is(err, strconv.ErrRange) || last > block.MaxFeatures {
+		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon],
+			block.MaxFeatures)
 	}
 	e.last = max(e.last, last)
 	return nil

@@ -17,10 +17,10 @@ import (
 // TestSvmlightLargerThanMemory: rows whose dense form is larger than the memory that is available are opened and their
 // labels are read, so that they can be streamed.
 func TestSvmlightLargerThanMemory(t *testing.T) {
-	rows := availableMemory()/(4*(maxTextColumns-1)) + 1
-	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", maxTextColumns-1)+strings.Repeat("0\n", int(rows)))
+	rows := availableMemory()/(4*(block.MaxFeatures-1)) + 1
+	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", block.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
 	s := mustStream(t, memory.DefaultAllocator, Options{Label: svmlightLabel}, path)
-	if s.Rows() != rows+1 || s.Cols() != maxTextColumns || len(s.Spec().Classes) != 2 {
+	if s.Rows() != rows+1 || s.Cols() != block.MaxFeatures || len(s.Spec().Classes) != 2 {
 		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.Cols(), s.Spec().Classes)
 	}
 }

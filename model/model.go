@@ -401,6 +401,9 @@ func (m *Model) checkFeatures() error {
 	if len(m.Features) == 0 {
 		return fmt.Errorf("no features")
 	}
+	if len(m.Features) > block.MaxFeatures {
+		return fmt.Errorf("%d features, and a row has at most %d", len(m.Features), block.MaxFeatures)
+	}
 	seen := make(map[string]bool, len(m.Features))
 	for _, f := range m.Features {
 		switch {

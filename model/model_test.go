@@ -423,6 +423,20 @@ func TestReadBoundsMemory(t *testing.T) {
 	}
 }
 
+// TestWidth: a model has at most the features that a row may have.
+func TestWidth(t *testing.T) {
+	for features, want := range map[int]string{block.MaxFeatures: "", block.MaxFeatures + 1: "262145 features, and a row has at most 262144"} {
+		m := textbook()
+		m.Features, m.Weights = make([]string, features), [][]float64{make([]float64, features)}
+		for i := range m.Features {
+			m.Features[i] = fmt.Sprint("x", i)
+		}
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d features: error %v, want %q", features, err, want)
+		}
+	}
+}
+
 func TestWriteRejects(t *testing.T) {
 	for name, spoil := range map[string]func(*Model){
 		"NaN weight":    func(m *Model) { m.Weights[0][1] = math.NaN() },

@@ -23,10 +23,7 @@ import (
 	"halfspace/kernel"
 )
 
-const (
-	maxFeatures = 100_000
-	maxMargin   = 1e6
-)
+const maxMargin = 1e6
 
 // Options say what to make. Exactly one of Margin, Noise and Conjunction is above zero:
 //
@@ -88,8 +85,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Rows < 1:
 		return fmt.Errorf("rows is %d: use 1 or more", o.Rows)
-	case o.Features < 1 || o.Features > maxFeatures:
-		return fmt.Errorf("features is %d: use 1 to %d", o.Features, maxFeatures)
+	case o.Features < 1 || o.Features > block.MaxFeatures:
+		return fmt.Errorf("features is %d: use 1 to %d", o.Features, block.MaxFeatures)
 	case kinds != 1:
 		return errors.New("choose one kind of data: give a margin, a noise or a conjunction above 0, and only one of them")
 	case !(o.Margin >= 0 && o.Margin <= maxMargin):

@@ -431,8 +431,8 @@ func TestWriteErrors(t *testing.T) {
 	}{
 		{Options{Features: 1, Noise: 0.1}, "rows is 0: use 1 or more"},
 		{Options{Rows: -1, Features: 1, Noise: 0.1}, "rows is -1: use 1 or more"},
-		{Options{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 100000"},
-		{Options{Rows: 1, Features: 100_001, Noise: 0.1}, "features is 100001: use 1 to 100000"},
+		{Options{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 262144"},
+		{Options{Rows: 1, Features: block.MaxFeatures + 1, Noise: 0.1}, "features is 262145: use 1 to 262144"},
 		{Options{Rows: 1, Features: 1}, "choose one kind of data"},
 		{Options{Rows: 1, Features: 1, Noise: 0.1, Margin: 0.1}, "choose one kind of data"},
 		{Options{Rows: 1, Features: 1, Noise: nan, Conjunction: 1}, "choose one kind of data"},
