@@ -39,6 +39,9 @@ counting half). Of models with probabilities (--algo logistic or lda) it has the
 log loss too: the mean of minus the natural logarithm of the probability of a
 row's class. Rows with nulls are left out if the training dropped them.
 
+--json has the figures of the first model at the top, and those of every model
+in "models", however many there are.
+
 --roc writes the ROC curve itself: for each different score, from the highest to
 the lowest, how many rows of either class have that score or more.`,
 		Example: `  halfspace eval --model m.json test.parquet
@@ -107,16 +110,18 @@ func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error
 		}
 	}
 	switch {
-	case o.json && len(reports) == 1:
-		return a.printJSON(reports[0])
 	case o.json:
-		return a.printJSON(struct {
-			Models []*evalReport `json:"models"`
-		}{reports})
+		return a.printJSON(evalReports{reports[0], reports})
 	case len(reports) == 1:
 		return a.print(reports[0].text())
 	}
 	return a.print(compare(reports))
+}
+
+// evalReports is what eval --json prints: the figures of the first model, and those of every model in a list.
+type evalReports struct {
+	*evalReport
+	Models []*evalReport `json:"models"`
 }
 
 // An evalReport is what eval --json prints for a model. Shares that aren't defined are null.

@@ -20,11 +20,12 @@ import (
 	"halfspace/model"
 )
 
-// largestWeights is how many weights inspect shows of a model.
+// largestWeights is how many weights inspect shows of a model without --top.
 const largestWeights = 20
 
 func (a *app) inspect() *cobra.Command {
 	var asJSON bool
+	var top int
 	var text textOptions
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
@@ -35,6 +36,7 @@ printed its verdict, and lines that verify it; of a Parquet file its rows,
 columns and row groups; of a CSV, svmlight or Arrow IPC file its rows and
 columns as they are read.`,
 		Example: `  halfspace inspect m.json
+  halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
   halfspace inspect train.csv.gz --header no`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -48,8 +50,12 @@ columns as they are read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().IntVar(&top, "top", largestWeights, "of a model: show the `N` weights of greatest absolute value, or, where there are standard errors, of greatest z-value")
 	text.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if top < 1 {
+			return usagef("--top is %d: use 1 or more", top)
+		}
 		if err := text.check(); err != nil {
 			return err
 		}
@@ -57,11 +63,15 @@ columns as they are read.`,
 		if err != nil {
 			return err
 		}
-		if isModel && looksLikeProof(args[0]) {
+		isProof := isModel && looksLikeProof(args[0])
+		if cmd.Flags().Changed("top") && (isProof || !isModel) {
+			a.note("--top has no effect: %s is no model", args[0])
+		}
+		if isProof {
 			return a.inspectProof(args[0], asJSON)
 		}
 		if isModel {
-			return a.inspectModel(args[0], asJSON)
+			return a.inspectModel(args[0], top, asJSON)
 		}
 		isParquet, err := dataset.IsParquet(cmd.Context(), args[0])
 		if err != nil {
@@ -117,6 +127,7 @@ type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
 	Largest []weight `json:"largest_weights"`
+	top     int
 }
 
 type weight struct {
@@ -124,12 +135,12 @@ type weight struct {
 	Weight  float64 `json:"weight"`
 }
 
-func (a *app) inspectModel(path string, asJSON bool) error {
+func (a *app) inspectModel(path string, top int, asJSON bool) error {
 	m, err := model.Load(path)
 	if err != nil {
 		return err
 	}
-	r := modelReport{"model", m, largest(m, largestWeights)}
+	r := modelReport{"model", m, largest(m, top), top}
 	if asJSON {
 		return a.printJSON(r)
 	}
@@ -296,7 +307,7 @@ func resultFacts(m *model.Model) (facts []string) {
 func (r modelReport) tables(s *sheet) {
 	if r.StdErrors != nil {
 		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
-		s.table(zTable(r.Model, largestWeights))
+		s.table(zTable(r.Model, r.top))
 		return
 	}
 	s.misclassifiedTable(r.Training.Misclassified)

@@ -37,6 +37,7 @@ func TestEval(t *testing.T) {
 			map[string]any{"class": 1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
 		},
 	}
+	want["models"] = []any{maps.Clone(want)}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("report is\n%v\nwant\n%v", r, want)
 	}
@@ -102,17 +103,32 @@ func TestEvalLabel(t *testing.T) {
 	}
 }
 
+// withoutKey returns a copy of an object without one key.
+func withoutKey(object map[string]any, key string) map[string]any {
+	object = maps.Clone(object)
+	delete(object, key)
+	return object
+}
+
+// TestEvalSeveralModels: the JSON of several models has the shape of that of one.
 func TestEvalSeveralModels(t *testing.T) {
 	_, m := trained(t, signs)
 	_, n := trained(t, signs, "--features", "x1", "--dtype", "float64")
 	r := decode(t, "eval", "--model", m, "--model", n, scored(t), "--json")
 	models, _ := r["models"].([]any)
-	if len(r) != 1 || len(models) != 2 {
+	if len(models) != 2 {
 		t.Fatalf("report is %v", r)
 	}
 	for i, path := range []string{m, n} {
-		if one := decode(t, "eval", "--model", path, scored(t), "--json"); !reflect.DeepEqual(models[i], any(one)) {
-			t.Errorf("among others, %v; alone, %v", models[i], one)
+		one := decode(t, "eval", "--model", path, scored(t), "--json")
+		if got, want := slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(r)); !slices.Equal(got, want) {
+			t.Errorf("the keys of one model are %q, of two %q", got, want)
+		}
+		if alone := one["models"].([]any); len(alone) != 1 || !reflect.DeepEqual(models[i], alone[0]) {
+			t.Errorf("among others, %v; alone, %v", models[i], alone)
+		}
+		if delete(one, "models"); i == 0 != reflect.DeepEqual(one, withoutKey(r, "models")) {
+			t.Errorf("model %d: at the top of two stands %v; of one, %v", i, r, one)
 		}
 	}
 	text := succeed(t, "eval", "--model", m, "--model", n, scored(t))
@@ -280,6 +296,33 @@ func TestInspectLargestWeights(t *testing.T) {
 	}
 	if first := all[0].(map[string]any)["feature"]; first != "f]" {
 		t.Errorf("the largest weight is of %v", first)
+	}
+	if some := decode(t, "inspect", m, "--json", "--top", "3")["largest_weights"].([]any); !reflect.DeepEqual(some, all[:3]) {
+		t.Errorf("the 3 largest are %v of %v", some, all)
+	}
+	if all := decode(t, "inspect", m, "--json", "--top", "1000")["largest_weights"].([]any); len(all) != 30 {
+		t.Errorf("%d of 30 weights", len(all))
+	}
+	text := succeed(t, "inspect", m, "--top", "3")
+	if _, table, _ := strings.Cut(text, "The largest of 30 weights:\n\n"); strings.Count(table, "\n") != 4 {
+		t.Errorf("not 3 weights in\n%s", text)
+	}
+}
+
+// TestInspectTop: --top counts z-values where a model has standard errors; it has no effect on data, and 0 is wrong usage.
+func TestInspectTop(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": "a,b,c,y\n1,2,5,n\n2,1,3,p\n3,5,1,n\n4,3,2,p\n5,8,4,p\n2,7,3,n\n"})
+	data, m := filepath.Join(dir, "x.csv"), filepath.Join(dir, "m.json")
+	succeed(t, "train", data, "--label", "y", "--algo", "logistic", "--l2", "1", "--out", m)
+	shown := succeed(t, "inspect", m, "--top", "2")
+	if _, table, _ := strings.Cut(shown, "of 3 features:\n\n"); strings.Count(table, "\n") != 4 || !strings.Contains(table, "(bias)") {
+		t.Errorf("not a head, 2 z-values and the bias in\n%s", shown)
+	}
+	if status, _, stderr := command("inspect", data, "--top", "2"); status != 0 || !strings.Contains(stderr, "--top has no effect") {
+		t.Errorf("of data: status %d, %s", status, stderr)
+	}
+	if status, _, stderr := command("inspect", m, "--top", "0"); status != exitUsage || !strings.Contains(stderr, "--top is 0: use 1 or more") {
+		t.Errorf("of none: status %d, %s", status, stderr)
 	}
 }
 

@@ -57,7 +57,6 @@ type trainReport struct {
 	ISA             string            `json:"isa"`
 	Workers         int               `json:"workers"`
 	Streamed        bool              `json:"streamed"` // the rows weren't in memory
-	ResumedAt       *int64            `json:"resumed_at"`
 	PeakRSSBytes    int64             `json:"peak_rss_bytes"`
 	Seconds         trainSeconds      `json:"seconds"`
 	Model           *string           `json:"model"` // path of the file, null if none was written

@@ -30,7 +30,7 @@ func TestTextbook(t *testing.T) {
 		r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", dtype, "--out", path, "--json")
 		for key, want := range map[string]any{"algorithm": "perceptron", "rows": 3.0, "features": 2.0, "updates": 7.0,
 			"train_errors": 0.0, "train_accuracy": 1.0, "converged": true, "dtype": dtype, "streamed": false,
-			"resumed_at": nil, "model": path, "positive": 1.0} {
+			"model": path, "positive": 1.0} {
 			if !reflect.DeepEqual(r[key], want) {
 				t.Errorf("%s is %v, want %v", key, r[key], want)
 			}
@@ -176,7 +176,7 @@ func TestWinnow(t *testing.T) {
 
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
-		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "streamed", "train_accuracy",
+		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "rows", "seconds", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
 	r := decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
 	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {
