@@ -83,15 +83,24 @@ func TestVerifyLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	and, xor := "a,b,y\n0,0,n\n0.1,0.7,n\n1,0,n\n1,1,p\n", "a,b,y\n0,0,n\n0.3,0.9,p\n0.9,0.3,p\n1.2,1.2,n\n"
+	headless := strings.ReplaceAll(strings.TrimPrefix(xor, "a,b,y\n"), ",", " ,\t")
 	for i, c := range []struct {
 		csv, change, to string
 		args            []string
+		label           string // y unless given
 	}{
 		{csv: and, change: "1,1,p", to: "0,0,p"},
 		{csv: strings.ReplaceAll(and, "0,0,n\n", ""), change: "1,1,p", to: "1,1,n", args: []string{"--no-bias"}},
 		{csv: xor, change: "0.9,p", to: "0.9000001,p"},
 		{csv: "a,b,y\n1,2,p\n-1,-2,p\n1,0,n\n", change: "1,2,p", to: "1,3,p", args: []string{"--no-bias"}},
+		{csv: strings.TrimPrefix(and, "a,b,y\n"), change: "1,1,p", to: "0,0,p", label: "c3"},
+		{csv: "\ufeff" + strings.TrimPrefix(xor, "a,b,y\n") + "\n", change: "0.9,p", to: "0.9000001,p", label: "last"},
+		{csv: headless, change: "0.9 ,\tp", to: "0.9000001,p", label: "3"},
+		{csv: "0,0.5,n\n1,0.25,p\n", change: "1,0.25", to: "0,0.75", label: "3", args: []string{"--header", "no", "--features", "c1"}},
 	} {
+		if c.label == "" {
+			c.label = "y"
+		}
 		data, proof := filepath.Join(dir, "x.csv"), filepath.Join(dir, "proof.json")
 		write := func(path, text string) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -99,11 +108,11 @@ func TestVerifyLines(t *testing.T) {
 			}
 		}
 		write(data, c.csv)
-		args := append([]string{"check", data, "--label", "y"}, c.args...)
+		args := append([]string{"check", data, "--label", c.label}, c.args...)
 		want, _, _ := strings.Cut(succeed(t, args...), "  time")
 		write(proof, succeed(t, append(args, "--json")...))
 		verify := func() string {
-			out, err := exec.Command(python, lines, proof, data, "y", "p").CombinedOutput()
+			out, err := exec.Command(python, lines, proof, data, c.label, "p").CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

@@ -1,11 +1,20 @@
 # Verifies what "halfspace check --json" printed against the CSV file that it read, in fractions:
 #   python3 verify.py proof.json train.csv LABEL POSITIVE
+# LABEL is what --label was: a name, a number from 1 on, or last. The file needs no header.
 import csv, json, sys
 from fractions import Fraction
 
 proof, label, positive = json.load(open(sys.argv[1])), sys.argv[3], sys.argv[4]
+with open(sys.argv[2], encoding="utf-8-sig", newline="") as file:
+    lines = [[field.strip() for field in line] for line in csv.reader(file) if line]
+names = ["c%d" % (i + 1) for i in range(len(lines[0]))]  # of columns without a header
+if set(proof["features"]) <= set(lines[0]):
+    names = lines.pop(0)
+if label not in names:
+    label = names[-1 if label == "last" else int(label) - 1]
 rows = []  # of the file, each times its label
-for line in csv.DictReader(open(sys.argv[2])):
+for line in lines:
+    line = dict(zip(names, line))
     y = 1 if line[label] == positive else -1
     x = [Fraction(float(line[name])) for name in proof["features"]]  # the numbers of float64, exactly
     rows.append([y * v for v in x + [1] * proof["fit_bias"]])
