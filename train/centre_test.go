@@ -1,0 +1,75 @@
+package train_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// TestPivots: columns far from zero have pivots, others don't; without a bias none has.
+func TestPivots(t *testing.T) {
+	x := make([][]float64, 5000)
+	y := make([]float64, len(x))
+	for r := range x {
+		u := math.Sin(float64(r))
+		x[r] = []float64{u, 1.7e9 + math.Round(1800*u), 1, float64(r % 2), 10 + u, -3e4 - u}
+		y[r] = math.Copysign(1, u)
+	}
+	for _, src := range []*block.Data[float64]{testrows.Dense[float64](x, y, true), testrows.Sparse(testrows.Dense[float64](x, y, true))} {
+		p, err := train.Pivots(t.Context(), block.Source[float64](src))
+		if err != nil || len(p) != 7 {
+			t.Fatalf("%v, error %v", p, err)
+		}
+		for c, v := range p {
+			if far := c == 1 || c == 5; far != (v != 0) {
+				t.Errorf("column %d has the pivot %v", c, v)
+			}
+		}
+	}
+	none, err := train.Pivots(t.Context(), block.Source[float64](testrows.Dense[float64](x, y, false)))
+	if err != nil || none != nil {
+		t.Errorf("without a bias: %v, error %v", none, err)
+	}
+}
+
+// TestCentre: rows are those of the source less the pivots, in runs, from any kind of source; weights go there and back.
+func TestCentre(t *testing.T) {
+	x, y := make([][]float64, 2*block.RunRows+7), make([]float64, 2*block.RunRows+7)
+	for r := range x {
+		x[r] = []float64{1e7 + float64(r), float64(r % 3)}
+		y[r] = float64(2*(r%2) - 1)
+	}
+	d := testrows.Weighted(testrows.Dense[float32](x, y, true), func(r int) float64 { return float64(r % 5) })
+	pivots := []float64{1e7, 0, 0}
+	for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+		next := int64(0)
+		for b, err := range train.Centre(src, pivots, 2).Blocks(t.Context()) {
+			if err != nil || b.First != next || b.Stride != kernel.Stride[float64](3) {
+				t.Fatalf("block %+v, error %v", b, err)
+			}
+			for r := range b.Len() {
+				k := int(b.First) + r
+				want := []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1, 0}
+				if !slices.Equal(b.X[r*b.Stride:][:4], want) || b.Y[r] != y[k] || b.W[r] != float64(k%5) {
+					t.Fatalf("row %d: %v, label %v, weight %v", k, b.X[r*b.Stride:][:4], b.Y[r], b.W[r])
+				}
+			}
+			next += int64(b.Len())
+		}
+		if next != d.Rows() {
+			t.Errorf("%d rows", next)
+		}
+	}
+	w := []float64{2, 3, 4}
+	if train.Uncentre(w, pivots); !slices.Equal(w, []float64{2, 3, 4 - 2e7}) {
+		t.Errorf("weights %v", w)
+	}
+	if train.Recentre(w, pivots); !slices.Equal(w, []float64{2, 3, 4}) {
+		t.Errorf("weights %v", w)
+	}
+}
