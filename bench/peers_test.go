@@ -108,7 +108,7 @@ func BenchmarkPeerSklearnProcess(b *testing.B) {
 	for b.Loop() {
 		own, theirs = nil, nil
 		for range peerRounds {
-			own = append(own, wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label",
+			own = append(own, wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label", "--algo", "perceptron",
 				"--epochs", epochs, "--out", filepath.Join(dir, "m.json"), "--json"))
 			theirs = append(theirs, wall(b, python, peerScript, dir, strconv.Itoa(peerFeatures), epochs))
 		}

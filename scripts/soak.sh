@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 field() { sed -n "s/^ *\"$1\": \([^,]*\),\{0,1\}$/\1/p" "$tmp/r.json"; }
 for run in "cyclic 1" "cyclic 4" "shuffle 1" "shuffle 4"; do
   read -r order epochs <<<"$run"
-  "$bin" train "$tmp/x.parquet" --label label --order "$order" --epochs "$epochs" --memory ${memory}MiB --json \
+  "$bin" train "$tmp/x.parquet" --label label --algo perceptron --order "$order" --epochs "$epochs" --memory ${memory}MiB --json \
     --out "$tmp/m.json" >"$tmp/r.json"
   peak=$(($(field peak_rss_bytes) >> 20))
   printf '%s, %d epochs: streamed %s, peak %d MiB, load %.1f s, train %.1f s\n' "$order" "$epochs" "$(field streamed)" "$peak" \

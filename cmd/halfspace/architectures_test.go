@@ -20,9 +20,10 @@ const emulator = "qemu-aarch64-static"
 // that shows in some trainings only, so there are many.
 func trainings() []string {
 	lines := []string{
-		"textbook.parquet --label label",
-		"iris-setosa.parquet --label setosa --order shuffle",
-		"iris-versicolor-virginica.parquet --label species --order random --eta 0.7 --no-bias",
+		"textbook.parquet --label label --algo perceptron",
+		"breast-cancer.parquet --label diagnosis",
+		"iris-setosa.parquet --label setosa --algo perceptron --order shuffle",
+		"iris-versicolor-virginica.parquet --label species --algo perceptron --order random --eta 0.7 --no-bias",
 		"iris-versicolor-virginica.parquet --label species --algo pocket --order shuffle --epochs 20",
 	}
 	for _, learner := range []string{"perceptron --epochs 20", "pocket --epochs 2"} {

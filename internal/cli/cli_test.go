@@ -163,7 +163,7 @@ func isOneLine(stderr string) bool {
 func TestUsage(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", data, "--label", "y", "--out", m)
+	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
 	for _, c := range []struct {
 		args string
 		want string
@@ -269,13 +269,13 @@ func TestUsage(t *testing.T) {
 func TestISAVariable(t *testing.T) {
 	data := textbook(t, signs)
 	t.Setenv(isaVariable, "mmx")
-	for _, args := range [][]string{{"train", data, "--label", "y"}, {"cpu"}} {
+	for _, args := range [][]string{{"train", "--algo", "perceptron", data, "--label", "y"}, {"cpu"}} {
 		status, _, stderr := command(args...)
 		if status != exitUsage || !strings.Contains(stderr, isaVariable+": unknown instruction set") || !isOneLine(stderr) {
 			t.Errorf("%s: status %d: %q", args[0], status, stderr)
 		}
 	}
-	if got := decode(t, "train", data, "--label", "y", "--isa", "generic", "--json")["isa"]; got != "generic" {
+	if got := decode(t, "train", "--algo", "perceptron", data, "--label", "y", "--isa", "generic", "--json")["isa"]; got != "generic" {
 		t.Errorf("--isa generic ran on %v", got)
 	}
 	t.Setenv(isaVariable, "generic")
@@ -288,7 +288,7 @@ func TestFailures(t *testing.T) {
 	data := textbook(t, signs)
 	dir := t.TempDir()
 	m := filepath.Join(dir, "m.json")
-	succeed(t, "train", data, "--label", "y", "--out", m)
+	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
 	damaged := filepath.Join(dir, "damaged.json")
 	text, err := os.ReadFile(m)
 	if err != nil {
@@ -344,7 +344,7 @@ func TestFailures(t *testing.T) {
 		{"eval --model MODEL EMPTY", "no rows"},
 		{"train EMPTY --label y", "no rows"},
 		{"train NAME --label y", "a model can't be made of this data: name of feature \"x\\xff\" is not valid UTF-8"},
-		{"train HUGE --label y --dtype float64", "too large for float64"},
+		{"train HUGE --algo perceptron --label y --dtype float64", "too large for float64"},
 		{"inspect DIR/none.json", "no such file or directory: check the path\n"},
 		{"inspect DIR/text.parquet", "not a Parquet file"},
 		{"inspect DIR/empty.parquet", "the file is empty"},

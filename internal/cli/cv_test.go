@@ -81,7 +81,7 @@ func TestCrossValidation(t *testing.T) {
 				}
 			}
 			part := text(t, map[string]string{"learned.csv": learned, "held.csv": held})
-			succeed(t, append([]string{"train", filepath.Join(part, "learned.csv"), "--out", at("m.json")}, args...)...)
+			succeed(t, append([]string{"train", "--algo", "perceptron", filepath.Join(part, "learned.csv"), "--out", at("m.json")}, args...)...)
 			e := decode(t, "eval", "--model", at("m.json"), filepath.Join(part, "held.csv"), "--json")
 			total += e["errors"].(float64)
 			accuracies = append(accuracies, e["accuracy"])
@@ -92,7 +92,7 @@ func TestCrossValidation(t *testing.T) {
 			}
 		}
 		for _, more := range [][]string{{"--workers", "1"}, {"--workers", "3"}} {
-			line := append(append([]string{"train", at("all.csv"), "--cv", fmt.Sprint(folds), "--seed", fmt.Sprint(seed), "--json", "--out", at("n.json")}, args...), more...)
+			line := append(append([]string{"train", "--algo", "perceptron", at("all.csv"), "--cv", fmt.Sprint(folds), "--seed", fmt.Sprint(seed), "--json", "--out", at("n.json")}, args...), more...)
 			r := decode(t, line...)
 			cv := r["cross_validation"].(map[string]any)
 			p := cv["points"].([]any)[0].(map[string]any)
@@ -103,7 +103,7 @@ func TestCrossValidation(t *testing.T) {
 			if v := m.Training.CrossValidation; v == nil || float64(v.Errors) != total || v.Folds != folds || *m.Options.Seed != seed {
 				t.Errorf("%v: the model says %v", line, v)
 			}
-			succeed(t, append([]string{"train", at("all.csv"), "--out", at("m.json")}, args...)...)
+			succeed(t, append([]string{"train", "--algo", "perceptron", at("all.csv"), "--out", at("m.json")}, args...)...)
 			if whole := loadedModel(t, at("m.json")); !reflect.DeepEqual(whole.Weights, m.Weights) {
 				t.Errorf("%v: weights %v, without --cv %v", line, m.Weights, whole.Weights)
 			}
@@ -229,7 +229,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --algo svm --grid l2=0,1":                     "--l2 is 0",
 		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: l2 0: ",
 	} {
-		list := []string{"train", "--label", "last"}
+		list := []string{"train", "--algo", "perceptron", "--label", "last"}
 		for _, f := range strings.Fields(args) {
 			if strings.HasSuffix(f, ".csv") {
 				f = filepath.Join(dir, f)

@@ -124,7 +124,7 @@ func TestDualMessages(t *testing.T) {
 		{"--algo dual --kernel spline", "use linear, poly or rbf", exitUsage},
 		{"--algo kernel-perceptron --kernel poly --gamma 1e300", "don't fit the rows' type", exitFailed},
 	} {
-		args := []string{"train", data, "--label", "y", "--epochs", "2", "--out", filepath.Join(t.TempDir(), "m.json")}
+		args := []string{"train", "--algo", "perceptron", data, "--label", "y", "--epochs", "2", "--out", filepath.Join(t.TempDir(), "m.json")}
 		status, _, stderr := command(append(args, strings.Fields(c.args)...)...)
 		if status != c.status || !strings.Contains(stderr, c.want) || c.want == "" && stderr != "" {
 			t.Errorf("%s: status %d, %q; want %d, %q", c.args, status, stderr, c.status, c.want)

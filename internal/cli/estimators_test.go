@@ -81,7 +81,7 @@ func (e *estimator) train(lines []string, more ...string) (path string, status i
 	e.t.Helper()
 	e.write(lines)
 	path = filepath.Join(e.dir, "m.json")
-	status, _, stderr = command(slices.Concat([]string{"train", e.data, "--out", path, "--json"}, e.options, more)...)
+	status, _, stderr = command(slices.Concat([]string{"train", "--algo", "perceptron", e.data, "--out", path, "--json"}, e.options, more)...)
 	return path, status, stderr
 }
 

@@ -14,9 +14,11 @@ type choice struct {
 	words []string
 }
 
-// addChoice adds such a flag with its completion; the first word is the default.
+// addChoice adds such a flag with its completion. The default is the value that c has, or the first word where it has none.
 func addChoice(cmd *cobra.Command, c *choice, name, usage string, words ...string) {
-	c.value, c.words = words[0], words
+	if c.words = words; c.value == "" {
+		c.value = words[0]
+	}
 	cmd.Flags().Var(c, name, usage)
 	completeWords(cmd, name, words)
 }

@@ -28,7 +28,7 @@ func TestFormats(t *testing.T) {
 	succeed(t, "convert", filepath.Join(dir, "c.txt"), "--out", arrow)
 	for name, label := range map[string]string{"a.csv": "last", "b.svm": "", "c.txt": "y", "d.txt": "", "e.arrow": "y"} {
 		path := filepath.Join(dir, name)
-		args := []string{"train", path, "--json", "--out", m}
+		args := []string{"train", "--algo", "perceptron", path, "--json", "--out", m}
 		if label != "" {
 			args = append(args, "--label", label)
 		}
@@ -72,7 +72,7 @@ func TestGenFormats(t *testing.T) {
 		if help := succeed(t, "gen", "--help"); strings.Count(help, ext) < 2 {
 			t.Errorf("the help doesn't name %s", ext)
 		}
-		succeed(t, "train", path, "--label", "label", "--epochs", "2", "--out", m)
+		succeed(t, "train", "--algo", "perceptron", path, "--label", "label", "--epochs", "2", "--out", m)
 		got := fmt.Sprint(decode(t, "inspect", m, "--json")["weights"])
 		if weights == "" {
 			weights = got
@@ -111,7 +111,7 @@ func TestUnusedOptions(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n"})
 	a, b, m := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.parquet"), filepath.Join(dir, "m.json")
 	succeed(t, "convert", a, "--out", b)
-	for _, args := range [][]string{{"train", b, "--label", "y", "--out", m}, {"predict", "--model", m, b, "--out", filepath.Join(dir, "c.csv")},
+	for _, args := range [][]string{{"train", "--algo", "perceptron", b, "--label", "y", "--out", m}, {"predict", "--model", m, b, "--out", filepath.Join(dir, "c.csv")},
 		{"eval", "--model", m, b}, {"convert", b, "--out", filepath.Join(dir, "d.csv")}, {"inspect", b}} {
 		status, _, stderr := command(append(args, "--delimiter", "tab")...)
 		if want := "note: --delimiter is ignored: it is for CSV, and the data is Parquet\n"; status != exitDone || stderr != want {
@@ -124,7 +124,7 @@ func TestFormatFailures(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n", "bad.csv": "x,y\n1,0\n2\n", "bad.svm": "1 1:1\nx 1:1\n",
 		"cut.csv.gz": "\x1f\x8b\x08\x00", "m.svm": "1 qid:1 1:1\n-1 qid:1 1:-1\n"})
 	m := filepath.Join(dir, "m.json")
-	status, _, stderr := command("train", filepath.Join(dir, "m.svm"), "--out", m)
+	status, _, stderr := command("train", "--algo", "perceptron", filepath.Join(dir, "m.svm"), "--out", m)
 	if status != exitDone || !strings.Contains(stderr, "note: qid: ignored") {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

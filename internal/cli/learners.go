@@ -33,7 +33,8 @@ type learner struct {
 
 	needsBias string             // why it can't do without, if it can't
 	noWeights string             // why rows can't have weights, if they can't
-	l2        float64            // its penalty where none is given; it takes none of 0 then
+	l2        float64            // its penalty where none is given
+	needsL2   bool               // it takes no penalty of 0
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
 	multi     bool               // it learns classes one versus the rest by itself
@@ -64,7 +65,10 @@ const (
 	onlineName     = "online" // what models of the verb online say of their learner
 )
 
-// learners lists every learner, the default first.
+// defaultLearner is the learner where --algo names none.
+const defaultLearner = averagedName
+
+// learners lists every learner.
 var learners = []*learner{
 	{name: perceptronName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
 		joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, advise: advisePerceptron},
@@ -78,9 +82,9 @@ var learners = []*learner{
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2", "eta"}, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
+	{name: "logistic", uses: []string{"epochs", "l2", "eta"}, l2: 1, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
 	{name: "lda", uses: []string{"shrinkage"}, solvers: solverNames(lda.Solvers), learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
-	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
+	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, needsL2: true, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
 
 func learnerNames() []string {
@@ -128,7 +132,10 @@ func (o *trainOptions) deaf(option string) string {
 
 // settle lets options that the learner has no use for have no say, and sets defaults that differ by learner.
 func (o *trainOptions) settle(cmd *cobra.Command) error {
-	o.epochsGiven = cmd.Flags().Changed("epochs")
+	o.epochsGiven, o.unnamed = cmd.Flags().Changed("epochs"), !cmd.Flags().Changed("algo")
+	if o.unnamed && !cmd.Flags().Changed("order") {
+		o.order.value = string(train.Shuffle)
+	}
 	if !o.has("order") {
 		o.order.value = string(train.Cyclic)
 	}
@@ -141,11 +148,11 @@ func (o *trainOptions) settle(cmd *cobra.Command) error {
 	if !o.has("early-stop") {
 		o.earlyStop = 0
 	}
-	if o.l2 == 0 && o.learner.l2 > 0 {
-		if cmd.Flags().Changed("l2") {
-			return usagef("--l2 is 0: --algo %s takes a penalty above 0", o.algo.value)
-		}
+	switch {
+	case !cmd.Flags().Changed("l2"):
 		o.l2 = o.learner.l2
+	case o.l2 == 0 && o.learner.needsL2:
+		return usagef("--l2 is 0: --algo %s takes a penalty above 0", o.algo.value)
 	}
 	return nil
 }

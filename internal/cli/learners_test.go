@@ -37,7 +37,7 @@ func TestSolversIdentity(t *testing.T) {
 			if (strings.Contains(machine, "generic") || machine == "--workers 8") && testing.Short() {
 				continue
 			}
-			args := []string{"train", data, "--label", "label", "--out", path, "--json"}
+			args := []string{"train", "--algo", "perceptron", data, "--label", "label", "--out", path, "--json"}
 			r := decode(t, append(args, strings.Fields(options+" "+machine)...)...)
 			if r["streamed"] != streamed || r["converged"] != true {
 				t.Errorf("%s %s: streamed %v, converged %v", options, machine, r["streamed"], r["converged"])
@@ -88,7 +88,7 @@ func TestSolvers(t *testing.T) {
 			}
 		}
 		text := succeed(t, "train", data, "--label", "label", "--algo", algo) + succeed(t, "inspect", path)
-		for _, want := range map[string][]string{"logistic": {"steps of Newton's in", "l2 0, at most 100 passes", "std error", "(bias)"},
+		for _, want := range map[string][]string{"logistic": {"steps of Newton's in", "l2 1, at most 100 passes", "std error", "(bias)"},
 			"lda": {"one solution in 1 pass"}}[algo] {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in\n%s", algo, want, text)
@@ -196,7 +196,7 @@ func TestZValues(t *testing.T) {
 		col{"temperature", []float64{66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78, 67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58}},
 		col{"distress", []int64{0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1}})
 	path := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", data, "--label", "distress", "--algo", "logistic", "--out", path)
+	succeed(t, "train", data, "--label", "distress", "--algo", "logistic", "--l2", "0", "--out", path)
 	text := strings.Join(strings.Fields(succeed(t, "inspect", path)), " ")
 	for _, want := range []string{"temperature -0.232", " 0.1082", " -2.14 ", "(bias) 15.0429 7.3786", " 2.04"} {
 		if !strings.Contains(text, want) {
@@ -207,7 +207,7 @@ func TestZValues(t *testing.T) {
 
 func TestSolverMessages(t *testing.T) {
 	data, m := textbook(t, signs), filepath.Join(t.TempDir(), "m.json")
-	train := []string{"train", data, "--label", "y", "--out", m, "--features", "x1,x2"}
+	train := []string{"train", "--algo", "perceptron", data, "--label", "y", "--out", m, "--features", "x1,x2"}
 	for options, want := range map[string]string{
 		"--algo logistic --l2 1 --order shuffle --eta 0.5": "note: --order has no effect with --algo logistic\nnote: --eta has no effect with --algo logistic\n",
 		"--algo lda --l2 1 --epochs 3":                     "note: --epochs has no effect with --algo lda\nnote: --l2 has no effect with --algo lda\n",
@@ -218,7 +218,7 @@ func TestSolverMessages(t *testing.T) {
 			t.Errorf("%s: status %d, %q, want %q", options, status, stderr, want)
 		}
 	}
-	for options, want := range map[string]string{"--algo logistic": "a plane separates the classes", "--algo logistic --l2 -1": "--l2 is -1",
+	for options, want := range map[string]string{"--algo logistic --l2 0": "a plane separates the classes", "--algo logistic --l2 -1": "--l2 is -1",
 		"--algo logistic --l2 NaN": "--l2 is NaN"} {
 		if status, _, stderr := command(append(train, strings.Fields(options)...)...); status == exitDone || !strings.Contains(stderr, want) || !isOneLine(stderr) {
 			t.Errorf("%s: status %d, %q, want %q", options, status, stderr, want)
@@ -236,7 +236,7 @@ func TestSolverMessages(t *testing.T) {
 	}
 	twice := write(t, "twice.parquet", col{"a", []float64{1, 2, 3, 4}}, col{"b", []float64{2, 4, 6, 8}}, col{"y", []int64{0, 1, 0, 1}})
 	for _, algo := range []string{"logistic", "lda"} {
-		if text := succeed(t, "train", twice, "--label", "y", "--algo", algo); !strings.Contains(text, "features depend on each other") {
+		if text := succeed(t, "train", twice, "--label", "y", "--algo", algo, "--l2", "0"); !strings.Contains(text, "features depend on each other") {
 			t.Errorf("%s of the same column twice says\n%s", algo, text)
 		}
 	}

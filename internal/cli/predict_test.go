@@ -26,7 +26,7 @@ func trained(t *testing.T, labels any, options ...string) (data, m string) {
 	t.Helper()
 	data = textbook(t, labels)
 	m = filepath.Join(t.TempDir(), "m.json")
-	succeed(t, append([]string{"train", data, "--label", "y", "--out", m}, options...)...)
+	succeed(t, append([]string{"train", "--algo", "perceptron", data, "--label", "y", "--out", m}, options...)...)
 	return data, m
 }
 
@@ -122,7 +122,7 @@ func TestPredictManyBlocks(t *testing.T) {
 	for _, dtype := range []string{"float32", "float64"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		out := filepath.Join(t.TempDir(), "p.parquet")
-		succeed(t, "train", data, "--label", "label", "--epochs", "1", "--dtype", dtype, "--out", m)
+		succeed(t, "train", "--algo", "perceptron", data, "--label", "label", "--epochs", "1", "--dtype", dtype, "--out", m)
 		r := decode(t, "predict", "--model", m, data, "--keep", "x*,label", "--score", "--out", out, "--json")
 		if r["rows"] != 150000.0 || r["out"] != out || r["model"] != m {
 			t.Errorf("report is %v", r)

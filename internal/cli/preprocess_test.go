@@ -75,7 +75,7 @@ func TestPreprocessedScores(t *testing.T) {
 func checkPreprocessed[T kernel.Float](t *testing.T, data, args string, opt dataset.Options) {
 	t.Helper()
 	m, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
-	learned := decode(t, append([]string{"train", data, "--label", "yes", "--epochs", "3", "--json", "--out", m}, strings.Fields(args)...)...)
+	learned := decode(t, append([]string{"train", "--algo", "perceptron", data, "--label", "yes", "--epochs", "3", "--json", "--out", m}, strings.Fields(args)...)...)
 	tested := decode(t, "eval", "--model", m, data, "--json")
 	if learned["train_errors"] != tested["errors"] || learned["rows"] != tested["rows"] || tested["errors"] == 0.0 {
 		t.Errorf("%s: %v errors in %v rows in training, %v in %v now", args, learned["train_errors"], learned["rows"], tested["errors"],
@@ -147,7 +147,7 @@ func TestFilteredData(t *testing.T) {
 	data := writePeople(t, all, dataset.WriterOptions{})
 	learn := func(data string, args ...string) string {
 		path := filepath.Join(t.TempDir(), "m.json")
-		succeed(t, append([]string{"train", data, "--label", "yes", "--epochs", "2", "--out", path}, args...)...)
+		succeed(t, append([]string{"train", "--algo", "perceptron", data, "--label", "yes", "--epochs", "2", "--out", path}, args...)...)
 		return path
 	}
 	meanModel := learn(data, "--nulls", "mean")

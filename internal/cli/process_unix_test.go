@@ -79,7 +79,7 @@ func TestSignal(t *testing.T) {
 // running starts a training that would take for ever and returns once it shows its progress.
 func running(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer, wait func() int) {
 	t.Helper()
-	cmd = program(t, slices.Concat([]string{"train", "--label", "label", "--epochs", "1000000000000", "--progress", "always"}, args)...)
+	cmd = program(t, slices.Concat([]string{"train", "--algo", "perceptron", "--label", "label", "--epochs", "1000000000000", "--progress", "always"}, args)...)
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCacheFullDisk(t *testing.T) {
 		dir := t.TempDir()
 		options = strings.ReplaceAll(options, "CACHE", filepath.Join(dir, "cache"))
 		var stderr bytes.Buffer
-		cmd := program(t, append([]string{"train", data, "--label", "label", "--memory", "12500000", "--out", filepath.Join(dir, "m.json")},
+		cmd := program(t, append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--memory", "12500000", "--out", filepath.Join(dir, "m.json")},
 			strings.Fields(options)...)...)
 		cmd.Env = append(cmd.Env, asProgram+"=1000000")
 		cmd.Stderr = &stderr
@@ -182,7 +182,7 @@ func TestPeak(t *testing.T) {
 	}
 	data := ample(t, "330000") // 41.5 MiB of blocks
 	for options, most := range map[string]float64{"--memory 30MiB": 94 << 20, "--memory 30MiB --order shuffle": 94 << 20, "": (1.25*41.6 + 64) * (1 << 20)} {
-		out, err := program(t, append([]string{"train", data, "--label", "label", "--epochs", "2", "--json"}, strings.Fields(options)...)...).Output()
+		out, err := program(t, append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "2", "--json"}, strings.Fields(options)...)...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,10 +246,10 @@ func TestFullDisk(t *testing.T) {
 func TestFileSizeLimit(t *testing.T) {
 	big := noisy(t, "20000")
 	m := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", big, "--label", "label", "--epochs", "1", "--out", m)
+	succeed(t, "train", "--algo", "perceptron", big, "--label", "label", "--epochs", "1", "--out", m)
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"train", big, "--label", "label", "--epochs", "1", "--out", filepath.Join(dir, "m.json")},
+		{"train", "--algo", "perceptron", big, "--label", "label", "--epochs", "1", "--out", filepath.Join(dir, "m.json")},
 		{"predict", "--model", m, big, "--keep", "*", "--out", filepath.Join(dir, "p.csv")},
 		{"predict", "--model", m, big, "--keep", "*", "--out", filepath.Join(dir, "p.parquet")},
 		{"gen", "--rows", "50000", "--noise", "0.1", "--out", filepath.Join(dir, "x.parquet")},
@@ -282,7 +282,7 @@ func TestOutIsAPipe(t *testing.T) {
 		}
 		read <- string(text)
 	}()
-	succeed(t, "train", data, "--label", "y", "--out", pipe)
+	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", pipe)
 	select {
 	case text := <-read:
 		if !strings.HasPrefix(text, "{\n  \"format\"") || !strings.HasSuffix(text, "\"\n}\n") {

@@ -155,7 +155,7 @@ func TestEvalROC(t *testing.T) {
 		t.Errorf("the curves of two models are\n%s\nwant\n%s", got, want)
 	}
 	three := filepath.Join(t.TempDir(), "three.json")
-	succeed(t, "train", iris, "--label", "species", "--epochs", "1", "--out", three)
+	succeed(t, "train", "--algo", "perceptron", iris, "--label", "species", "--epochs", "1", "--out", three)
 	for _, c := range []struct {
 		args, want string
 		status     int
@@ -226,7 +226,7 @@ func TestEvalRepeatsTraining(t *testing.T) {
 	data := noisy(t, "30000")
 	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--algo averaged --epochs 3", "--epochs 1 --positive -1"} {
 		m := filepath.Join(t.TempDir(), "m.json")
-		args := append([]string{"train", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
+		args := append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
 		learned, tested := decode(t, args...), decode(t, "eval", "--model", m, data, "--json")
 		if learned["train_errors"] != tested["errors"] || learned["train_accuracy"] != tested["accuracy"] || tested["errors"] == 0.0 {
 			t.Errorf("%s: %v errors in training, %v now", options, learned["train_errors"], tested["errors"])
@@ -255,7 +255,7 @@ func TestInspectModel(t *testing.T) {
 // TestInspectEarlyStop: a model says on what other rows it was judged, and that it ended for that.
 func TestInspectEarlyStop(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.json")
-	r := decode(t, "train", noisy(t, "5000"), "--label", "label", "--order", "shuffle", "--margin", "2", "--validation", "0.2", "--early-stop", "3",
+	r := decode(t, "train", "--algo", "perceptron", noisy(t, "5000"), "--label", "label", "--order", "shuffle", "--margin", "2", "--validation", "0.2", "--early-stop", "3",
 		"--out", m, "--json")
 	text := succeed(t, "inspect", m)
 	for _, want := range []string{"perceptron, float32", "eta 1, seed 1, margin 2, early stop 3, validation 0.2", "kept the weights after update ",
@@ -281,7 +281,7 @@ func TestInspectLargestWeights(t *testing.T) {
 		cols = append(cols, col{"f" + string(rune('A'+i)), []float64{v, -v}})
 	}
 	m := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", write(t, "wide.parquet", cols...), "--label", "y", "--positive", "0", "--out", m)
+	succeed(t, "train", "--algo", "perceptron", write(t, "wide.parquet", cols...), "--label", "y", "--positive", "0", "--out", m)
 	all := decode(t, "inspect", m, "--json")["largest_weights"].([]any)
 	if len(all) != largestWeights {
 		t.Fatalf("%d largest weights", len(all))
@@ -349,7 +349,7 @@ func TestGen(t *testing.T) {
 	if r["rows"] != 3000.0 || r["features"] != 5.0 || r["seed"] != 9.0 || r["out"] != out {
 		t.Errorf("report is %v", r)
 	}
-	if got := decode(t, "train", out, "--label", "label", "--json"); got["converged"] != true || got["rows"] != 3000.0 || got["features"] != 5.0 {
+	if got := decode(t, "train", "--algo", "perceptron", out, "--label", "label", "--json"); got["converged"] != true || got["rows"] != 3000.0 || got["features"] != 5.0 {
 		t.Errorf("training on data with a margin gives %v", got)
 	}
 	if text := succeed(t, "gen", "--rows", "1", "--features", "2", "--noise", "1", "--out", out); !strings.HasPrefix(text, out+": 1 row of 2 features in ") {

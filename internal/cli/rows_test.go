@@ -20,7 +20,7 @@ func ample(t *testing.T, rows string) string {
 func trainedModel(t *testing.T, args ...string) (report map[string]any, m string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.json")
-	report = decode(t, slices.Concat([]string{"train", "--label", "label", "--json", "--out", path}, args)...)
+	report = decode(t, slices.Concat([]string{"train", "--algo", "perceptron", "--label", "label", "--json", "--out", path}, args)...)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestMemoryTooSmall(t *testing.T) {
 		"--memory 1MiB":                 "halfspace: 1 MiB of memory are too little: reading these rows piece by piece takes 10.07 MiB, give that with --memory\n",
 		"--memory 10MiB --order random": "halfspace: 10 MiB of memory are too little: reading these rows piece by piece takes 11.62 MiB, give that with --memory\n",
 	} {
-		status, stdout, stderr := command(append([]string{"train", data, "--label", "label", "--out", filepath.Join(t.TempDir(), "m.json")},
+		status, stdout, stderr := command(append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--out", filepath.Join(t.TempDir(), "m.json")},
 			strings.Fields(options)...)...)
 		if status != exitFailed || stdout != "" || stderr != want {
 			t.Errorf("%s: status %d, %q, %q", options, status, stdout, stderr)
@@ -98,7 +98,7 @@ func TestCacheNotes(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "cache"), filepath.Join(dir, "m.json")
 	train := func(options ...string) (status int, stderr string) {
-		status, _, stderr = command(slices.Concat([]string{"train", data, "--label", "label", "--epochs", "1", "--out", out, "--cache", file}, options)...)
+		status, _, stderr = command(slices.Concat([]string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "1", "--out", out, "--cache", file}, options)...)
 		return status, stderr
 	}
 	change := func(how func(content []byte) []byte) {
@@ -164,7 +164,7 @@ func TestCacheHit(t *testing.T) {
 		cache, m := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "m.json")
 		var first [2]string
 		for run := range 3 {
-			args := slices.Concat([]string{"train", data, "--epochs", "3", "--out", m, "--cache", cache}, strings.Fields(c.options))
+			args := slices.Concat([]string{"train", "--algo", "perceptron", data, "--epochs", "3", "--out", m, "--cache", cache}, strings.Fields(c.options))
 			status, _, stderr := command(args...)
 			got, err := os.ReadFile(m)
 			if status != exitDone || err != nil {

@@ -140,7 +140,7 @@ func TestSolverUsage(t *testing.T) {
 		"--algo lda --shrinkage much":     `--shrinkage is "much"`,
 		"--algo logistic --solver newtno": "newton",
 	} {
-		code, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
+		code, _, stderr := command(append([]string{"train", "--algo", "perceptron", data, "--label", "y"}, strings.Fields(options)...)...)
 		if code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", options, code, stderr)
 		}

@@ -30,6 +30,7 @@ type trainOptions struct {
 	shrinkage                         string
 	shrink                            float64 // what it says
 	epochsGiven                       bool
+	unnamed                           bool // no --algo was given: the defaults are those for a first look at data
 	multiclass                        choice
 	learner                           *learner // that algo names
 	validation                        string
@@ -61,7 +62,11 @@ extension tells the format, or the content where it doesn't. Columns of a CSV
 file without a header are c1, c2, ...; --label takes a name, a column's number
 or "last". In a svmlight file the label is "label" and feature 7 is f7.
 
-The perceptron learns row by row until every row is right, which happens only
+Without --algo, train standardizes the features (--standardize), shuffles the
+rows (--order shuffle) and learns an averaged perceptron. With --algo perceptron
+nothing is standardized or shuffled unless you ask for it.
+
+--algo perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
 the fewest errors, so it serves for any data; --algo averaged keeps the mean of
 the weights after every visit, which takes hardly longer than the perceptron;
@@ -115,6 +120,9 @@ Without --out the model is reported and thrown away.`,
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
+		if f := cmd.Flags(); !f.Changed("algo") && !f.Changed("standardize") {
+			o.data.standardize = true
+		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
 			return err
@@ -147,16 +155,17 @@ Without --out the model is reported and thrown away.`,
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.addTo(cmd, "float32", "float64")
+	o.algo.value = defaultLearner
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
 		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
-		"each time, fixed-shuffle one permutation for all, random draws with replacement", orderNames()...)
+		"each time, fixed-shuffle one permutation for all, random draws with replacement; without --algo it is shuffle", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS and the hinge make up to 1,000 where none are given")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
 	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0, svm 1)")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0; logistic and svm 1)")
 	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
 	addChoice(cmd, &o.solver, "solver", "`WAY` to the optimum: of --algo logistic newton, lbfgs or sgd, auto is newton up to 256 columns; of --algo lda cholesky "+
 		"or eigen, which adds the directions for predict --project", allSolvers()...)

@@ -51,6 +51,7 @@ type trainReport struct {
 	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
 	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
+	Standardize     bool              `json:"standardize"`
 	Options         model.Options     `json:"options"`
 	Fingerprint     string            `json:"fingerprint"`
 	Dtype           string            `json:"dtype"`
@@ -76,7 +77,8 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound,
+		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
 	}
 	if m.Voters != nil {
@@ -112,6 +114,9 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	if o.learner.solved {
 		pairs = howSolved(m)
+	}
+	if o.unnamed {
+		pairs = append([]string{"options", o.defaultsText()}, pairs...)
 	}
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", multiclassText(m))
@@ -166,6 +171,15 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		s.line("\n%s", advice)
 	}
 	return s.Bytes()
+}
+
+// defaultsText tells what was chosen where no --algo was given.
+func (o *trainOptions) defaultsText() string {
+	text := "--algo " + o.learner.name
+	if o.data.standardize {
+		text += " --standardize"
+	}
+	return text + " --order " + o.order.value + ", without --algo"
 }
 
 // advice says what to try where the training did not converge.

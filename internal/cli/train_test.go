@@ -27,7 +27,7 @@ import (
 func TestTextbook(t *testing.T) {
 	for _, dtype := range []string{"float32", "float64"} {
 		path := filepath.Join(t.TempDir(), "m.json")
-		r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", dtype, "--out", path, "--json")
+		r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--dtype", dtype, "--out", path, "--json")
 		for key, want := range map[string]any{"algorithm": "perceptron", "rows": 3.0, "features": 2.0, "updates": 7.0,
 			"train_errors": 0.0, "train_accuracy": 1.0, "converged": true, "dtype": dtype, "streamed": false,
 			"model": path, "positive": 1.0} {
@@ -176,9 +176,9 @@ func TestWinnow(t *testing.T) {
 
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
-		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "rows", "seconds", "streamed", "train_accuracy",
+		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "rows", "seconds", "standardize", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
-	r := decode(t, "train", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
+	r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
 	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {
 		t.Errorf("keys are %q, want %q", got, keys)
 	}
@@ -218,7 +218,7 @@ func TestIdentity(t *testing.T) {
 		}
 		for _, isa := range isas {
 			for _, workers := range counts {
-				args := []string{"train", data, "--label", "label", "--out", path, "--isa", isa, "--workers", fmt.Sprint(workers), "--epochs", "3"}
+				args := []string{"train", "--algo", "perceptron", data, "--label", "label", "--out", path, "--isa", isa, "--workers", fmt.Sprint(workers), "--epochs", "3"}
 				succeed(t, append(args, strings.Fields(options)...)...)
 				got, err := os.ReadFile(path)
 				if err != nil {
@@ -238,7 +238,7 @@ func TestIdentity(t *testing.T) {
 // TestTrainDefaults has the defaults that section 5 of the design promises.
 func TestTrainDefaults(t *testing.T) {
 	flags := (&app{}).train().Flags()
-	for name, want := range map[string]string{"algo": "perceptron", "features": "[]", "exclude": "[]", "positive": "",
+	for name, want := range map[string]string{"algo": "averaged", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
@@ -268,7 +268,7 @@ func TestModelOptions(t *testing.T) {
 		"--isa generic --progress never":      {Order: "cyclic", Epochs: 100, Eta: 1},
 		"--json --features x1 --features x2 ": {Order: "cyclic", Epochs: 100, Eta: 1},
 	} {
-		succeed(t, append([]string{"train", data, "--label", "y", "--out", path}, strings.Fields(options)...)...)
+		succeed(t, append([]string{"train", "--algo", "perceptron", data, "--label", "y", "--out", path}, strings.Fields(options)...)...)
 		m, err := model.Load(path)
 		if err != nil {
 			t.Fatal(err)
@@ -313,7 +313,7 @@ func TestValidation(t *testing.T) {
 	empty := write(t, "empty.parquet", col{"x0", []float64{}}, col{"label", []int64{}})
 	three := write(t, "three.parquet", col{"x0", []float64{1}}, col{"label", []int64{3}})
 	for file, message := range map[string]string{"nowhere.parquet": "nowhere.parquet", empty: "no rows", three: "label"} {
-		status, _, stderr := command("train", write(t, "x.parquet", col{"x0", []float64{1, 2}}, col{"label", []int64{-1, 1}}), "--label", "label",
+		status, _, stderr := command("train", "--algo", "perceptron", write(t, "x.parquet", col{"x0", []float64{1, 2}}, col{"label", []int64{-1, 1}}), "--label", "label",
 			"--algo", "pocket", "--validation", file)
 		if status != exitFailed || !strings.Contains(stderr, "--validation: ") || !strings.Contains(stderr, message) {
 			t.Errorf("%s: status %d, %q", file, status, stderr)
@@ -333,17 +333,17 @@ func TestFeaturesAndClasses(t *testing.T) {
 		return m
 	}
 	data := textbook(t, []string{"up", "up", "down"})
-	if m := load("train", data, "--features", "x2,x1"); !slices.Equal(m.Features, []string{"x2", "x1"}) {
+	if m := load("train", "--algo", "perceptron", data, "--features", "x2,x1"); !slices.Equal(m.Features, []string{"x2", "x1"}) {
 		t.Errorf("features are %q", m.Features)
 	}
-	if m := load("train", data, "--exclude", "x1", "--no-bias"); !slices.Equal(m.Features, []string{"x2"}) || m.FitBias || len(m.Bias) != 0 {
+	if m := load("train", "--algo", "perceptron", data, "--exclude", "x1", "--no-bias"); !slices.Equal(m.Features, []string{"x2"}) || m.FitBias || len(m.Bias) != 0 {
 		t.Errorf("features are %q, bias %t %v", m.Features, m.FitBias, m.Bias)
 	}
-	m := load("train", data)
+	m := load("train", "--algo", "perceptron", data)
 	if m.Positive.String() != "up" || m.Weights[0][0] != 1 {
 		t.Errorf("positive is %s, weights %v", m.Positive, m.Weights)
 	}
-	m = load("train", data, "--positive", "down")
+	m = load("train", "--algo", "perceptron", data, "--positive", "down")
 	if m.Positive.String() != "down" || m.Weights[0][0] != -1 {
 		t.Errorf("with --positive down, positive is %s, weights %v", m.Positive, m.Weights)
 	}
@@ -352,7 +352,7 @@ func TestFeaturesAndClasses(t *testing.T) {
 func TestTrainText(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
-	text := succeed(t, "train", data, "--label", "y", "--out", m)
+	text := succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
 	for _, want := range []string{"perceptron: 3 rows of 2 features, classes -1, 1 (positive: 1)", "converged   yes, after 7 updates; bound 286\n",
 		"updates     7 in ", "errors      0 of 3 rows, accuracy 100.00 %", "radius      5.09902", "norm        3.31662", "model       " + m} {
 		if !strings.Contains(text, want) {
@@ -374,7 +374,7 @@ func TestTrainText(t *testing.T) {
 		"--epochs 3 --algo averaged":               "More --epochs than 3 may do better.\n" + adviceCheck + "\n",
 		"--epochs 1 --algo pocket":                 "More --epochs than 1 may do better.\n" + adviceCheck + "\n",
 	} {
-		text := succeed(t, append([]string{"train", hard, "--label", "label"}, strings.Fields(options)...)...)
+		text := succeed(t, append([]string{"train", "--algo", "perceptron", hard, "--label", "label"}, strings.Fields(options)...)...)
 		if !strings.HasSuffix(text, want) {
 			t.Errorf("%s: no %q at the end of\n%s", options, want, text)
 		}
@@ -434,7 +434,7 @@ func TestShare(t *testing.T) {
 	}
 	for share, want := range map[string]string{"0": "a share of the rows is above 0", "1": "and below 1", "-0.5": "above 0", "nan": "./nan",
 		"1.5": "./1.5"} {
-		if status, _, stderr := command("train", data, "--label", "label", "--validation", share); status != exitUsage || !strings.Contains(stderr, want) {
+		if status, _, stderr := command("train", "--algo", "perceptron", data, "--label", "label", "--validation", share); status != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %q", share, status, stderr)
 		}
 	}
@@ -479,7 +479,7 @@ func TestNotes(t *testing.T) {
 		"--seed 4 --out " + m:                       "note: --seed has no effect with --order cyclic\n",
 		"--seed 4 --order fixed-shuffle --out " + m: "",
 	} {
-		status, _, stderr := command(append([]string{"train", data, "--label", "y"}, strings.Fields(options)...)...)
+		status, _, stderr := command(append([]string{"train", "--algo", "perceptron", data, "--label", "y"}, strings.Fields(options)...)...)
 		want += "note: column \"name\" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)\n"
 		if status != exitDone || stderr != want {
 			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
@@ -490,7 +490,7 @@ func TestNotes(t *testing.T) {
 func TestProgress(t *testing.T) {
 	data := noisy(t, "20000")
 	for when, shown := range map[string]bool{"auto": false, "never": false, "always": true} {
-		_, stdout, stderr := command("train", data, "--label", "label", "--epochs", "20", "--out", filepath.Join(t.TempDir(), "m.json"),
+		_, stdout, stderr := command("train", "--algo", "perceptron", data, "--label", "label", "--epochs", "20", "--out", filepath.Join(t.TempDir(), "m.json"),
 			"--json", "--progress", when)
 		if strings.Contains(stderr, "training") != shown {
 			t.Errorf("--progress %s: standard error is %q", when, stderr)
@@ -510,7 +510,7 @@ func TestInterrupted(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			defer cancel()
 			var stdout, stderr strings.Builder
-			args := []string{"train", data, "--label", "label", "--epochs", "1000000000000", "--out", filepath.Join(dir, "m.json")}
+			args := []string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "1000000000000", "--out", filepath.Join(dir, "m.json")}
 			status := run(ctx, append(args, strings.Fields(options)...), &stdout, &stderr)
 			if status != exitInterrupted || stdout.Len() > 0 || stderr.String() != "halfspace: interrupted\n" {
 				t.Errorf("%s after %v: status %d, %q, %q", options, after, status, stdout.String(), stderr.String())
@@ -520,7 +520,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	m := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", data, "--label", "label", "--out", m)
+	succeed(t, "train", "--algo", "perceptron", data, "--label", "label", "--out", m)
 	for _, args := range [][]string{
 		{"predict", "--model", m, data, "--out", filepath.Join(dir, "p.csv")},
 		{"eval", "--model", m, data},
@@ -555,7 +555,7 @@ func TestIdentityOfFiles(t *testing.T) {
 		var models [2][]byte
 		for i, paths := range [][]string{one, three} {
 			m := filepath.Join(t.TempDir(), "m.json")
-			succeed(t, slices.Concat([]string{"train", "--label", "y", "--out", m}, strings.Fields(options), paths)...)
+			succeed(t, slices.Concat([]string{"train", "--algo", "perceptron", "--label", "y", "--out", m}, strings.Fields(options), paths)...)
 			var err error
 			if models[i], err = os.ReadFile(m); err != nil {
 				t.Fatal(err)

@@ -53,7 +53,7 @@ func TestWeightsIdentity(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	train := func(args ...string) (streamed bool, m string) {
 		t.Helper()
-		r := decode(t, append([]string{"train", "--label", "y", "--features", "x*", "--sample-weight", "w", "--json", "--out", path}, args...)...)
+		r := decode(t, append([]string{"train", "--algo", "perceptron", "--label", "y", "--features", "x*", "--sample-weight", "w", "--json", "--out", path}, args...)...)
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestWeightsOfOne(t *testing.T) {
 	data, path := weighty(t, "x.parquet", 400, 3), filepath.Join(t.TempDir(), "m.json")
 	train := func(args ...string) map[string]any {
 		t.Helper()
-		succeed(t, append([]string{"train", data, "--label", "y", "--features", "x*", "--epochs", "6", "--out", path}, args...)...)
+		succeed(t, append([]string{"train", "--algo", "perceptron", data, "--label", "y", "--features", "x*", "--epochs", "6", "--out", path}, args...)...)
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestClassWeights(t *testing.T) {
 	data, path := weighty(t, "x.parquet", 400, 3), filepath.Join(t.TempDir(), "m.json")
 	train := func(args ...string) *model.Model {
 		t.Helper()
-		succeed(t, append([]string{"train", data, "--label", "y", "--features", "x*", "--epochs", "6", "--out", path}, args...)...)
+		succeed(t, append([]string{"train", "--algo", "perceptron", data, "--label", "y", "--features", "x*", "--epochs", "6", "--out", path}, args...)...)
 		m, err := model.Load(path)
 		if err != nil {
 			t.Fatal(err)
@@ -208,7 +208,7 @@ func TestPocketWeighs(t *testing.T) {
 // TestWeightsText: reports and inspect tell the weights, and notes and errors are of one line.
 func TestWeightsText(t *testing.T) {
 	data, path := weighty(t, "x.parquet", 60, 2), filepath.Join(t.TempDir(), "m.json")
-	text := succeed(t, "train", data, "--label", "y", "--features", "x*", "--sample-weight", "w", "--class-weight", "0=0.25", "--out", path)
+	text := succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--features", "x*", "--sample-weight", "w", "--class-weight", "0=0.25", "--out", path)
 	for _, got := range []string{text, succeed(t, "inspect", path)} {
 		if want := "of rows w, of class 0: 0.25, of class 1: 1\n"; !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -216,7 +216,7 @@ func TestWeightsText(t *testing.T) {
 	}
 	apart := write(t, "apart.parquet", col{"x", []float64{-2, 2, 1}}, col{"y", []string{"a", "b", "b"}}, col{"w", []float64{1, 2, 0.5}})
 	for option, bound := range map[string]bool{"": true, "--sample-weight w": false, "--class-weight a=2": false} {
-		args := append([]string{"train", apart, "--label", "y", "--features", "x", "--out", path}, strings.Fields(option)...)
+		args := append([]string{"train", "--algo", "perceptron", apart, "--label", "y", "--features", "x", "--out", path}, strings.Fields(option)...)
 		r, text := decode(t, append(args, "--json")...), succeed(t, args...)+succeed(t, "inspect", path)
 		if (r["mistake_bound"] != nil) != bound || r["margin"] == nil || strings.Contains(text, "no order takes more") != bound || !strings.Contains(text, "margin") {
 			t.Errorf("%s: bound %v, margin %v in\n%s", option, r["mistake_bound"], r["margin"], text)
@@ -264,7 +264,7 @@ func TestWeightsCache(t *testing.T) {
 		options string
 		anew    bool
 	}{{"--sample-weight w", false}, {"--sample-weight w --class-weight balanced", false}, {"--sample-weight both", true}, {"", true}, {"--class-weight balanced", false}} {
-		args := append([]string{"train", data, "--label", "y", "--features", "x*", "--epochs", "1", "--cache", cache}, strings.Fields(c.options)...)
+		args := append([]string{"train", "--algo", "perceptron", data, "--label", "y", "--features", "x*", "--epochs", "1", "--cache", cache}, strings.Fields(c.options)...)
 		status, _, stderr := command(args...)
 		if status != exitDone || strings.Contains(stderr, "it was made with other options; the cache is made anew") != c.anew {
 			t.Errorf("run %d, %s: status %d, %s", i, c.options, status, stderr)
@@ -276,7 +276,7 @@ func TestWeightsCache(t *testing.T) {
 func TestHugeWeights(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,z,y,w\n" + strings.Repeat("1,2,1,1e308\n2,1,0,1e308\n3,1,1,1e308\n", 20)})
 	for _, options := range everyLearner {
-		args := append([]string{"train", filepath.Join(dir, "a.csv"), "--sample-weight", "w", "--dtype", "float64", "--label", "y"}, strings.Fields(options)...)
+		args := append([]string{"train", "--algo", "perceptron", filepath.Join(dir, "a.csv"), "--sample-weight", "w", "--dtype", "float64", "--label", "y"}, strings.Fields(options)...)
 		if status, _, stderr := command(args...); status != exitFailed || !strings.Contains(stderr, "weights of rows") {
 			t.Errorf("%s: status %d, %q", options, status, stderr)
 		}
