@@ -19,11 +19,32 @@ type Spec struct {
 	Bias     bool     // one more column, of ones, after the features
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
-	Positive int      // which of two classes is +1
+	Positive int      // which of two classes is +1: 0 the greater one, Classes[1], as 1 is; FirstClass the other. See PositiveClass
 	Weighted bool     // the blocks have weights of rows
 
 	// Preprocessing says how features are made; nil: each is the column of its name, a number.
 	Preprocessing *Preprocessing
+}
+
+// FirstClass is the value of Spec.Positive with which Classes[0] is +1: 0 stands for the default.
+const FirstClass = -1
+
+// PositiveClass returns the number of the class that is +1. By default that is the last one, the greater of two.
+func (s *Spec) PositiveClass() int {
+	switch {
+	case s.Positive == FirstClass:
+		return 0
+	case s.Positive == 0:
+		return max(0, len(s.Classes)-1)
+	}
+	return s.Positive
+}
+
+// SetPositive makes the class of that number +1.
+func (s *Spec) SetPositive(class int) {
+	if s.Positive = class; class == 0 {
+		s.Positive = FirstClass
+	}
 }
 
 // Cols returns the number of columns of a block, the bias included.

@@ -4,7 +4,7 @@
 //
 // A file is
 //
-//   - 18 bytes "halfspace-cache/3\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
+//   - 18 bytes "halfspace-cache/4\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
 //   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
 //   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
 //     their labels, then, where the header's spec says that they are weighted, their weights as float64;
@@ -41,7 +41,7 @@ import (
 
 const (
 	family  = "halfspace-cache/" // what every version begins with
-	magic   = family + "3\n"
+	magic   = family + "4\n"
 	prefix  = 64      // bytes before the header
 	page    = 4096    // that blocks and the table begin at a multiple of
 	maxHead = 1 << 30 // bytes of the header, and of the warnings

@@ -240,7 +240,9 @@ func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []
 	}
 	if spec, err = sel.spec(); err == nil && sel.label >= 0 {
 		spec.Label = sel.columns[sel.label].name
-		spec.Classes, spec.Positive, signs, err = l.spec(spec.Label, opt.Positive)
+		var positive int
+		spec.Classes, positive, signs, err = l.spec(spec.Label, opt.Positive)
+		spec.SetPositive(positive)
 	}
 	return spec, signs, err
 }
@@ -344,7 +346,7 @@ func modelSigns(spec *block.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}
-	return signs(len(spec.Classes), spec.Positive)
+	return signs(len(spec.Classes), spec.PositiveClass())
 }
 
 // signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.

@@ -462,8 +462,8 @@ func TestModelClasses(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	path := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Float64, "[4, 4]"))
 	for positive, want := range map[int]string{0: "[-1 -1]", 1: "[1 1]"} {
-		spec := &block.Spec{Features: []string{"x"}, Label: "other", Classes: []block.Class{block.IntClass(3), block.IntClass(4)},
-			Positive: positive}
+		spec := &block.Spec{Features: []string{"x"}, Label: "other", Classes: []block.Class{block.IntClass(3), block.IntClass(4)}}
+		spec.SetPositive(positive)
 		d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Spec: spec})
 		if err != nil {
 			t.Fatal(err)

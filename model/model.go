@@ -199,7 +199,7 @@ func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 		Dtype:    dtype[T](),
 		Label:    spec.Label,
 		Classes:  slices.Clone(spec.Classes),
-		Positive: spec.Classes[spec.Positive],
+		Positive: spec.Classes[spec.PositiveClass()],
 		Features: slices.Clone(spec.Features),
 		FitBias:  spec.Bias,
 		Bias:     []float64{},
@@ -233,15 +233,16 @@ func (m *Model) vectors() int {
 
 // Spec says what the columns of a block that the model can score mean.
 func (m *Model) Spec() *block.Spec {
-	return &block.Spec{
+	s := &block.Spec{
 		Features: slices.Clone(m.Features),
 		Bias:     m.FitBias,
 		Label:    m.Label,
 		Classes:  slices.Clone(m.Classes),
-		Positive: slices.Index(m.Classes, m.Positive),
 
 		Preprocessing: m.Preprocessing,
 	}
+	s.SetPositive(slices.Index(m.Classes, m.Positive))
+	return s
 }
 
 // Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to

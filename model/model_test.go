@@ -293,6 +293,30 @@ func TestSpecAndVector(t *testing.T) {
 	}
 }
 
+// TestPositiveDefault: a spec that doesn't say which class is +1 means the command's default, the greater one, and a model keeps the
+// class that one names.
+func TestPositiveDefault(t *testing.T) {
+	for _, c := range []struct {
+		positive int
+		want     string
+	}{{0, "b"}, {1, "b"}, {block.FirstClass, "a"}} {
+		spec := &block.Spec{Features: []string{"x"}, Label: "y", Classes: []block.Class{block.StringClass("a"), block.StringClass("b")},
+			Positive: c.positive}
+		m := New(spec, []float32{1})
+		back := m.Spec()
+		if got := spec.Classes[spec.PositiveClass()].Text; got != c.want || m.Positive.Text != c.want || back.Classes[back.PositiveClass()].Text != c.want {
+			t.Errorf("Positive %d: %s, in the model %s, in its spec %s, want %s", c.positive, got, m.Positive, back.Classes[back.PositiveClass()], c.want)
+		}
+	}
+	for class := range 3 {
+		spec := &block.Spec{Classes: make([]block.Class, 3)}
+		spec.SetPositive(class)
+		if got := spec.PositiveClass(); got != class {
+			t.Errorf("SetPositive(%d) makes %d +1", class, got)
+		}
+	}
+}
+
 func TestNewTakesPaddedWeights(t *testing.T) {
 	m := textbook()
 	padded := New(m.Spec(), Vector[float32](m))
@@ -515,7 +539,7 @@ func FuzzRead(f *testing.F) {
 			if !bytes.Equal(a, b) {
 				t.Errorf("read %s, and after writing it %s", a, b)
 			}
-			if m.Expansion == nil && len(Vector[float32](m)) < m.Spec().Cols() || m.Spec().Positive < 0 {
+			if m.Expansion == nil && len(Vector[float32](m)) < m.Spec().Cols() || m.Spec().PositiveClass() < 0 {
 				t.Error("a model that passed has no vector or no positive class")
 			}
 		}

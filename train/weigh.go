@@ -63,7 +63,7 @@ func ClassOf[T kernel.Float](y T, spec *block.Spec) int {
 	if len(spec.Classes) > 2 {
 		return int(y)
 	}
-	return predict.Class(y, spec.Positive)
+	return predict.Class(y, spec.PositiveClass())
 }
 
 // Weigh returns the rows of src, each with its weight times that of its class; classes has one for each class of src, in the order

@@ -27,7 +27,7 @@ func TestWeigh(t *testing.T) {
 					x[r], y[r] = []float64{float64(r), 1}, labels[r*r%7%len(labels)]
 				}
 				d := testrows.Dense[float32](x, y, true)
-				d.Spec().Positive = positive
+				d.Spec().SetPositive(positive)
 				for len(d.Spec().Classes) < len(labels) {
 					d.Spec().Classes = append(d.Spec().Classes, block.IntClass(7))
 				}

@@ -44,7 +44,7 @@ func run(ctx context.Context, path, label string) error {
 	}
 	spec := data.Spec()
 	fmt.Printf("%d rows, %d updates, %d errors, converged: %v\n", data.Rows(), result.Updates, result.Errors, result.Converged)
-	fmt.Printf("predicts %s where this is above 0:\n", spec.Classes[spec.Positive])
+	fmt.Printf("predicts %s where this is above 0:\n", spec.Classes[spec.PositiveClass()])
 	for i, name := range spec.Features {
 		fmt.Printf("%+12.6g * %s\n", result.Weights[i], name)
 	}

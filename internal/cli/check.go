@@ -179,7 +179,7 @@ type errorsReport struct {
 
 func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
-		Classes: spec.Classes, Positive: spec.Classes[spec.Positive], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
 	if r.Verified {
 		separates := found.Verdict == separable.Separable

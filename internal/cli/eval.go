@@ -173,13 +173,13 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 			return err
 		}
 		for r, y := range b.Y {
-			confusion.Add(predict.Labelled(y, len(scores), spec.Positive), predict.Predicted(scores, r, spec.Positive))
+			confusion.Add(predict.Labelled(y, len(scores), spec.PositiveClass()), predict.Predicted(scores, r, spec.PositiveClass()))
 		}
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)
 		}
 		if odds {
-			logLoss.Add(predict.LogLosses(scores, b.Y, spec.Positive, m.Options.Multiclass))
+			logLoss.Add(predict.LogLosses(scores, b.Y, spec.PositiveClass(), m.Options.Multiclass))
 		}
 		return nil
 	})

@@ -354,7 +354,7 @@ func errorsOf[T kernel.Float](ctx context.Context, m *model.Model, src block.Sou
 	if err != nil {
 		return 0, err
 	}
-	positive := src.Spec().Positive
+	positive := src.Spec().PositiveClass()
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return 0, err

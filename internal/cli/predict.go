@@ -213,7 +213,7 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 	}
 	predicted := make([]int, b.Len())
 	for r := range predicted {
-		predicted[r] = predict.Predicted(scores, r, p.spec.Positive)
+		predicted[r] = predict.Predicted(scores, r, p.spec.PositiveClass())
 	}
 	var valid []bool
 	if p.drops {
@@ -244,7 +244,7 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 		}
 	}
 	if p.o.proba {
-		for class, odds := range predict.Probabilities(scores, p.spec.Positive, p.multiclass) {
+		for class, odds := range predict.Probabilities(scores, p.spec.PositiveClass(), p.multiclass) {
 			column := floatColumn(odds, valid)
 			defer column.Release()
 			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)

@@ -170,7 +170,7 @@ func (m *moments) check(spec *block.Spec) error {
 	for class, n := range m.n {
 		if n == 0 {
 			name := spec.Classes[class]
-			if len(m.n) == 2 && spec.Positive == 0 {
+			if len(m.n) == 2 && spec.PositiveClass() == 0 {
 				name = spec.Classes[1-class]
 			}
 			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.n))
