@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
-	{"train", "internal/synth"},
+	{"train", "internal/synth", "internal/families"},
 	{"train/"},
 	{"separable"},
 	{"internal/cli"},
