@@ -24,11 +24,13 @@ import (
 )
 
 // A row group of a written file has maxGroupRows rows where the options name no number, or fewer in files with many
-// columns, about maxGroupValues values.
+// columns, about maxGroupValues values. No row group, and no record of an Arrow file, has more than maxGroupBytes of values,
+// unless it is a single row: a group is in memory until it is full.
 const (
 	maxGroupRows   = 1 << 17
 	minGroupRows   = 1 << 12
 	maxGroupValues = 1 << 25
+	maxGroupBytes  = 64 << 20
 )
 
 // writeCodecs are the compressions that can be written, by their names in the options.
@@ -40,7 +42,7 @@ var writeCodecs = map[string]compress.Compression{
 // WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
 type WriterOptions struct {
 	Compression  string            // "snappy", the default, "none", "zstd" or "gzip"
-	RowGroupRows int64             // rows of a row group, the last excepted; 131,072, or fewer with over 256 columns
+	RowGroupRows int64             // most rows of a row group; 131,072, or fewer with over 256 columns. Its values have at most 64 MiB
 	Metadata     map[string]string // key-value metadata of the file
 	Label        string            // svmlight: the column of the labels; "label"
 }
@@ -204,9 +206,9 @@ func (w *Writer) guard(f func() error) (err error) {
 
 type parquetEncoder struct {
 	*pqarrow.FileWriter
-	schema    *arrow.Schema
-	groupRows int64
-	out       *tail
+	schema *arrow.Schema
+	groups grouping
+	out    *tail
 }
 
 // tail remembers the last thing written: a Parquet file ends with its magic number.
@@ -251,7 +253,7 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 			return nil, err
 		}
 	}
-	return &parquetEncoder{w, schema, opt.RowGroupRows, t}, nil
+	return &parquetEncoder{w, schema, grouping{maxRows: opt.RowGroupRows, maxBytes: maxGroupBytes}, t}, nil
 }
 
 // write adds rec to the row group that is being filled and starts new ones as needed.
@@ -268,7 +270,12 @@ func (e *parquetEncoder) write(rec arrow.Record) error {
 	}
 	plain := array.NewRecord(e.schema, columns, rec.NumRows())
 	defer plain.Release()
-	return e.WriteBuffered(plain)
+	return e.groups.cut(plain, func(part arrow.Record, first bool) error {
+		if first {
+			e.NewBufferedRowGroup()
+		}
+		return e.WriteBuffered(part)
+	})
 }
 
 // finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
@@ -283,15 +290,22 @@ func (e *parquetEncoder) finish() error {
 }
 
 // arrowEncoder writes an Arrow IPC file.
-type arrowEncoder struct{ *ipc.FileWriter }
+type arrowEncoder struct {
+	*ipc.FileWriter
+	maxBytes int64 // of a record
+}
 
 func newArrowEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
 	w, err := ipc.NewFileWriter(&counted{Writer: out}, ipc.WithSchema(schema))
-	return arrowEncoder{w}, err
+	return arrowEncoder{w, maxGroupBytes}, err
 }
 
-func (e arrowEncoder) write(rec arrow.Record) error { return e.Write(rec) }
-func (e arrowEncoder) finish() error                { return e.Close() }
+func (e arrowEncoder) write(rec arrow.Record) error {
+	records := grouping{maxRows: math.MaxInt32, maxBytes: e.maxBytes}
+	return records.cut(rec, func(part arrow.Record, _ bool) error { return e.Write(part) })
+}
+
+func (e arrowEncoder) finish() error { return e.Close() }
 
 // counted is a writer that knows its place, for which Arrow asks by seeking from there to there.
 type counted struct {

@@ -226,7 +226,7 @@ func TestDefaultRowGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.(*parquetEncoder).groupRows; got != test.rows {
+		if got := e.(*parquetEncoder).groups.maxRows; got != test.rows {
 			t.Errorf("%d columns: row groups of %d rows, not %d", test.columns, got, test.rows)
 		}
 	}

@@ -47,7 +47,8 @@ all are named f1, f2, ..., otherwise they are numbered from 1.`,
 	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.label, "label", "", "of a .svm file: `COLUMN` of the labels (default label)")
 	addChoice(cmd, &o.compression, "compression", "of a .parquet file: `CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.groupRows, "row-group-rows", 0, "of a .parquet file: rows of a row group, `N`; 0 is 131,072, or fewer with many columns")
+	f.Int64Var(&o.groupRows, "row-group-rows", 0, "of a .parquet file: most rows of a row group, `N`; 0 is 131,072, or fewer with many columns; "+
+		"a group also ends at 64 MiB of values")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")

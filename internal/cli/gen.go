@@ -45,7 +45,8 @@ everywhere.
 	f.IntVar(&o.Conjunction, "conjunction", 0, "number `K` of features that the label depends on")
 	f.Uint64Var(&o.Seed, "seed", 1, "`N` that every random choice follows from")
 	addChoice(cmd, &o.compression, "compression", "`CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "rows of a row group, `N`; 0 is 131,072, or fewer with many features")
+	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "most rows of a row group, `N`; 0 is 131,072, or fewer with many features; "+
+		"a group also ends at 64 MiB of values")
 	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	addChoice(cmd, &o.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")

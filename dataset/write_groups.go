@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"sort"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// A grouping cuts rows into groups of at most maxRows rows and maxBytes bytes, but of at least one row. Where it cuts
+// depends on the rows alone, not on the records that they come in.
+type grouping struct {
+	maxRows, maxBytes int64
+	rows, bytes       int64 // of the group that is being filled
+}
+
+// cut calls write with rec in parts that belong to one group each, and says which of them begin a group.
+func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
+	sizes := make([]sizeOfRows, rec.NumCols())
+	for i, col := range rec.Columns() {
+		sizes[i] = rowSizes(col)
+	}
+	size := func(lo, hi int64) (bytes int64) {
+		for _, of := range sizes {
+			bytes += of(int(lo), int(hi))
+		}
+		return bytes
+	}
+	for lo, all := int64(0), rec.NumRows(); lo < all; {
+		most := min(all-lo, g.maxRows-g.rows)
+		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(lo, lo+int64(i)+1) > g.maxBytes }))
+		if n == 0 && g.rows > 0 { // it is full
+			g.rows, g.bytes = 0, 0
+			continue
+		}
+		n = max(1, n)
+		part := rec.NewSlice(lo, lo+n)
+		err := write(part, g.rows == 0)
+		part.Release()
+		if err != nil {
+			return err
+		}
+		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(lo, lo+n), lo+n
+	}
+	return nil
+}
+
+// sizeOfRows returns about how many bytes the values of rows lo to hi take, which are at least one. It grows with hi and adds up.
+type sizeOfRows func(lo, hi int) int64
+
+func rowSizes(a arrow.Array) sizeOfRows {
+	switch a := a.(type) {
+	case array.BinaryLike:
+		return func(lo, hi int) int64 {
+			return 4*int64(hi-lo) + a.ValueOffset64(hi-1) + int64(a.ValueLen(hi-1)) - a.ValueOffset64(lo)
+		}
+	case array.ListLike:
+		elements := rowSizes(a.ListValues())
+		return func(lo, hi int) int64 {
+			from, _ := a.ValueOffsets(lo)
+			_, to := a.ValueOffsets(hi - 1)
+			if from == to {
+				return 4 * int64(hi-lo)
+			}
+			return 4*int64(hi-lo) + elements(int(from), int(to))
+		}
+	}
+	width := int64(8)
+	if t, ok := a.DataType().(arrow.FixedWidthDataType); ok {
+		width = int64(max(1, t.Bytes()))
+	}
+	return func(lo, hi int) int64 { return width * int64(hi-lo) }
+}
