@@ -44,7 +44,7 @@ const (
 // Modes lists every mode, the default first.
 var Modes = []Mode{Exact, Ratchet, Epoch}
 
-// A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate.
+// A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate; see LeaveZeros.
 //
 // What is kept is what the literal algorithm keeps, which counts the errors of each candidate on all rows as it comes.
 // Candidates are judged in batches, in the order in which they came, and dropped once the errors found on some of the rows are
@@ -63,6 +63,7 @@ type Pocket[T kernel.Float] struct {
 	waiting []Candidate[T] // without their weights, which stand in w
 	w       []T
 	judged  int64
+	nonzero bool // zeros aren't kept where there are others
 	start   time.Time
 }
 
@@ -116,6 +117,14 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	}
 	p.keep(zeros, p.current.Weights)
 	return p, nil
+}
+
+// LeaveZeros has the pocket keep other weights than zeros, once there are some, even where they make more errors. Zeros give every row
+// the score 0. As the weights of one of several classes, that score beats every negative one, and most rows are taken for that class.
+// It must be called before any candidate is judged.
+func (p *Pocket[T]) LeaveZeros() {
+	p.nonzero = true
+	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)
 }
 
 // Best returns the best candidate of those judged so far.
@@ -208,13 +217,18 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 		if p.hard == nil {
 			c.Weight = p.judge.weights[i]
 		}
-		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Run > p.best.Run) {
-			p.keep(c, p.w[i*p.judge.stride:(i+1)*p.judge.stride])
+		w := p.w[i*p.judge.stride : (i+1)*p.judge.stride]
+		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Run > p.best.Run) && !(p.nonzero && isZero(w)) {
+			p.keep(c, w)
 		}
 	}
 	p.judged += int64(len(p.waiting))
 	p.waiting, p.w = p.waiting[:0], p.w[:0]
 	return nil
+}
+
+func isZero[T kernel.Float](w []T) bool {
+	return !slices.ContainsFunc(w, func(v T) bool { return v != 0 })
 }
 
 // keep makes a candidate with those weights the best.

@@ -514,3 +514,49 @@ func TestWeights(t *testing.T) {
 		t.Error("no candidate was ever dropped")
 	}
 }
+
+// TestLeaveZeros: a pocket that leaves zeros keeps the first with the fewest errors of the candidates other than zeros, in every mode,
+// also where the zeros make the fewest.
+func TestLeaveZeros(t *testing.T) {
+	fewer := 0
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(23, seed))
+		d, w := problem[float32](rng, 40+rng.IntN(150), 1+rng.IntN(6), 2+rng.IntN(100), true, 0.5)
+		stride := kernel.Stride[float32](d.Spec().Cols())
+		clear(w[stride : 2*stride]) // zeros may come back
+		if seed%2 == 1 {
+			d = testrows.Weighted(d, func(int) float64 { return 1 })
+		}
+		p, err := New(context.Background(), d, []Mode{Exact, Epoch}[seed/2%2], 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.LeaveZeros()
+		var best []float32
+		least, update := int64(math.MaxInt64), int64(0)
+		for c := range slices.Chunk(w, stride) {
+			update++
+			if err := p.Updated(context.Background(), c, update, update); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.EpochEnded(context.Background(), c, update, update); err != nil {
+				t.Fatal(err)
+			}
+			if n := wrong(d, c); n < least && slices.ContainsFunc(c, func(v float32) bool { return v != 0 }) {
+				best, least = c, n
+			}
+		}
+		if err := p.Judge(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Best(); !slices.Equal(got.Weights, best) || got.Errors != least {
+			t.Fatalf("seed %d: %v with %d errors are kept, want %v with %d", seed, got.Weights, got.Errors, best, least)
+		}
+		if wrong(d, make([]float32, stride)) < least {
+			fewer++
+		}
+	}
+	if fewer == 0 {
+		t.Error("the zeros never make fewer errors: there is nothing to tell")
+	}
+}

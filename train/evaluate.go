@@ -11,7 +11,7 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the radius, the norm and the margin of a result, by the weights that it holds, in one pass over rows
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of a result, by the weights that it holds, in one pass over rows
 // with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers. It is an error if a score
 // overflows: then nothing that was learned can be trusted.
 //
@@ -43,13 +43,17 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	}
 	part := func(run block.Run[T]) judgement {
 		if len(w) == 1 {
-			return judge(run, w[0])
+			return judge(run, w[0], src.Spec().Positive)
 		}
 		return judgeClasses(run, w)
 	}
 	square, margin, bad, unknown := 0.0, math.Inf(1), false, false
+	r.Predicted = make([]int64, max(2, len(w)))
 	err = block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
 		r.Errors += s.errors
+		for c, n := range s.predicted {
+			r.Predicted[c] += n
+		}
 		loss += s.loss
 		wrong += s.wrong
 		square, margin = max(square, s.square), min(margin, s.margin)
@@ -76,6 +80,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 // A judgement is what Evaluate looks for in a run.
 type judgement struct {
 	errors         int64
+	predicted      []int64 // rows of each class, as the scores tell
 	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
 	loss, wrong    float64 // with the rows' weights; wrong is of more than two classes
 	bad            bool    // a score overflows
@@ -83,8 +88,8 @@ type judgement struct {
 }
 
 // judge scores rows labelled -1 and +1.
-func judge[T kernel.Float](run block.Run[T], w []T) (j judgement) {
-	j.margin = math.Inf(1)
+func judge[T kernel.Float](run block.Run[T], w []T, positive int) (j judgement) {
+	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.RunRows]T
 	scores := buf[:run.Len()]
 	run.Scores(w, scores)
@@ -92,6 +97,7 @@ func judge[T kernel.Float](run block.Run[T], w []T) (j judgement) {
 		if (score > 0) != (run.Y[i] > 0) {
 			j.errors++
 		}
+		j.predicted[predict.Class(score, positive)]++
 		j.bad = j.bad || score-score != 0
 		m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
 		if !(m >= 0) {
@@ -105,7 +111,7 @@ func judge[T kernel.Float](run block.Run[T], w []T) (j judgement) {
 
 // judgeClasses scores rows of many classes.
 func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
-	j.margin = math.Inf(1)
+	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
 	scores := make([][]T, len(w))
 	for c := range w {
 		scores[c] = make([]T, run.Len())
@@ -116,7 +122,9 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 			j.unknown = true
 			continue
 		}
-		if predict.Predicted(scores, i, 0) != int(y) {
+		predicted := predict.Predicted(scores, i, 0)
+		j.predicted[predicted]++
+		if predicted != int(y) {
 			j.errors++
 			j.wrong += run.Weight(i)
 		}

@@ -128,6 +128,8 @@ type Result[W any] struct {
 	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
 	Kept      int64   // the update after which the pocket's weights stood; 0 for the initial zeros, or without a pocket
 	Seconds   float64 // time of the learning alone: no loading, no final evaluation
+	Predicted []int64 // how many rows are predicted to be of each class, in the order of the spec; nil where that wasn't counted
+	Last      []W     // with a pocket, or rows to validate on, the weights that the training ended with
 
 	// With a pocket, how many weights it judged, and how many rows were scored for that, a row counting once for each of
 	// them. The literal algorithm scores all rows for each.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -199,19 +198,14 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 	return nil
 }
 
-// fold holds back one of so many folds. Each class is dealt out by itself, so that all folds have the share of it that all rows have:
-// its rows go to the folds in turn, in a random order that is new in each round, by a generator PCG with the seed as its first word and
-// 2^64-2 less the number of the class as its second.
-func fold[T kernel.Float](o *trainOptions, spec *block.Spec, number int) chooser[T] {
-	return func() func(T) bool {
-		decks, rngs := make([][]int, len(spec.Classes)), make([]*rand.PCG, len(spec.Classes))
-		for c := range rngs {
-			rngs[c] = rand.NewPCG(o.seed, math.MaxUint64-1-uint64(c))
-		}
-		return func(y T) bool {
-			c := train.ClassOf(y, spec)
+// fold holds back one of so many folds of rows of some classes. Each class is dealt out by itself, so that all folds have the share of
+// it that all rows have: its rows go to the folds in turn, in a random order that is new in each round, by the generators of classRandoms.
+func fold(seed uint64, folds, classes, number int) chooser {
+	return func() func(int) bool {
+		decks, rngs := make([][]int, classes), classRandoms(seed, classes)
+		return func(c int) bool {
 			if len(decks[c]) == 0 {
-				for f := range o.folds {
+				for f := range folds {
 					decks[c] = append(decks[c], f)
 				}
 			}
@@ -226,7 +220,7 @@ func fold[T kernel.Float](o *trainOptions, spec *block.Spec, number int) chooser
 // judgeFold learns every variation from the rows outside of a fold, in memory several at a time, and counts the errors in it.
 func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], number int, cv *crossValidation, bar *progress) error {
 	learned, held := &rows[T]{close: nothing}, &rows[T]{close: nothing}
-	if err := split(ctx, o, all, fold[T](o, all.Spec(), number), learned, held, bar); err != nil {
+	if err := split(ctx, o, all, fold(o.seed, o.folds, len(all.Spec().Classes), number), learned, held, bar); err != nil {
 		return err
 	}
 	defer learned.close()

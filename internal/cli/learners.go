@@ -304,9 +304,10 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 	if err != nil {
 		return nil, nil, err
 	}
-	all := &train.Result[T]{Converged: true, Seconds: time.Since(start).Seconds()}
+	all := &train.Result[T]{Converged: true}
 	for _, m := range machines {
 		r := m.learned
+		all.Last = append(all.Last, r.Last...)
 		all.Weights = append(all.Weights, r.Weights...)
 		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
 		all.Updates += r.Updates
@@ -315,6 +316,16 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		all.Candidates += r.Candidates
 		all.RowsScored += r.RowsScored
 	}
+	if all.Last != nil {
+		judges := j.src
+		if j.validation != nil {
+			judges = j.validation
+		}
+		if all.Weights, err = train.Choose(ctx, judges, j.workers, all.Weights, all.Last); err != nil {
+			return nil, nil, err
+		}
+	}
+	all.Seconds = time.Since(start).Seconds()
 	if err := train.Evaluate(ctx, j.src, j.workers, all); err != nil {
 		return nil, nil, err
 	}
@@ -344,6 +355,7 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		if all.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
 			return nil, nil, err
 		}
+		all.Predicted = nil // of the means
 	}
 	return whole, all, nil
 }
@@ -446,6 +458,7 @@ func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Res
 	opt := j.learner.walk
 	opt.Options, opt.Margin, opt.L2, opt.EarlyStop = j.trainer(), j.margin, j.l2, j.earlyStop
 	if j.machines > 0 {
+		opt.Versus = true
 		opt.VoterBytes = perceptron.VoterBytes / int64(j.machines)
 	}
 	if j.has("pocket") {

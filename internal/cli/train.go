@@ -384,6 +384,8 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	bar.end()
 	r := newTrainReport(o, m)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
+	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
+	a.noteNeverPredicted(o, r.NeverPredicted)
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
 	r.CrossValidation = cv
@@ -392,6 +394,21 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return a.printJSON(r)
 	}
 	return a.print(r.text(o, m))
+}
+
+// noteNeverPredicted names a class that no row is predicted to be.
+func (a *app) noteNeverPredicted(o *trainOptions, never []block.Class) {
+	if len(never) == 0 {
+		return
+	}
+	more, advice := "", ""
+	if n := len(never) - 1; n > 0 {
+		more = fmt.Sprintf(", nor are %d more", n)
+	}
+	if len(o.classWeight) == 0 && o.learner.noWeights == "" {
+		advice = ": try --class-weight balanced"
+	}
+	a.note("class %s is never predicted on the rows that were learned from%s%s", block.NameClass(never[0]), more, advice)
 }
 
 // detail is what the bar of a training says beside the epochs.

@@ -36,6 +36,7 @@ type trainReport struct {
 	Visits          int64             `json:"visits"`
 	TrainErrors     int64             `json:"train_errors"`
 	TrainAccuracy   float64           `json:"train_accuracy"`
+	NeverPredicted  []block.Class     `json:"never_predicted,omitempty"` // classes that no row is predicted to be
 	Converged       bool              `json:"converged"`
 	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
 	Loss            float64           `json:"loss"`
@@ -88,6 +89,17 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		r.Model = &o.out
 	}
 	return r
+}
+
+// neverPredicted returns the classes that no row is predicted to be, where predicted tells how many rows are of each.
+func neverPredicted(classes []block.Class, predicted []int64) []block.Class {
+	var never []block.Class
+	for c, n := range predicted {
+		if n == 0 {
+			never = append(never, classes[c])
+		}
+	}
+	return never
 }
 
 // text is the report for people.

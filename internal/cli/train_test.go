@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -396,12 +397,23 @@ func TestShare(t *testing.T) {
 	var parts [2]strings.Builder
 	parts[0].WriteString(lines[0])
 	parts[1].WriteString(lines[0])
-	rng := rand.NewPCG(7, math.MaxUint64)
+	classOf := func(line string) string { return line[strings.LastIndex(line, ",")+1:] }
+	counts := map[string]uint64{}
 	for _, line := range lines[1:] {
-		to := 0
-		if rng.Uint64() < 1<<62 { // a quarter
+		counts[strings.TrimSpace(classOf(line))]++
+	}
+	labels := slices.Sorted(maps.Keys(counts)) // -1 before 1
+	left, wanted, rngs := map[string]uint64{}, map[string]uint64{}, map[string]*rand.PCG{}
+	for c, label := range labels { // selection sampling in each class
+		left[label], wanted[label], rngs[label] = counts[label], (counts[label]+2)/4, rand.NewPCG(7, math.MaxUint64-1-uint64(c))
+	}
+	for _, line := range lines[1:] {
+		to, label := 0, strings.TrimSpace(classOf(line))
+		if hi, _ := bits.Mul64(rngs[label].Uint64(), left[label]); hi < wanted[label] {
 			to = 1
+			wanted[label]--
 		}
+		left[label]--
 		parts[to].WriteString(line)
 	}
 	var files [2]string

@@ -28,6 +28,7 @@ type Options struct {
 	Margin    float64 // a row calls for an update where y (w.x) is at most this much; 0
 	L2        float64 // penalty on the weights, the bias not penalised; not with votes or a pocket
 	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
+	Versus    bool    // the rows are those of one of several classes and the rest: a pocket keeps no zeros, see pocket.LeaveZeros
 }
 
 // Train runs the perceptron learning algorithm on rows with labels -1 and +1, or on class numbers.
@@ -199,13 +200,21 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		if l.vectors != nil {
 			l.pocket, err = newClassJudge(ctx, judges, l.vectors, opt.Workers)
 		} else {
-			l.pocket, err = pocket.New(ctx, judges, opt.Pocket, opt.Workers)
+			l.pocket, err = newPocket(ctx, judges, opt)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
+}
+
+func newPocket[T kernel.Float](ctx context.Context, judges block.Source[T], opt Options) (judge[T], error) {
+	p, err := pocket.New(ctx, judges, opt.Pocket, opt.Workers)
+	if err == nil && opt.Versus {
+		p.LeaveZeros()
+	}
+	return p, err
 }
 
 func (l *learner[T]) run(ctx context.Context) error {
@@ -443,11 +452,14 @@ func (l *learner[T]) report() {
 func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	l.w = l.current()
 	seconds := time.Since(l.start).Seconds()
-	kept := int64(0)
+	kept, cols := int64(0), l.src.Spec().Cols()
+	stride := kernel.Stride[T](cols)
+	var last []T
 	if l.pocket != nil {
+		last = unpad(l.w, stride, cols)
 		l.w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
 	}
-	r := &train.Result[T]{Weights: unpad(l.w, kernel.Stride[T](l.src.Spec().Cols()), l.src.Spec().Cols()), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
+	r := &train.Result[T]{Weights: unpad(l.w, stride, cols), Last: last, Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
 	if l.pocket != nil {
 		r.Candidates, r.RowsScored = l.pocket.Judged()
@@ -462,7 +474,7 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if l.updates == 0 {
 		return nil, errors.New("every row weighs 0: there is nothing to learn from")
 	}
-	r.Voters, r.Counts = l.voters.w, l.voters.counts
+	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // of the mean
 	var err error
 	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
 	return r, err

@@ -1,0 +1,121 @@
+package train
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// mostRounds is how often Choose exchanges the vector of a class at most.
+const mostRounds = 10
+
+// Choose returns for each class of src which of two vectors to take, kept or last, so that few rows are wrong when the greatest score
+// predicts the class. Either has a vector of src's columns for each class, in their order, one after the other.
+//
+// A vector that is best for one class versus the rest needn't be best beside the others: of a rare class it may be negative for every
+// row, but less so than the others. Choose begins with all vectors of kept, or with all of last where these make fewer errors. Each
+// round then exchanges the vector of the one class by which the errors become fewest, of equal ones the first, until none gets fewer.
+// An error counts as much as its row weighs. Sums are made within runs of rows and then in row order.
+func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers int, kept, last []T) ([]T, error) {
+	cols := src.Spec().Cols()
+	chosen, other := slices.Clone(kept), slices.Clone(last)
+	if slices.Equal(kept, last) {
+		return chosen, nil
+	}
+	for round := range mostRounds {
+		errors, err := exchanged(ctx, src, workers, chosen, other)
+		if err != nil {
+			return nil, err
+		}
+		classes := len(errors) - 2
+		best := 0
+		for i, e := range errors[:classes+1] {
+			if e < errors[best] {
+				best = i
+			}
+		}
+		if all := errors[classes+1]; round == 0 && all < errors[0] {
+			chosen, other = other, chosen
+			continue
+		}
+		if best == 0 {
+			break
+		}
+		lo, hi := (best-1)*cols, best*cols
+		for i := lo; i < hi; i++ {
+			chosen[i], other[i] = other[i], chosen[i]
+		}
+	}
+	return chosen, nil
+}
+
+// exchanged returns the weight of the rows that the chosen vectors have wrong, of those that they have wrong with the vector of each
+// class in turn exchanged for the other, and of those that the other vectors have wrong.
+func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers int, chosen, other []T) ([]float64, error) {
+	cols := src.Spec().Cols()
+	pad := func(w []T) (vectors [][]T) {
+		for v := range slices.Chunk(w, cols) {
+			vectors = append(vectors, append(block.Alloc[T](kernel.Stride[T](cols))[:0], v...)[:kernel.Stride[T](cols)])
+		}
+		return vectors
+	}
+	a, b := pad(chosen), pad(other)
+	sums := make([]float64, len(a)+2)
+	err := block.ReduceRuns(ctx, src, workers, func(run block.Run[T]) []float64 { return exchangedRun(run, a, b) }, func(s []float64) {
+		for i, v := range s {
+			sums[i] += v
+		}
+	})
+	return sums, err
+}
+
+func exchangedRun[T kernel.Float](run block.Run[T], a, b [][]T) []float64 {
+	classes := len(a)
+	scores := func(w [][]T) [][]T {
+		s := make([][]T, classes)
+		for c := range w {
+			s[c] = make([]T, run.Len())
+			run.Scores(w[c], s[c])
+		}
+		return s
+	}
+	of, others := scores(a), scores(b)
+	sums := make([]float64, classes+2)
+	for i, y := range run.Y {
+		first, second := greatest(of, i, -1), 0
+		second = greatest(of, i, first)
+		weight := run.Weight(i)
+		add := func(k, predicted int) {
+			if predicted != int(y) {
+				sums[k] += weight
+			}
+		}
+		add(0, first)
+		for c := range classes {
+			rival := first // of the other classes
+			if c == first {
+				rival = second
+			}
+			if s, r := others[c][i], of[rival][i]; s > r || s == r && c < rival {
+				rival = c
+			}
+			add(c+1, rival)
+		}
+		add(classes+1, greatest(others, i, -1))
+	}
+	return sums
+}
+
+// greatest returns the first class with the greatest score of row i, other than one class.
+func greatest[T kernel.Float](scores [][]T, i, other int) int {
+	best, most := -1, math.Inf(-1)
+	for c, s := range scores {
+		if c != other && (best < 0 || float64(s[i]) > most) {
+			best, most = c, float64(s[i])
+		}
+	}
+	return best
+}
