@@ -158,8 +158,8 @@ func TestCacheHit(t *testing.T) {
 		options string
 		notes   int
 	}{
-		filepath.Join(dir, "a.csv"): {"--label y --nulls drop", 3}, filepath.Join(dir, "b.svm"): {"--label label", 1},
-		parquet: {"--label y --standardize", 2},
+		filepath.Join(dir, "a.csv"): {"--label y --nulls drop", 4}, filepath.Join(dir, "b.svm"): {"--label label", 2}, // with that of a class that is never predicted
+		parquet: {"--label y --standardize", 3},
 	} {
 		cache, m := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "m.json")
 		var first [2]string
