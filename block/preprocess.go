@@ -13,8 +13,9 @@ import (
 
 // Preprocessing says how the columns of the data become features, where that takes more than reading a number from each.
 type Preprocessing struct {
-	Nulls   Nulls    `json:"nulls"`
-	Columns []Column `json:"columns"` // in the order of their features
+	Nulls      Nulls    `json:"nulls"`
+	NullValues []string `json:"null_values,omitzero"` // texts that were nulls in CSV files of the training; nil: the usual ones
+	Columns    []Column `json:"columns"`              // in the order of their features
 }
 
 // Nulls says what becomes of features without a finite number: nulls, NaN and infinities.
@@ -117,6 +118,11 @@ func (s *Spec) Columns() []Column {
 func (p *Preprocessing) Check(features []string) error {
 	if !slices.Contains(AllNulls, p.Nulls) {
 		return fmt.Errorf("nulls is %q", p.Nulls)
+	}
+	for _, text := range p.NullValues {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("the null value %q is not valid UTF-8 text", text)
+		}
 	}
 	standardized := p.Standardized()
 	seen := map[string]bool{}

@@ -16,6 +16,7 @@ import (
 type cells struct {
 	typ     arrow.Type
 	most    int // values that there can be
+	nullIs  *nullWords
 	whole   []int64
 	numbers []float64
 	rounded bool    // a whole number was read as another
@@ -27,8 +28,8 @@ type cells struct {
 	nulls   int
 }
 
-func newCells(typ arrow.DataType, most int) cells {
-	c := cells{typ: typ.ID(), most: most}
+func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
+	c := cells{typ: typ.ID(), most: most, nullIs: nulls}
 	switch c.typ {
 	case arrow.INT64:
 		c.whole = make([]int64, 0, most)
@@ -55,9 +56,9 @@ func (c *cells) len() int {
 	return len(c.ends) - 1
 }
 
-// add reads a field. Text in quotes is null only where it is empty and the column isn't one of strings.
+// add reads a field.
 func (c *cells) add(text []byte, quoted bool) error {
-	if isNull(text) && (!quoted || c.typ != arrow.STRING) {
+	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && c.typ != arrow.STRING {
 		c.addNull()
 		return nil
 	}
@@ -68,15 +69,23 @@ func (c *cells) add(text []byte, quoted bool) error {
 			return nil
 		}
 		v, err := parseNumber(text)
-		if err != nil {
+		switch {
+		case err != nil:
 			return c.unfit(text, err)
+		case c.nullIs.number(v):
+			c.addNull()
+			return nil
 		}
 		c.widen()
 		c.addNumber(text, v)
 	case arrow.FLOAT64:
 		v, err := parseNumber(text)
-		if err != nil {
+		switch {
+		case err != nil:
 			return c.unfit(text, err)
+		case c.nullIs.number(v):
+			c.addNull()
+			return nil
 		}
 		c.addNumber(text, v)
 	case arrow.BOOL:
@@ -117,7 +126,8 @@ func (c *cells) unfit(text []byte, err error) error {
 	if err != errNoNumber && c.typ != arrow.BOOL {
 		return fmt.Errorf("%s %w: mend it, or leave the column out with --exclude", quote(text), err)
 	}
-	return fmt.Errorf("%s %w, as in the first rows: mend it, or leave the column out with --exclude", quote(text), err)
+	return fmt.Errorf("%s %w, as in the first rows: mend it, leave the column out with --exclude, or use %s if it stands for no value",
+		quote(text), err, c.nullIs.advice(string(text), nil))
 }
 
 // quote writes text in quotes, shortened.

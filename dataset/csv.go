@@ -34,11 +34,13 @@ type csvFile struct {
 	path string
 	dialect
 	place []int // for each column its number in the selection, or -1
+	nulls *nullWords
 }
 
 func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
 	in := &csvInput{sources: sources}
 	sampled := len(sources) == 1 // the first rows are all there are
+	nulls := newNullWords(opt.nullWords())
 	var schema []column
 	for i, s := range sources {
 		size := headBytes
@@ -50,7 +52,7 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 			return nil, err
 		}
 		sampled = sampled && all
-		f := csvFile{path: s.path}
+		f := csvFile{path: s.path, nulls: nulls}
 		f.dialect, err = detect(s.path, head, opt.Text)
 		if err == nil && i > 0 && f.guessed {
 			like := opt.Text
@@ -62,7 +64,7 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 		}
 		var bound []column
 		if i == 0 {
-			if schema, err = f.infer(s.path, head); err != nil {
+			if schema, err = f.infer(head); err != nil {
 				return nil, err
 			}
 			if in.sel, err = choose(newSchema(s.path, schema), namedLabel(opt, schema)); err != nil {
@@ -188,10 +190,11 @@ func (in *csvInput) notes() (notes []string) {
 			"is data)")
 	}
 	for _, c := range in.sel.columns {
-		if c.typ.ID() == arrow.STRING && c.desc != describe(c.typ) {
-			notes = append(notes, fmt.Sprintf("column %q is %s: mend it, or leave the field empty, if these are to be numbers", c.name, c.desc))
+		if c.advice != "" {
+			notes = append(notes, c.advice)
 		}
 	}
+	notes = append(notes, in.sel.odd...)
 	for k := range in.rounded {
 		if in.rounded[k].Load() {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
@@ -217,7 +220,7 @@ func (in *csvInput) parse(f *csvFile, c textChunk) (*batch, error) {
 	most := min(bytes.Count(c.text, []byte{'\n'})+1, len(c.text)/len(f.names)+1)
 	values := make([]cells, len(in.sel.columns))
 	for k, col := range in.sel.columns {
-		values[k] = newCells(col.typ, most)
+		values[k] = newCells(col.typ, most, f.nulls)
 	}
 	b := &batch{file: f.path}
 	for s.record() {
@@ -245,13 +248,21 @@ func (f *csvFile) row(s *scanner, to []cells) error {
 		}
 		if k >= 0 && to[k].typ == arrow.FLOAT64 {
 			if v, ok := s.number(); ok {
-				to[k].numbers = append(to[k].numbers, v)
+				if f.nulls.number(v) {
+					to[k].addNull()
+				} else {
+					to[k].numbers = append(to[k].numbers, v)
+				}
 				continue
 			}
 		}
 		if k >= 0 && to[k].typ == arrow.INT64 {
 			if v, ok := s.integer(); ok {
-				to[k].whole = append(to[k].whole, v)
+				if f.nulls.number(float64(v)) {
+					to[k].addNull()
+				} else {
+					to[k].whole = append(to[k].whole, v)
+				}
 				continue
 			}
 		}

@@ -136,6 +136,38 @@ func TestDialects(t *testing.T) {
 	}
 }
 
+// TestNullValues: words are nulls in every column, a dash in columns of numbers and booleans alone. Words that are named take the place
+// of the usual ones, whether they are text or numbers.
+func TestNullValues(t *testing.T) {
+	named := func(words ...string) TextOptions { return TextOptions{NullValues: append([]string{}, words...)} }
+	for _, c := range []struct {
+		text string
+		opt  TextOptions
+		want string
+	}{
+		{"x,b,s\nNone,true,a\nN/A,-,None\n-,false,-\n\\N,n/a,\\N\n1.5,\\N,N/A\n", TextOptions{},
+			"x float64 null null null null 1.5; b bool true null false null null; s string a null - null null"},
+		{"x,y\n-1,+\n-,-\n2,+\n", TextOptions{}, "x int64 -1 null 2; y string + - +"},
+		{"x,y\n1,-\n2,-\n", TextOptions{}, "x int64 1 2; y string - -"},
+		{"x,s\n\"1\",\"a\"\n\"NA\",\"NA\"\n\"-\",\"-\"\n\"\",\"\"\n", TextOptions{}, "x int64 1 null null null; s string a NA - "},
+		{"x,s\nnone,none\n1,NONE\n", TextOptions{}, "x string none 1; s string none NONE"},
+		{"x,y,s\n-999,-999.0,-999\n2,0.5,b\n,1,NA\n", named("-999"), "x int64 null 2 null; y float64 null 0.5 1; s string null b NA"},
+		{"x,s\n1,a\nmissing,missing\n2,\"missing\"\n", named("missing"), "x int64 1 null 2; s string a null null"},
+		{"x,s\n1,NA\n2,\n", named(), "x int64 1 2; s string NA null"},
+		{"x,s\n1,NA\n?,-\n", named("-"), "x string 1 ?; s string NA null"},
+		{"a,b\n1e3,2\n1000,1000\n5,1e3\n", named("1000"), "a int64 null null 5; b int64 2 null null"},
+	} {
+		all, err := table(t, Options{Text: c.opt}, textFile(t, "a.csv", c.text))
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if got := show(all); got != c.want {
+			t.Errorf("%q:\n%s\nwant\n%s", c.text, got, c.want)
+		}
+	}
+	err := TextOptions{NullValues: []string{"\xff"}}.Check()
+	wantError(t, err, "", `null-values has "\xff": use UTF-8 text`)
+}
+
 func TestTextErrors(t *testing.T) {
 	many := strings.Repeat("1,2\n", sampleBytes/4)
 	for _, c := range []struct {
@@ -155,7 +187,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "x,s\n1,\xff\n", Options{Keep: []string{"s"}},
 			`a.csv: line 2, column "s": "\xff" is not valid UTF-8: convert the file to UTF-8`},
 		{"a.csv", many + "1,b\n", Options{},
-			`a.csv: line 1048577, column "c2": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`},
+			`a.csv: line 1048577, column "c2": "b" is not a number, as in the first rows: mend it, leave the column out with --exclude, or use --null-values b if it stands for no value`},
 		{"a.csv", many + "1,1e999\n", Options{},
 			`a.csv: line 1048577, column "c2": "1e999" is too large for float64: mend it, or leave the column out with --exclude`},
 		{"a.csv", "x,y\n1,2\n3,\n", Options{},
@@ -248,7 +280,7 @@ func TestFurtherFiles(t *testing.T) {
 	third := textFile(t, "c.csv", "x,id,y\n1,a,b\n2,b,c\n")
 	_, err = table(t, Options{}, first, third)
 	wantError(t, err, filepath.Dir(third),
-		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, or leave the column out with --exclude`)
+		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, leave the column out with --exclude, or use --null-values b if it stands for no value`)
 }
 
 // TestFurtherColumns: in every format the columns are those of the first file; more of another are left out.
@@ -499,19 +531,19 @@ func TestOddCells(t *testing.T) {
 	}
 	many := map[int]string{}
 	for r := range 20 {
-		many[r+500] = "n/a"
+		many[r+500] = "none"
 	}
 	for _, c := range []struct {
 		rows int
 		odd  map[int]string
 		told bool
 	}{
-		{20, map[int]string{4: "n/a"}, true},
-		{9, map[int]string{4: "n/a"}, false},
-		{20, map[int]string{4: "n/a", 7: "-"}, false},
-		{1000, map[int]string{4: "n/a", 7: "-"}, true},
-		{1999, many, false},
-		{2999, many, true},
+		{20, map[int]string{4: "none"}, true},
+		{9, map[int]string{4: "none"}, true},
+		{9, map[int]string{2: "a", 3: "b", 4: "none", 7: "c", 8: "d"}, false},
+		{20, map[int]string{4: "none", 7: "-", 8: "?"}, true},
+		{1000, map[int]string{4: "none", 7: "x"}, true},
+		{1999, many, true},
 	} {
 		path, line := file(c.rows, c.odd), 6
 		if c.rows > 1000 {
@@ -519,7 +551,7 @@ func TestOddCells(t *testing.T) {
 		}
 		desc := "string"
 		if c.told {
-			desc = fmt.Sprintf(`string, since line %d has "n/a"`, line)
+			desc = fmt.Sprintf(`string, since line %d has "none"`, line)
 		}
 		var notes []string
 		opt := Options{Label: "y", Warn: func(s string) { notes = append(notes, s) }}
@@ -528,15 +560,20 @@ func TestOddCells(t *testing.T) {
 		}
 		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or `+
 			`hash:BITS for text)`, desc)
-		if len(notes) != 1 || notes[0] != want {
-			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
+		words := "none"
+		if c.odd[8] == "?" {
+			words = "'none,?'"
 		}
-		opt.Categorical, notes = "onehot", nil
+		advice := fmt.Sprintf(`%s: column "x" is %s, and most of its values are numbers: use --null-values %s if that stands for no value, or correct it`,
+			path, desc, words)
+		if len(notes) < 1 || notes[0] != want || c.told != (len(notes) == 2 && notes[1] == advice) || len(notes) > 2 {
+			t.Errorf("%d rows: notes %q, want %q, %q", c.rows, notes, want, advice)
+		}
+		opt.Categorical, opt.Nulls, notes = "onehot", block.NullsZero, nil
 		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
 			t.Fatal(err)
 		}
-		want = fmt.Sprintf(`[column "x" is %s: mend it, or leave the field empty, if these are to be numbers]`, desc)
-		if !c.told {
+		if want = "[" + advice + "]"; !c.told {
 			want = "[]"
 		}
 		if fmt.Sprint(notes) != want {

@@ -3,8 +3,10 @@ package dataset
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -16,6 +18,10 @@ type TextOptions struct {
 	Header    string // of CSV: "yes" or "no", whether the first record names the columns; "" or "auto": find out
 	Delimiter string // of CSV: a character, or a name in Delimiters; "": find out
 	IndexBase string // of svmlight: "0" or "1", the first index of a feature; "" or "auto": 0 where that appears
+
+	// NullValues are the texts, or numbers, that stand for a missing value in CSV, beside an empty field. Nil: those of the Spec's
+	// preprocessing, or else NA, N/A, NaN, null, None, \N and ?, and in columns of numbers or booleans a dash.
+	NullValues []string
 }
 
 // Delimiters are the names that TextOptions.Delimiter knows, and what they stand for. Space is any number of spaces and
@@ -30,6 +36,11 @@ func (o TextOptions) Check() error {
 	if !slices.Contains([]string{"", "auto", "0", "1"}, o.IndexBase) {
 		return fmt.Errorf("index-base is %q: use auto, 0 or 1", o.IndexBase)
 	}
+	for _, w := range o.NullValues {
+		if !utf8.ValidString(w) {
+			return fmt.Errorf("null-values has %q: use UTF-8 text", w)
+		}
+	}
 	_, err := o.comma()
 	return err
 }
@@ -39,10 +50,14 @@ func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet)
 
 // unused returns notes about options that say nothing of files of a format.
 func (o TextOptions) unused(f format) (notes []string) {
+	nulls := ""
+	if o.NullValues != nil {
+		nulls = "given"
+	}
 	for _, of := range []struct {
 		name, value string
 		format      format
-	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
+	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"null-values", nulls, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
 		if of.value != "" && of.value != "auto" && f != of.format {
 			notes = append(notes, fmt.Sprintf("--%s is ignored: it is for %s, and the data is %s", of.name, of.format, f))
 		}
@@ -217,19 +232,23 @@ func fieldsOfFirst(c textChunk, comma byte) (n int, same bool, first int) {
 // A guess is what the values of a column are so far.
 type guess struct {
 	values        int
+	ambiguous     int    // texts that are values only in a column of text
 	whole, truths bool   // all are integers, all are true or false
-	odd           int    // values that are no numbers, counted as long as they are few
-	text          bool   // they are many
-	cell          string // the first of them, in quotes
+	odd           int    // values that are no numbers, counted as long as numbers may be more
+	text          bool   // they aren't
+	cell          string // the first of the odd values
 	line          int64  // where it is
+	nulls         *nullWords
 }
 
 // infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
 // where every value of the chunk is one; otherwise it is text.
-func (d dialect) infer(path string, c textChunk) ([]column, error) {
-	guesses := slices.Repeat([]guess{{whole: true, truths: true}}, len(d.names))
-	s := scanner{text: c.text, line: c.line, comma: d.comma}
-	if d.header {
+func (f *csvFile) infer(c textChunk) ([]column, error) {
+	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
+	const maxSeen = 20
+	seen := map[string]bool{} // words that are nulls by default
+	s := scanner{text: c.text, line: c.line, comma: f.comma}
+	if f.header {
 		s.skipRecord()
 	}
 	for s.record() {
@@ -241,19 +260,24 @@ func (d dialect) infer(path string, c textChunk) ([]column, error) {
 			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
-				return nil, errorIn(path, "line %d: %w", line, err)
+				return nil, errorIn(f.path, "line %d: %w", line, err)
 			}
-			if i < len(guesses) && (!isNull(text) || quoted && len(text) > 0) {
-				guesses[i].add(text, at)
+			if i < len(guesses) {
+				guesses[i].field(text, quoted, at)
+				if len(text) > 0 && isNull(text) && len(seen) < maxSeen {
+					seen[string(text)] = true
+				}
 			}
 		}
 	}
-	cols := make([]column, len(d.names))
-	for i, name := range d.names {
+	cols := make([]column, len(f.names))
+	for i, name := range f.names {
 		typ := guesses[i].typ()
 		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
-		if g := guesses[i]; g.few() && typ.ID() == arrow.STRING {
-			cols[i].desc += fmt.Sprintf(", since line %d has %s", g.line, g.cell)
+		if g := guesses[i]; g.mostlyNumbers() && typ.ID() == arrow.STRING {
+			cols[i].desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
+			cols[i].advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers: use %s if that stands for no value, or correct it",
+				f.path, name, cols[i].desc, f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols, nil
@@ -265,18 +289,32 @@ func (g *guess) plain(s *scanner) bool {
 		return false
 	}
 	if g.whole {
-		if _, ok := s.integer(); ok {
-			g.truths = false
-			g.values++
+		if v, ok := s.integer(); ok {
+			if !g.nulls.number(float64(v)) {
+				g.truths = false
+				g.values++
+			}
 			return true
 		}
 	}
-	_, ok := s.number()
-	if ok {
+	v, ok := s.number()
+	if ok && !g.nulls.number(v) {
 		g.truths, g.whole = false, false
 		g.values++
 	}
 	return ok
+}
+
+// field takes a field of a line.
+func (g *guess) field(text []byte, quoted bool, line int64) {
+	switch g.nulls.of(text, quoted) {
+	case aValue:
+		g.add(text, line)
+	case ambiguous:
+		if len(text) > 0 {
+			g.ambiguous++
+		}
+	}
 }
 
 // add takes a value of a line.
@@ -291,16 +329,14 @@ func (g *guess) add(text []byte, line int64) {
 	}
 	if _, err := parseNumber(text); err == errNoNumber {
 		if g.odd++; g.odd == 1 {
-			g.cell, g.line = quote(text), line
+			g.cell, g.line = string(text), line
 		}
-		g.text = g.odd > 100 && !g.few()
+		g.text = g.odd > 100 && !g.mostlyNumbers()
 	}
 }
 
-// few tells whether there are values that are no numbers, and they are one of ten or more, or at most 1 % of all.
-func (g *guess) few() bool {
-	return g.odd > 0 && !g.text && g.values >= 10 && g.odd <= max(1, g.values/100)
-}
+// mostlyNumbers tells whether some values are no numbers, but fewer than half.
+func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < g.values }
 
 func (g *guess) typ() arrow.DataType {
 	switch {
@@ -308,7 +344,7 @@ func (g *guess) typ() arrow.DataType {
 		return arrow.FixedWidthTypes.Boolean
 	case g.values > 0 && g.whole:
 		return arrow.PrimitiveTypes.Int64
-	case g.odd == 0:
+	case g.odd == 0 && (g.values > 0 || g.ambiguous == 0):
 		return arrow.PrimitiveTypes.Float64
 	}
 	return arrow.BinaryTypes.String

@@ -140,20 +140,3 @@ func parseNumber(text []byte) (float64, error) {
 	}
 	return v, nil
 }
-
-// isNull tells whether text without quotes stands for a value that is absent.
-func isNull(text []byte) bool {
-	switch len(text) {
-	case 0:
-		return true
-	case 1:
-		return text[0] == '?'
-	case 2:
-		return text[0] == 'N' && text[1] == 'A'
-	case 3:
-		return bytes.EqualFold(text, []byte("nan"))
-	case 4:
-		return bytes.EqualFold(text, []byte("null"))
-	}
-	return false
-}

@@ -162,7 +162,7 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package that make other blocks of the same files and options.
-const readerVersion = 2
+const readerVersion = 3
 
 // A survey is what a stream must know before its first block.
 type survey struct {

@@ -111,6 +111,14 @@ func (opt Options) tell(notes []string) {
 	}
 }
 
+// nullWords returns the texts that are nulls: those that the user names, or those of the model; nil: the default ones.
+func (opt Options) nullWords() []string {
+	if opt.Text.NullValues == nil && opt.Spec != nil && opt.Spec.Preprocessing != nil {
+		return opt.Spec.Preprocessing.NullValues
+	}
+	return opt.Text.NullValues
+}
+
 // FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
 //
 // The rows end where r does. A source that ends early without an error, as Arrow's ipc.Reader does when its stream was

@@ -19,6 +19,7 @@ type column struct {
 	name     string
 	typ      arrow.DataType // of the arrays it is read into; nil if it can't be read
 	desc     string         // the type as messages name it
+	advice   string         // what to do about a column of text that is mostly numbers; "" for others
 	nullable bool
 	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
 	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
@@ -35,7 +36,9 @@ type selection struct {
 	keep     []int
 	bias     bool
 	nulls    block.Nulls
+	words    []string // that are nulls in text, see TextOptions
 	left     []string // columns, with their types, that were left out because they can't be features
+	odd      []string // what to do about those of left that are mostly numbers
 	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
 	texts    bool     // some of left could be as categories
 
@@ -87,14 +90,14 @@ func (s *selection) spec() (*block.Spec, error) {
 
 // preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
 func (s *selection) preprocessing() *block.Preprocessing {
-	plain := s.nulls == block.NullsError && !s.standardize
+	plain := s.nulls == block.NullsError && !s.standardize && s.words == nil
 	for i := range s.inputs {
 		plain = plain && s.inputs[i].Kind == block.NumberColumn && s.inputs[i].Unit == ""
 	}
 	if plain {
 		return nil
 	}
-	return &block.Preprocessing{Nulls: s.nulls, Columns: s.inputs}
+	return &block.Preprocessing{Nulls: s.nulls, NullValues: s.words, Columns: s.inputs}
 }
 
 // drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
@@ -124,7 +127,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 		return nil, err
 	}
 	sel := &selection{inputs: inputs, label: -1, weight: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
-		left: c.left, passed: c.passed, texts: c.texts}
+		words: opt.Text.NullValues, left: c.left, odd: c.odd, passed: c.passed, texts: c.texts}
 	if opt.Spec != nil {
 		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
@@ -211,6 +214,7 @@ type chooser struct {
 	opt    Options
 	coding coding
 	left   []string // as in selection
+	odd    []string // as in selection
 	passed []string // as in selection
 	texts  bool     // as in selection
 }
@@ -269,6 +273,9 @@ func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 	for i, col := range c.cols {
 		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
 			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
+			if col.advice != "" {
+				c.odd = append(c.odd, col.advice)
+			}
 			c.texts = c.texts || textual(col.typ)
 		}
 	}

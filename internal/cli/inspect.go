@@ -171,6 +171,9 @@ func preprocessingText(p *block.Preprocessing) (pairs []string) {
 	if p.Nulls != block.NullsError {
 		pairs = append(pairs, "nulls", string(p.Nulls))
 	}
+	if p.NullValues != nil {
+		pairs = append(pairs, "null values", strings.Join(append([]string{"empty fields"}, p.NullValues...), ", "))
+	}
 	if p.Standardized() {
 		pairs = append(pairs, "standardized", "yes")
 	}

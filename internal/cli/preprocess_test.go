@@ -190,6 +190,46 @@ func TestFilteredData(t *testing.T) {
 }
 
 // TestPreprocessingReports has what train, predict, eval and inspect say.
+// TestNullValues: the model remembers which texts are missing values, so that predict and eval take them as the training did.
+func TestNullValues(t *testing.T) {
+	rows := "x,z,y\n1,-999,n\n2,4,n\n-999,5,n\n4,NA,p\n5,7,p\n6,-999.0,p\n7,9,p\n"
+	dir := text(t, map[string]string{"named.csv": rows, "usual.csv": strings.NewReplacer("-999.0", "", "-999", "-", "NA", "None").Replace(rows)})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	learn := func(name string, more ...string) (weights []any) {
+		args := append([]string{"train", at(name + ".csv"), "--label", "y", "--algo", "averaged", "--nulls", "mean", "--out", at(name + ".json")}, more...)
+		succeed(t, args...)
+		return decode(t, "inspect", at(name+".json"), "--json")["weights"].([]any)
+	}
+	usual, named := learn("usual"), learn("named", "--null-values", "-999,NA")
+	if !reflect.DeepEqual(usual, named) {
+		t.Errorf("weights are %v, with named nulls %v", usual, named)
+	}
+	predict := func(name string, more ...string) string {
+		succeed(t, append([]string{"predict", "--model", at(name + ".json"), at(name + ".csv"), "--score", "--out", at("p.csv")}, more...)...)
+		return read(t, at("p.csv"))
+	}
+	if usual, named := predict("usual"), predict("named"); usual != named {
+		t.Errorf("predictions are\n%s, with named nulls\n%s", usual, named)
+	}
+	if again := predict("named", "--null-values", "NA"); again == predict("named") {
+		t.Error("--null-values of predict has no effect")
+	}
+	if e := decode(t, "eval", "--model", at("named.json"), at("named.csv"), "--json"); e["errors"] != decode(t, "eval", "--model", at("usual.json"), at("usual.csv"), "--json")["errors"] {
+		t.Errorf("eval says %v", e)
+	}
+	if shown := succeed(t, "inspect", at("named.json")); !strings.Contains(shown, "null values   empty fields, -999, NA\n") {
+		t.Errorf("inspect shows\n%s", shown)
+	}
+	succeed(t, "convert", at("named.csv"), "--null-values", "-999,NA", "--out", at("named.parquet"))
+	if r := decode(t, "inspect", at("named.csv"), "--null-values", "-999,NA", "--json"); r["columns"].([]any)[1].(map[string]any)["nulls"] != 3.0 {
+		t.Errorf("inspect counts %v", r["columns"])
+	}
+	status, _, stderr := command("train", at("named.parquet"), "--label", "y", "--algo", "averaged", "--nulls", "mean", "--null-values", "NA")
+	if status != 0 || !strings.Contains(stderr, "--null-values is ignored: it is for CSV, and the data is Parquet") {
+		t.Errorf("of Parquet: status %d, %s", status, stderr)
+	}
+}
+
 func TestPreprocessingReports(t *testing.T) {
 	all := people(100, 0)
 	all[3].age, all[7].age, all[5].city = math.NaN(), math.Inf(1), "Mainz"
