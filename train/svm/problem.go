@@ -3,7 +3,6 @@ package svm
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 
 	"halfspace/block"
@@ -13,44 +12,80 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, and what is needed for sums over them.
+// A problem is the rows, the loss in the form that Newton's method takes, and what is needed for sums over rows.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
 	l2      float64
+	extra   float64 // penalty in addition to l2 that steps take, but no objective
 	workers int
-	fixed   *runSums  // of rows that src hasn't, with dual variables of their weight; nil if there are none
+	loss    smoothing
+	fixed   *runSums  // sums over rows that src hasn't, whose dual variables are their weights; nil if there are none
+	frame   *frame    // that the rows are in; nil if they are as they were
 	scratch sync.Pool // of *dense.Panel[T]
 }
 
+// A smoothing is a loss with a continuous derivative: of a row that weighs 1 and has the margin 1-u, the maximum of
+// a u - (a-base)^2 / (2 slope) over dual variables a from 0 to most. With a base of 0, a slope of 2 and no most, that is the squared hinge.
+// With a most of 1 it is the augmented Lagrangian of the hinge, which base is the multiplier of.
+type smoothing struct {
+	slope, most float64
+	base        []float64 // of each row; nil if all are 0
+}
+
+// dual returns the dual variable of row i, and whether it is between the bounds.
+func (l *smoothing) dual(i int, u float64) (a float64, free bool) {
+	a = float64(l.slope * u)
+	if l.base != nil {
+		a += l.base[i]
+	}
+	switch {
+	case a <= 0:
+		return 0, false
+	case a >= l.most:
+		return l.most, false
+	}
+	return a, true
+}
+
+func (l *smoothing) squared() bool { return l.most > 1 }
+
 func newProblem[T kernel.Float](src block.Source[T], opt Options) *problem[T] {
-	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers}
-	p.scratch.New = func() any { return dense.NewPanel[T](p.cols, 4) }
+	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
+	if opt.Loss == Hinge {
+		p.loss = smoothing{slope: firstSlope, most: 1}
+	}
+	p.scratch.New = func() any { return dense.NewPanel[T](p.cols, 2) }
 	return p
 }
 
-// sums are sums over rows.
+// sums are sums over rows at a point.
 type sums struct {
 	runSums
-	objective float64   // loss and penalty
-	dual      float64   // objective of the dual problem
-	gradient  []float64 // l2 w - sum a y x
+	objective float64   // the loss and the penalty
+	dual      float64   // the objective of the dual problem
+	square    float64   // of |sum a y x| in it
+	gradient  []float64 // of the smooth objective: l2 w - sum a y x
 }
 
-// A hessian is the objective's matrix of second derivatives at a point.
+// A hessian is the smooth objective's matrix of second derivatives at a point.
 type hessian struct {
 	w    []float64 // the point; nil where there is none yet
-	rows []float64 // of the lower triangle
-	most []float64 // the largest that each element of the diagonal was since all rows were summed up
+	rows []float64 // the rows of the lower triangle
+	most []float64 // the largest value of each element of the diagonal since the matrix was last summed over all rows
 }
 
 // runSums are what is added up run by run. The arrays are of the classes -1 and +1.
 type runSums struct {
 	loss     float64
+	apart    float64      // of the hinge: its sum less that of a u, so that it is 0 where each a is the right one
 	weight   float64      // of rows
+	active   float64      // of rows whose dual variable is above 0
+	near     int64        // rows whose dual variable is free or which are within a zone of their kink
 	a        [2]float64   // of dual variables
 	squares  [2]float64   // of a^2/4 over the row's weight, for the squared hinge
 	ax       [2][]float64 // of the rows times a
+	kinks    kinks
 	noLabels bool
 }
 
@@ -62,11 +97,15 @@ func (p *problem[T]) newSums() sums {
 	return s
 }
 
+// gap returns by how much the objective is above that of the dual problem.
 func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t runSums) {
 	s.loss += t.loss
+	s.apart += t.apart
 	s.weight += t.weight
+	s.active += t.active
+	s.near += t.near
 	for class := range s.a {
 		s.a[class] += t.a[class]
 		s.squares[class] += t.squares[class]
@@ -74,51 +113,66 @@ func (s *sums) add(t runSums) {
 			s.ax[class][i] += v
 		}
 	}
+	s.kinks.add(&t.kinks)
 	s.noLabels = s.noLabels || t.noLabels
 }
 
-// pass computes the sums for the squared hinge at w, and brings h there unless it is nil.
-func (p *problem[T]) pass(ctx context.Context, w []float64, h *hessian, at *sums) error {
+// A point is where a pass over the rows computes sums.
+type point struct {
+	w     []float64
+	from  []float64 // unless nil, where the line to w begins whose kinks are summed up
+	other []float64 // unless nil, the point of the matrix that is brought to w
+	raise float64   // unless 0, each row's dual variable becomes its base first, and the slope that many times as large
+}
+
+// pass computes the sums at a point, and brings h there unless it is nil.
+func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
 	if h != nil {
-		err = p.scatter(ctx, w, h, at)
+		err = p.scatter(ctx, pt, h, at)
 	} else {
-		part := func(run block.Run[T]) runSums { return p.run(run, w, nil, nil) }
+		part := func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
 		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
 	}
-	p.objectives(w, at)
+	if pt.raise > 0 {
+		p.loss.slope *= pt.raise
+	}
+	p.objectives(pt.w, at)
 	return err
 }
 
-// scatter computes the sums at w, and brings h there: with the rows that have a loss at one of the two points alone, which get fewer
-// with each step, or with all that have one.
-func (p *problem[T]) scatter(ctx context.Context, w []float64, h *hessian, at *sums) error {
+// scatter computes the sums at a point and brings h there. It takes the rows that are free at one of the two points alone, or all that are
+// free where h is of no point.
+func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, w, h.w, s) }
+	slope := p.loss.slope
+	if pt.raise > 0 {
+		slope *= pt.raise
+	}
+	pt.other = h.w
+	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
 	if err := train.Scatter(ctx, m, p.src, p.workers, part, at.add); err != nil {
 		return err
 	}
 	for k := range m.Data {
-		m.Data[k] *= 2
+		m.Data[k] *= slope
 	}
-	if h.w == nil {
-		h.rows = m.Data
-		for i := range p.src.Spec().Features {
-			h.rows[i*(i+1)/2+i] += p.l2
-		}
-		h.w, h.most = slices.Clone(w), make([]float64, p.cols)
-		for i := range h.most {
-			h.most[i] = h.rows[i*(i+1)/2+i]
-		}
-	} else {
-		h.change(w, m.Data)
+	if h.w != nil {
+		h.change(pt.w, m.Data)
+		return nil
+	}
+	h.w, h.rows, h.most = pt.w, m.Data, make([]float64, p.cols)
+
+	p.penalise(h.rows, p.l2+p.extra)
+	for i := range h.most {
+		h.most[i] = h.rows[i*(i+1)/2+i]
 	}
 	return nil
 }
@@ -127,7 +181,7 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, h *hessian, at *s
 // what is left may be made of rounding errors, and the matrix is none.
 func (h *hessian) change(w, by []float64) {
 	const least = 0x1p-16
-	copy(h.w, w)
+	h.w = w
 	for i, k := 0, 0; k < len(by); i, k = i+1, k+i+2 {
 		v := h.rows[k] + by[k]
 		if h.most[i] = max(h.most[i], v); !(v >= least*h.most[i]) {
@@ -138,13 +192,18 @@ func (h *hessian) change(w, by []float64) {
 	kernel.Axpy(1, by, h.rows)
 }
 
-// objectives computes the gradient and the objectives of both problems from the sums over rows. For that of the dual problem, the
-// dual variables of one class are scaled down so that both have the same sum, where there is a bias.
-func (p *problem[T]) objectives(w []float64, at *sums) {
+// rest adds the sums over the rows that src hasn't.
+func (p *problem[T]) rest(w []float64, at *sums) {
 	if p.fixed != nil {
 		at.add(*p.fixed)
 		at.loss += p.fixed.a[0] + p.fixed.a[1] + kernel.Dot(w[:p.cols], p.fixed.ax[0]) - kernel.Dot(w[:p.cols], p.fixed.ax[1])
 	}
+}
+
+// objectives computes the gradient and the objectives of both problems from the sums over rows. For that of the dual problem, the
+// dual variables of one class are scaled down so that both have the same sum, where there is a bias.
+func (p *problem[T]) objectives(w []float64, at *sums) {
+	p.rest(w, at)
 	scale := [2]float64{1, 1}
 	if p.src.Spec().Bias {
 		for class, a := range at.a {
@@ -153,34 +212,71 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 			}
 		}
 	}
-	for i := range at.gradient {
-		at.gradient[i] = at.ax[0][i] - at.ax[1][i]
+	scaled := func(i int) float64 { return float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i]) }
+	shared, features := 0.0, len(p.src.Spec().Features)
+	if p.frame != nil && p.frame.of < features {
+		shared = scaled(p.frame.of)
 	}
-	dual := 0.0
-	for i := range p.src.Spec().Features {
-		at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
-		v := float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i])
-		dual = math.FMA(v, v, dual)
+	at.square = 0
+	for i := range features {
+		v := scaled(i)
+		if shared != 0 {
+			v = math.FMA(p.frame.multiple[i], shared, v)
+		}
+		at.square = math.FMA(v, v, at.square)
 	}
-	at.objective = at.loss + p.penalty(w)
-	at.dual = -dual / (2 * p.l2)
+	at.objective = at.loss + p.l2/2*p.square(p.frame.original(w))
+	at.dual = -at.square / (2 * p.l2)
 	for class, c := range scale {
 		at.dual += float64(c*at.a[class]) - float64(float64(c*c)*at.squares[class])
 	}
+	p.descend(w, at)
 }
 
-// penalty returns that of weights.
-func (p *problem[T]) penalty(w []float64) float64 {
-	square := 0.0
-	for i := range p.src.Spec().Features {
-		square = math.FMA(w[i], w[i], square)
+// descend computes the gradient from the sums over rows.
+func (p *problem[T]) descend(w []float64, at *sums) {
+	l2, features := p.l2+p.extra, len(p.src.Spec().Features)
+	w = p.frame.original(w)
+	for i := range at.gradient {
+		at.gradient[i] = at.ax[0][i] - at.ax[1][i]
+		if i >= features {
+			continue
+		}
+		at.gradient[i] = math.FMA(l2, w[i], at.gradient[i])
+		if p.frame != nil && p.frame.of < features {
+			at.gradient[i] = math.FMA(-p.frame.multiple[i], float64(l2*w[p.frame.of]), at.gradient[i])
+		}
 	}
-	return p.l2 / 2 * square
 }
 
-// run computes the sums over the rows of a run for the squared hinge at w, and half their weights in the Hessian in s unless
-// that is nil, less those that they have at another point unless that is nil.
-func (p *problem[T]) run(run block.Run[T], w, other, s []float64) (r runSums) {
+// square returns the sum of the squares of weights of the rows as they were, without the bias.
+func (p *problem[T]) square(w []float64) (sum float64) {
+	for _, v := range w[:len(p.src.Spec().Features)] {
+		sum = math.FMA(v, v, sum)
+	}
+	return sum
+}
+
+// penalise adds the second derivatives of a penalty to a matrix.
+func (p *problem[T]) penalise(rows []float64, l2 float64) {
+	features := len(p.src.Spec().Features)
+	for i := range features {
+		rows[i*(i+1)/2+i] += l2
+	}
+	if p.frame == nil || p.frame.of >= features {
+		return
+	}
+	of, m := p.frame.of, p.frame.multiple
+	for i := range features {
+		rows[max(i, of)*(max(i, of)+1)/2+min(i, of)] -= float64(l2 * m[i])
+		for j := range i + 1 {
+			rows[i*(i+1)/2+j] += float64(float64(l2*m[i]) * m[j])
+		}
+	}
+}
+
+// run computes the sums over the rows of a run, and in s, unless that is nil, their weights in what the matrix changes by, over the slope.
+func (p *problem[T]) run(run block.Run[T], pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
 		r.noLabels = true
@@ -188,40 +284,107 @@ func (p *problem[T]) run(run block.Run[T], w, other, s []float64) (r runSums) {
 	}
 	panel := p.scratch.Get().(*dense.Panel[T])
 	defer p.scratch.Put(panel)
-	var scores, others [dense.PanelRows]float64
+	if pt.from != nil {
+		r.kinks = newKinks()
+	}
+	var u, from, other [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
-		panel.Load(run.Slice(lo, hi))
-		panel.Scores(w, scores[:hi-lo])
-		if other != nil {
-			panel.Scores(other, others[:hi-lo])
+		rows, view := run.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
+		panel.Load(rows)
+		shortfall(panel, rows.Y, pt.w, view.u)
+		if pt.from != nil {
+			view.from = from[:hi-lo]
+			shortfall(panel, rows.Y, pt.from, view.from)
 		}
-		factors := panel.Factors()
-		for i, y := range run.Y[lo:hi] {
-			u, c := max(0, 1-float64(float64(y)*scores[i])), run.Weight(lo+i)
-			f, class, a := factors[i*dense.PanelCols:], 0, 2*float64(u*c)
-			if y > 0 {
-				class = 1
-			}
-			f[class], f[1-class] = a, 0
-			if s != nil {
-				s[lo+i] = 0
-				if u > 0 {
-					s[lo+i] = c
-				}
-				if other != nil && 1-float64(float64(y)*others[i]) > 0 {
-					s[lo+i] -= c
-				}
-			}
-			r.weight += c
-			r.a[class] += a
-			r.squares[class] += float64(float64(u*u) * c)
+		if s != nil {
+			view.s = s[lo:hi]
 		}
+		if s != nil && pt.other != nil {
+			if view.other = view.from; !same(pt.from, pt.other) {
+				view.other = other[:hi-lo]
+				shortfall(panel, rows.Y, pt.other, view.other)
+			}
+		}
+		p.rows(rows, pt.raise, view, panel.Factors(), &r)
 		panel.Add()
 	}
-	r.loss = r.squares[0] + r.squares[1]
 	for class := range r.ax {
 		r.ax[class] = panel.Take(class, make([]float64, 0, p.cols))
 	}
 	return r
+}
+
+// shortfall sets u to 1 less the margin of each row of a panel.
+func shortfall[T kernel.Float](panel *dense.Panel[T], labels []T, w, u []float64) {
+	panel.Scores(w, u)
+	for i, y := range labels {
+		u[i] = 1 - float64(float64(y)*u[i])
+	}
+}
+
+// same tells whether two points are one and the same slice.
+func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
+
+// rowsAt are the rows of a panel by 1 less their margins at the points of a pass, and where their weights in the matrix go; nil if there
+// is no such point, or no matrix.
+type rowsAt struct{ u, from, other, s []float64 }
+
+// rows adds the rows of a panel to the sums, and sets their factors in those that the panel makes.
+func (p *problem[T]) rows(rows *block.Block[T], raise float64, at rowsAt, factors []float64, r *runSums) {
+	loss := p.loss
+	if raise > 0 {
+		for i, u := range at.u {
+			loss.base[int(rows.First)+i], _ = loss.dual(int(rows.First)+i, u)
+		}
+		loss.slope *= raise
+	}
+	for i, u := range at.u {
+		f, class, c, row := factors[i*dense.PanelCols:], 0, rows.Weight(i), int(rows.First)+i
+		if rows.Y[i] > 0 {
+			class = 1
+		}
+		a, free := loss.dual(row, u)
+		if at.s != nil {
+			at.s[i] = 0
+			if raise > 0 {
+				free = loss.base[row] > 0 && loss.base[row] < loss.most
+			}
+			if free {
+				at.s[i] = c
+			}
+			if at.other != nil {
+				if _, free := loss.dual(row, at.other[i]); free {
+					at.s[i] -= c
+				}
+			}
+		}
+		f[class], f[1-class] = 0, 0
+		if c == 0 {
+			continue
+		}
+		f[class] = float64(a * c)
+		r.weight += c
+		r.a[class] += float64(a * c)
+		if a > 0 {
+			r.active += c
+		}
+		if free || loss.within(u) {
+			r.near++
+		}
+		if loss.squared() {
+			r.squares[class] += float64(float64(a*a) / 4 * c)
+		} else if u > 0 {
+			r.loss += float64(u * c)
+			r.apart += float64(float64(u*(1-a)) * c)
+		} else {
+			r.apart -= float64(float64(u*a) * c)
+		}
+		if at.from != nil {
+			r.kinks.row(&loss, row, c, at.from[i], u)
+		}
+	}
+	if loss.squared() {
+		r.loss = r.squares[0] + r.squares[1]
+	}
 }

@@ -11,102 +11,58 @@ import (
 	"halfspace/train"
 )
 
-// nearby times about what scores are off in a sample's optimum is how near to its bend a row's loss is near.
-const nearby = 4
+const (
+	narrower = 5   // times the slope is what near rows begin with
+	fewest   = 512 // rows are too few to leave some out
+	nearest  = 4   // one row of so many is near at most where the others are left out
+)
 
-// shrink finds the optimum for the hinge of many rows, given w not far from it. Those whose margin is farther than a width from 1
-// keep a dual variable of 0 or their weight, so that they are but a sum, and the optimum is that of the others, as long as the fixed ones stay
-// on their side of 1. The next pass over all rows tells by the gap; if some don't, it is done again around the new w. Where the objective
-// hasn't fallen, the width is doubled; where it has risen, w was led too far by fixed rows that got to the other side, and goes back three
-// quarters of the way until it has fallen, since nearby the objective is that of the others. Where most rows are near, all may as well be.
-func (s *solver[T]) shrink(ctx context.Context, width float64) error {
-	dual, best, w := 0.0, math.Inf(1), s.w // the dual problem's objective is 0 at zeros
-	for {
-		few, err := s.near(ctx, width)
-		if err != nil {
-			return err
-		}
-		s.at.dual = dual
-		if s.done() {
-			return nil
-		}
-		if s.passes >= s.opt.Epochs {
-			if s.at.objective > best { // which is no use to anybody
-				s.w = w
-				_, err = s.near(ctx, 0)
-				s.at.dual = dual
-			}
-			return err
-		}
-		if s.at.objective >= best/(1+tolerance) {
-			width *= 2
-		}
-		if s.at.objective > best {
-			s.w = between(w, s.w, 0.25)
-			continue
-		}
-		best, w = s.at.objective, s.w
-		if few.src.Rows() > s.src.Rows()/2 {
-			return s.minimise(ctx)
-		}
-		if err := few.hinge(ctx, width/8); err != nil && ctx.Err() != nil {
-			return err
-		}
-		if few.converged { // otherwise there may be too few rows to balance the fixed ones, so that weights grow for ever
-			s.w, dual = few.w, max(dual, few.at.dual)
-			s.steps += few.steps
-		}
-	}
-}
-
-// between returns the point at a share of the way from v to w.
-func between(v, w []float64, share float64) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		out[i] = math.FMA(share, w[i]-v[i], v[i])
-	}
-	return out
-}
-
-// nearRows are the rows of a run whose loss is near its bend, and sums over the others that have one.
-type nearRows[T kernel.Float] struct {
-	x, y         []T
-	w            []float64 // weights, if rows have some
-	fixed        runSums
-	loss, weight float64 // of all rows
-}
-
-// near makes a pass over the rows, which gives the objective at w and the problem of the rows within width of the bend there.
-func (s *solver[T]) near(ctx context.Context, width float64) (*solver[T], error) {
+// near makes a pass over the rows to find those that are near the kink of their loss: whose dual variable is free, changes, or may
+// with a change of the margin by a zone. Each row's dual variable becomes its base. It sets the objective, and returns a solver of the
+// near rows, in which the dual variables of the others are fixed at 0 or at their weight, so that they are but a sum; and the rows' numbers.
+func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
 	var parts []nearRows[T]
-	err := s.counted(func() error {
-		return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run[T]) nearRows[T] { return s.nearOfRun(run, width) },
-			func(r nearRows[T]) {
-				s.at.loss += r.loss
-				s.at.weight += r.weight
-				fixed.add(r.fixed)
-				parts = append(parts, r)
-			})
+	var base []float64
+	err = s.counted(func() error {
+		return block.ReduceRuns(ctx, s.src, s.opt.Workers, s.nearOfRun, func(r nearRows[T]) {
+			s.at.loss += r.loss
+			fixed.add(r.fixed)
+			parts, base, numbers = append(parts, r), append(base, r.base...), append(numbers, r.numbers...)
+		})
 	})
 	if err == nil && fixed.noLabels {
 		err = block.ErrNoLabels
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if s.at.objective = s.at.loss + s.penalty(s.w); s.at.objective-s.at.objective != 0 {
-		return nil, train.TooLarge[T]()
+	s.rest(s.w, &s.at)
+	if s.fixed != nil {
+		fixed.add(*s.fixed)
+	}
+	if s.at.objective = s.at.loss + s.l2/2*s.square(s.frame.original(s.w)); s.at.objective-s.at.objective != 0 {
+		return nil, nil, train.TooLarge[T]()
 	}
 	opt := s.opt
-	opt.Progress = nil
-	few := newSolver[T](gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
-	return few, nil
+	opt.Progress, opt.Epochs = nil, opt.Loss.Epochs()
+	few = newSolver[T](gather(s.src.Spec(), parts), opt)
+	few.w, few.goal, few.fixed, few.frame, few.settled = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
+	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
+	return few, numbers, nil
 }
 
-func (s *solver[T]) nearOfRun(run block.Run[T], width float64) (r nearRows[T]) {
+// nearRows are the near rows of a run, their dual variables and numbers, and sums over the others.
+type nearRows[T kernel.Float] struct {
+	rows    block.Block[T]
+	base    []float64
+	numbers []int
+	loss    float64 // of all rows
+	fixed   runSums
+}
+
+func (s *solver[T]) nearOfRun(run block.Run[T]) (r nearRows[T]) {
 	if run.Y == nil {
 		r.fixed.noLabels = true
 		return r
@@ -115,29 +71,32 @@ func (s *solver[T]) nearOfRun(run block.Run[T], width float64) (r nearRows[T]) {
 	defer s.scratch.Put(panel)
 	var scores [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		panel.Load(run.Slice(lo, hi))
-		panel.Scores(s.w, scores[:hi-lo])
-		factors := panel.Factors()
-		for i, y := range run.Y[lo:hi] {
-			u, c := 1-float64(float64(y)*scores[i]), run.Weight(lo+i)
-			f, class, a := factors[i*dense.PanelCols:], 0, 0.0
-			if y > 0 {
-				class = 1
+		rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		panel.Load(rows)
+		u, factors := scores[:rows.Len()], panel.Factors()
+		shortfall(panel, rows.Y, s.w, u)
+		for i, u := range u {
+			f, c, row := factors[i*dense.PanelCols:], rows.Weight(i), int(rows.First)+i
+			f[0], f[1] = 0, 0
+			if c == 0 {
+				continue
 			}
 			r.loss += float64(c * max(0, u))
-			r.weight += c
-			switch {
-			case c == 0:
-			case math.Abs(u) <= width:
-				if r.x, r.y = appendRow(r.x, run.Block, lo+i), append(r.y, y); run.W != nil {
-					r.w = append(r.w, c)
-				}
-			case u > 0:
-				a = c
+			a, free := s.loss.dual(row, u)
+			was := s.loss.base[row]
+			left := a != was && (was == 0 || was == s.loss.most)
+			if s.loss.base[row] = a; free || left || s.loss.within(u) || s.chosen[row] {
+				s.chosen[row] = true
+				r.base, r.numbers = append(r.base, a), append(r.numbers, row)
+				appendRow(&r.rows, rows, i)
+				continue
 			}
-			r.fixed.a[class] += a
-			f[class], f[1-class] = a, 0
+			class := 0
+			if rows.Y[i] > 0 {
+				class = 1
+			}
+			f[class] = float64(a * c)
+			r.fixed.a[class] += f[class]
 		}
 		panel.Add()
 	}
@@ -147,42 +106,70 @@ func (s *solver[T]) nearOfRun(run block.Run[T], width float64) (r nearRows[T]) {
 	return r
 }
 
-// appendRow appends row i of b in dense form.
-func appendRow[T kernel.Float](x []T, b *block.Block[T], i int) []T {
+// within tells whether a row is within a zone of its kink.
+func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
+
+// appendRow appends row i of b to rows in the same form.
+func appendRow[T kernel.Float](rows, b *block.Block[T], i int) {
+	rows.Y = append(rows.Y, b.Y[i])
+	if b.W != nil {
+		rows.W = append(rows.W, b.W[i])
+	}
 	if b.Sparse == nil {
-		return append(x, b.X[i*b.Stride:(i+1)*b.Stride]...)
+		rows.X = append(rows.X, b.X[i*b.Stride:(i+1)*b.Stride]...)
+		return
 	}
-	x = append(x, make([]T, b.Stride)...)
+	if rows.Sparse == nil {
+		rows.Sparse = &kernel.SparseRows[T]{Ptr: []int64{0}}
+	}
 	columns, values := b.Sparse.Row(i)
-	for k, c := range columns {
-		x[len(x)-b.Stride+int(c)] = values[k]
-	}
-	return x
+	appendSparse(rows.Sparse, columns, values)
 }
 
-// gather makes blocks of rows.
+func appendSparse[T kernel.Float](s *kernel.SparseRows[T], columns []uint32, values []T) {
+	s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
+	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+}
+
+// gather makes blocks of the near rows of all runs.
 func gather[T kernel.Float](spec *block.Spec, parts []nearRows[T]) *block.Data[T] {
-	n, stride, per := 0, kernel.Stride[T](spec.Cols()), block.Rows[T](spec.Cols())
-	for _, p := range parts {
-		n += len(p.y)
-	}
 	var blocks []*block.Block[T]
-	for first := 0; first < n; first += per {
-		blocks = append(blocks, block.NewFor[T](spec, int64(first), min(per, n-first)))
-	}
-	row := 0
+	per := block.Rows[T](spec.Cols())
+	first := int64(0)
+	var b *block.Block[T]
 	for _, p := range parts {
-		for len(p.y) > 0 {
-			b, at := blocks[row/per], row%per
-			k := copy(b.Y[at:], p.y)
-			copy(b.X[at*stride:], p.x[:k*stride])
-			p.x, p.y = p.x[k*stride:], p.y[k:]
-			if b.W != nil {
-				copy(b.W[at:], p.w[:k])
-				p.w = p.w[k:]
+		for i := range p.rows.Y {
+			if b == nil || len(b.Y) == per {
+				b = &block.Block[T]{First: first, Cols: spec.Cols(), Stride: kernel.Stride[T](spec.Cols())}
+				blocks = append(blocks, b)
 			}
-			row += k
+			p.rows.Cols, p.rows.Stride = b.Cols, b.Stride
+			appendRow(b, &p.rows, i)
+			first++
 		}
 	}
 	return block.NewData(spec, blocks)
+}
+
+// narrow finds the optimum of near rows, and goes there with its dual variables, which are those of rows of these numbers. It tells whether it
+// did.
+func (s *solver[T]) narrow(ctx context.Context, few *solver[T], numbers []int) (bool, error) {
+	if few.src.Rows() > 0 {
+		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {
+			return false, ctx.Err()
+		}
+		if err := few.hinge(ctx); err != nil && ctx.Err() != nil {
+			return false, err
+		}
+	}
+	s.visits += few.visits
+	if !few.converged {
+		return false, nil
+	}
+	s.w, s.lower = few.w, max(s.lower, few.lower)
+	s.steps += few.steps
+	for i, row := range numbers {
+		s.loss.base[row] = few.loss.base[i]
+	}
+	return true, nil
 }

@@ -55,13 +55,8 @@ type Result[T kernel.Float] struct {
 const (
 	tolerance  = 1e-6    // of the gap, relative to the objective
 	finer      = 1e-2    // times it is what the squared hinge stops at, since Newton's last step brings that
-	nothing    = 1e-12   // a gap of so much for a row that weighs 1 is made of rounding errors
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
-	maxHalved  = 40
-
-	near        = 1e-2 // a gap, relative to the objective, from which a step comes to where its Hessian hardly changes
-	startGap    = 1e-2 // of the squared hinge, where that is a start for the hinge
-	leastPasses = 2    // of the interior point method
+	zone       = 4       // times what scores are off in a sample's optimum is how near to its kink a row is near
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
@@ -104,17 +99,40 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if cols := src.Spec().Cols(); cols > maxColumns {
 		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
 	}
-	s := newSolver(src, opt)
-	if err := s.solve(ctx); err != nil {
+	start := time.Now()
+	r, err := learn(ctx, src, opt)
+	if err != nil {
 		return nil, err
 	}
-	r := &Result[T]{Exact: s.w[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.gap())}
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.at.loss
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
+	r.Seconds = time.Since(start).Seconds()
+	if err := r.round(ctx, src, opt); err != nil {
+		return nil, err
 	}
-	r.Seconds = time.Since(s.start).Seconds()
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// learn finds the exact weights, in a frame if the rows have columns that are far from zero.
+func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	s := newSolver(src, opt)
+	err := s.solve(ctx)
+	if err == nil && s.wanted != nil {
+		f := newSolver[float64](framed[T]{src, s.wanted, opt.Workers}, opt)
+		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
+		if err = f.solve(ctx); err != nil || !f.idle {
+			return result[T](f), err
+		}
+		s = newSolver(src, opt)
+		s.settled, s.passes, s.visits = true, f.passes, f.visits
+		err = s.solve(ctx)
+	}
+	return result[T](s), err
+}
+
+// result returns what a solver learned, but for the weights rounded to T.
+func result[T, U kernel.Float](s *solver[U]) *Result[T] {
+	r := &Result[T]{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
+	return r
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -146,13 +164,25 @@ type solver[T kernel.Float] struct {
 	opt       Options
 	goal      float64 // the gap to reach, relative to the objective
 	w         []float64
-	at        sums // the sums at w
+	at        sums    // the sums at w
+	lower     float64 // the greatest objective of the dual problem so far, which is 0 where all of its variables are
 	hessian   hessian
 	factor    *dense.Factor
-	fresh     bool // factor is of the Hessian at w
+	ridge     float64 // that was added to the factor's matrix
+	fresh     bool    // factor is of the Hessian at w
+	short     bool    // a step was short
+	relaxed   bool    // there has been an extra penalty
 	passes    int64
+	visits    int64 // of rows, those of samples and of near rows included
 	steps     int64
+	halfGap   float64 // half of the least gap that rounding errors may be
+	halved    int64   // passes when it was found
 	converged bool
+	chosen    []bool  // whether each row is among those that shrink takes
+	least     float64 // slope for it
+	settled   bool    // whether rows need a frame
+	wanted    *frame  // that rows need, so that nothing was learned
+	idle      bool    // the frame serves nothing, so that nothing was learned
 	start     time.Time
 }
 
@@ -179,16 +209,20 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	opt.L2 *= n / float64(s.src.Rows())
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
+	few.frame, few.settled = s.frame, s.settled
 	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample there
-	if err := few.minimise(ctx); err != nil || !few.converged {
-		if ctx.Err() != nil {
-			return err
-		}
+	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	if s.wanted, s.idle, s.settled = few.wanted, few.idle, few.settled; s.wanted != nil || s.idle {
+		return nil
+	}
+	if err != nil || !few.converged {
 		return s.minimise(ctx) // all rows may do where a sample doesn't
 	}
-	s.w = few.w
-	if s.opt.Loss == Hinge {
-		return s.shrink(ctx, nearby*math.Sqrt(few.goal))
+	s.w, s.steps, s.visits = few.w, few.steps, few.visits
+	if !s.loss.squared() {
+		return s.nearby(ctx, math.Sqrt(few.goal))
 	}
 	if h := few.hessian; h.w != nil {
 		for i := range h.rows {
@@ -196,104 +230,51 @@ func (s *solver[T]) solve(ctx context.Context) error {
 		}
 		s.factor, _ = dense.Factorise(h.rows, s.cols)
 	}
-	return s.newton(ctx)
+	return s.minimise(ctx)
 }
 
-// minimise goes on from w with all rows.
+// minimise goes on from w with all rows, unless they need a frame, or another one.
 func (s *solver[T]) minimise(ctx context.Context) error {
-	if s.opt.Loss == Hinge {
-		if s.opt.Epochs-s.passes > leastPasses {
-			if err := s.startHinge(ctx); err != nil {
-				return err
-			}
-		}
-		return s.hinge(ctx, central)
+	if !s.loss.squared() && s.loss.base == nil {
+		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
-	return s.newton(ctx)
-}
-
-// startHinge sets w to the optimum for the squared hinge, which takes few passes and is not far.
-func (s *solver[T]) startHinge(ctx context.Context) error {
-	opt := s.opt
-	opt.Loss, opt.Epochs = SquaredHinge, opt.Epochs-s.passes-leastPasses
-	other := newSolver[T](s.src, opt)
-	other.goal = startGap
-	err := other.newton(ctx)
-	s.w, s.passes, s.steps = other.w, s.passes+other.passes, s.steps+other.steps
-	return err
-}
-
-// newton minimises for the squared hinge, by the factor first if there is one. A factor also serves for a second step where the active
-// set hardly changes any more.
-func (s *solver[T]) newton(ctx context.Context) error {
-	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
-	for err == nil && !s.done() && s.passes < s.opt.Epochs {
-		step := s.factor.Solve(s.at.gradient)
-		keep := s.fresh && s.at.gap() <= near*s.at.objective
-		var moved bool
-		if moved, err = s.move(ctx, step, keep); err != nil || moved {
-			continue
-		}
-		if s.fresh || s.passes >= s.opt.Epochs {
-			break
-		}
-		s.hessian.w = nil // it is to be had now: by what it changes by, it might be none
-		err = s.evaluate(ctx, s.w, true, &s.at)
-	}
-	return err
-}
-
-// done tells whether the gap is small enough.
-func (s *solver[T]) done() bool {
-	s.converged = s.at.gap() <= max(s.goal*s.at.objective, nothing*s.at.weight)
-	return s.converged
-}
-
-// move takes the step, halved until the objective doesn't rise. It tells whether it did.
-func (s *solver[T]) move(ctx context.Context, step []float64, keep bool) (bool, error) {
-	fresh := s.fresh
-	next, at := make([]float64, len(s.w)), sums{}
-	t := 1.0
-	for halved := 0; halved < maxHalved && s.passes < s.opt.Epochs; halved++ {
-		for i, v := range step {
-			next[i] = math.FMA(-t, v, s.w[i])
-		}
-		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
-			return false, err
-		}
-		if at.objective <= s.at.objective*(1+1e-12) {
-			s.w, s.at = next, at
-			s.steps++
-			return true, nil
-		}
-		if !fresh {
-			break // by a factor from elsewhere: the one here may do better
-		}
-		t, keep = t/2, false
-	}
-	s.fresh = fresh
-	return false, nil
-}
-
-// evaluate makes a pass over the rows at w, with the matrix and its factor if asked for.
-func (s *solver[T]) evaluate(ctx context.Context, w []float64, matrix bool, at *sums) error {
-	var h *hessian
-	if matrix {
-		h = &s.hessian
-	}
-	if err := s.counted(func() error { return s.pass(ctx, w, h, at) }); err != nil {
+	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
-	if at.objective-at.objective != 0 {
-		return train.TooLarge[T]()
-	}
-	s.fresh = matrix && s.hessian.w != nil
-	if s.fresh {
-		if s.factor, _ = dense.Factorise(s.hessian.rows, s.cols); s.factor == nil {
-			return train.TooLarge[T]()
+	if !s.settled {
+		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, which a bias is enough for
+			s.w[s.cols-1] = math.Copysign(1, a[1]-a[0])
+			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
+			s.done()
+			return err
+		}
+		if s.settled = true; s.frame == nil {
+			s.wanted = s.far(&s.at, &s.hessian)
+		} else {
+			s.idle = s.constant(&s.hessian, s.at.weight)
+		}
+		if s.wanted != nil || s.idle {
+			return nil
 		}
 	}
-	return nil
+	if s.loss.squared() {
+		_, err := s.newton(ctx)
+		return err
+	}
+	return s.hinge(ctx)
+}
+
+// nearby finds the optimum for the hinge from weights whose scores are off by about so much.
+func (s *solver[T]) nearby(ctx context.Context, off float64) error {
+	s.settled = true
+	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
+	for i := range s.loss.base {
+		s.loss.base[i] = 0.5
+	}
+	if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
+		return err
+	}
+	return s.minimise(ctx)
 }
 
 // counted makes a pass and reports it.
@@ -303,6 +284,7 @@ func (s *solver[T]) counted(pass func() error) error {
 		return err
 	}
 	s.passes++
+	s.visits += s.src.Rows()
 	s.report()
 	return nil
 }

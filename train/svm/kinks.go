@@ -1,0 +1,84 @@
+package svm
+
+import "math"
+
+const (
+	octaves = 100 // of the places of kinks on a line from 0 to 1, the last of which ends at 1
+	parts   = 8   // of an octave
+)
+
+// kinks are the curvature of a smooth loss along a line: what it is where the line begins, and what it changes by on the way, where
+// dual variables come to a bound or leave one. The changes of an eighth of an octave are summed up.
+type kinks struct {
+	curvature float64
+	by, at    []float64 // of each part of an octave, the changes, and the changes times their places; nil if there is no line
+}
+
+func newKinks() kinks {
+	return kinks{by: make([]float64, octaves*parts), at: make([]float64, octaves*parts)}
+}
+
+func (k *kinks) add(other *kinks) {
+	if other.by == nil {
+		return
+	}
+	if k.by == nil {
+		*k = newKinks()
+	}
+	k.curvature += other.curvature
+	for i, v := range other.by {
+		k.by[i] += v
+		k.at[i] += other.at[i]
+	}
+}
+
+// row adds row i, which weighs c and whose margin is 1-from where the line begins and 1-to where it ends.
+func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
+	begin, free := float64(loss.slope*from), false
+	end := float64(loss.slope * to)
+	if loss.base != nil {
+		begin, end = begin+loss.base[i], end+loss.base[i]
+	}
+	if free = begin > 0 && begin < loss.most; !free && (begin <= 0) == (end <= 0) && (begin >= loss.most) == (end >= loss.most) {
+		return
+	}
+	by := float64((to - from) * (to - from) * loss.slope * c)
+	if free {
+		k.curvature += by
+	}
+	if (begin <= 0) != (end <= 0) {
+		k.change(begin/(begin-end), math.Copysign(by, end-begin))
+	}
+	if (begin >= loss.most) != (end >= loss.most) {
+		k.change((loss.most-begin)/(end-begin), math.Copysign(by, begin-end))
+	}
+}
+
+// change notes a change of the curvature.
+func (k *kinks) change(place, by float64) {
+	if !(place < 1) {
+		return
+	}
+	f, e := math.Frexp(place)
+	i := max(0, (e+octaves-1)*parts+int((f-0.5)*2*parts))
+	k.by[i] += by
+	k.at[i] += float64(by * place)
+}
+
+// minimum returns where on its line the function is least that has the slope where the line begins, this curvature in addition to that of
+// k, and whose slope is above 0 where the line ends.
+func (k *kinks) minimum(slope, curvature float64) float64 {
+	curvature += k.curvature
+	offset, place, then := slope, 0.0, slope
+	for i := range k.by {
+		next := math.Ldexp(0.5+float64(i%parts+1)/(2*parts), i/parts-octaves+1)
+		curvature += k.by[i]
+		offset -= k.at[i]
+		now := offset + float64(curvature*next)
+		if now >= 0 {
+			return place + float64((next-place)*(-then/(now-then)))
+		}
+		place, then = next, now
+	}
+	return 1
+}

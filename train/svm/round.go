@@ -1,0 +1,92 @@
+package svm
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// longer are how much longer than the exact weights those are that round tries. Where rows are separable, rounding brings some margins
+// below 1, which costs far more than weights that are a little longer.
+var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
+
+// round sets Weights to Exact in T, and the objective, the loss and the gap to theirs. Where that makes the gap too large, it
+// takes the best of weights that are a little longer. It makes a pass over the rows, or two.
+func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options) error {
+	p, lower := newProblem(src, opt), r.Objective-r.Gap
+	for _, by := range [][]float64{{0}, longer} {
+		w := make([][]float64, len(by))
+		for k, v := range by {
+			w[k] = make([]float64, dense.Pad(p.cols))
+			for i, x := range r.Exact {
+				w[k][i] = float64(T(math.FMA(v, x, x)))
+			}
+		}
+		losses, err := p.losses(ctx, w)
+		if err != nil {
+			return err
+		}
+		for k, loss := range losses {
+			objective := loss + p.l2/2*p.square(w[k])
+			if objective-objective != 0 {
+				return train.TooLarge[T]()
+			}
+			if r.Weights == nil || objective < r.Objective {
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower), make([]T, p.cols)
+				for i := range r.Weights {
+					r.Weights[i] = T(w[k][i])
+				}
+			}
+		}
+		if r.Gap <= tolerance*r.Objective {
+			return nil
+		}
+	}
+	r.Converged = false
+	return nil
+}
+
+// losses makes a pass over the rows to sum up their losses at several points.
+func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, error) {
+	of := func(run block.Run[T]) []float64 {
+		sums := make([]float64, len(w))
+		if run.Y == nil {
+			return sums
+		}
+		panel := p.scratch.Get().(*dense.Panel[T])
+		defer p.scratch.Put(panel)
+		var buf [dense.PanelRows]float64
+		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+			panel.Load(rows)
+			for k := range w {
+				u := buf[:rows.Len()]
+				shortfall(panel, rows.Y, w[k], u)
+				for i, u := range u {
+					if c := rows.Weight(i); c > 0 {
+						sums[k] += float64(p.loss.of(u) * c)
+					}
+				}
+			}
+		}
+		return sums
+	}
+	total := make([]float64, len(w))
+	err := block.ReduceRuns(ctx, p.src, p.workers, of, func(sums []float64) { kernel.Axpy(1, sums, total) })
+	return total, err
+}
+
+// of returns the loss, not smoothed, of a row that weighs 1.
+func (l *smoothing) of(u float64) float64 {
+	switch {
+	case !(u <= 0) && l.squared():
+		return u * u
+	case !(u <= 0):
+		return u
+	}
+	return 0
+}
