@@ -26,6 +26,7 @@ type csvInput struct {
 	sources []*source
 	files   []csvFile
 	sel     *selection
+	none    bool          // there are no rows, but a header
 	rounded []atomic.Bool // the columns in which a whole number was read as another
 }
 
@@ -35,6 +36,7 @@ type csvFile struct {
 	dialect
 	place []int // for each column its number in the selection, or -1
 	nulls *nullWords
+	rows  int // among the first
 }
 
 func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
@@ -81,7 +83,7 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 		in.files = append(in.files, f)
 	}
 	in.rounded = make([]atomic.Bool, len(in.sel.columns))
-	if sampled {
+	if in.none = sampled && in.files[0].rows == 0; sampled {
 		return in, nil
 	}
 	return in, in.settle(ctx, p, opt)

@@ -253,6 +253,7 @@ func (f *csvFile) infer(c textChunk) ([]column, error) {
 	}
 	for s.record() {
 		line := s.line
+		f.rows++
 		for i := 0; s.more; i++ {
 			if i < len(guesses) && guesses[i].plain(&s) {
 				continue

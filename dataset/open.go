@@ -46,6 +46,9 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if in.total() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
+	if text, ok := in.(*csvInput); ok && text.none {
+		return nil, fmt.Errorf("%s: no rows, only a first line that names columns: name a file that has some, or use --header no if it is a row", in.name())
+	}
 	sel := in.selection()
 	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}
 	files.within(0)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,8 @@ temporary file.
 The search ends after 1,000 passes over the rows, or some minutes of arithmetic
 between them; then the verdict is undecided, with the reason.
 
+Of more than two classes, --positive CLASS checks that class versus the rest.
+
 --json prints the proof, which inspect shows with lines that verify it.`,
 		Example: `  halfspace check train.parquet --label y
   halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
@@ -89,7 +92,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 		return err
 	}
 	defer data.close()
-	if err := train.TwoClasses(data.Spec()); err != nil {
+	if err := oneVersusRest(o, data); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	load := time.Since(start)
@@ -108,6 +111,20 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 		return a.printJSON(r)
 	}
 	return a.print(r.text())
+}
+
+// oneVersusRest makes two classes of more where --positive says which is to be checked versus the rest.
+func oneVersusRest[T kernel.Float](o *checkOptions, data *rows[T]) error {
+	spec := data.Spec()
+	if n := len(spec.Classes); n > 2 && o.data.positive == "" {
+		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
+		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, block.ListClasses(spec.Classes),
+			strings.Replace(block.AdviseClasses(spec.Classes), ": choose", versus, 1))
+	}
+	if len(spec.Classes) > 2 {
+		data.Source = train.Versus(data.Source, spec.PositiveClass())
+	}
+	return train.TwoClasses(data.Spec())
 }
 
 // A checkReport is what check --json prints.

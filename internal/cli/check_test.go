@@ -132,6 +132,26 @@ func TestVerifyLines(t *testing.T) {
 	}
 }
 
+// TestCheckOneVersusRest: of three classes, --positive names the one that is checked versus the rest; without it the error says so.
+func TestCheckOneVersusRest(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": "a,y\n1,p\n2,p\n3,q\n4,q\n5,r\n6,r\n"})
+	data := filepath.Join(dir, "x.csv")
+	for _, verb := range []string{"check", "online"} {
+		want := `x.csv: column "y": 3 classes ("p", "q", "r"), `
+		want += map[string]string{"check": `check takes two: use --positive r to check that class versus the rest, choose another column with --label, or keep`,
+			"online": "training takes two: choose another column with --label, or keep"}[verb]
+		if status, _, stderr := command(verb, data, "--label", "y"); status != exitFailed || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %s", verb, status, stderr)
+		}
+	}
+	for class, separable := range map[string]bool{"p": true, "q": false, "r": true} {
+		r := decode(t, "check", data, "--label", "y", "--positive", class, "--json")
+		if r["separable"] != separable || r["verified"] != true || r["positive"] != class {
+			t.Errorf("%s versus the rest: %v", class, r)
+		}
+	}
+}
+
 // TestInspectProof: files that look like a proof and aren't one.
 func TestInspectProof(t *testing.T) {
 	for _, c := range []struct {

@@ -145,6 +145,9 @@ func (a *app) verb(cmd *cobra.Command, work func(cmd *cobra.Command, args []stri
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a.started = true
+		if err := checkPaths(cmd, args); err != nil {
+			return err
+		}
 		return work(cmd, args)
 	}
 	return cmd
@@ -180,7 +183,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef("unknown command %q%s", args[0], didYouMean(args[0], names, ""))
+	advice := didYouMean(args[0], names, "")
+	if advice == "" && !cmd.HasParent() {
+		advice = adviseVerb(args[0])
+	}
+	return usagef("unknown command %q%s", args[0], advice)
 }
 
 // didYouMean returns the rest of a sentence about an unknown name: the nearest known one, if any is near.
@@ -198,10 +205,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		name := unknown.GetSpecifiedName()
-		return usagef("unknown option --%s%s", name, didYouMean(name, names, "--"))
+		return unknownOption(cmd.Flags(), "--", unknown.GetSpecifiedName())
+	case errors.As(err, &unknown):
+		return unknownOption(cmd.Flags(), "-", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &invalid):
 		return usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
 	case errors.As(err, &missing):

@@ -164,11 +164,63 @@ func TestUsage(t *testing.T) {
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
 	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
+	proof := filepath.Join(t.TempDir(), "proof.json")
+	if err := os.WriteFile(proof, []byte(succeed(t, "check", data, "--label", "y", "--json")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want string
 	}{
 		{"trian", `unknown command "trian": did you mean train?`},
+		{"fit", `unknown command "fit": use train`},
+		{"classify", `unknown command "classify": use predict`},
+		{"DATA", `unknown command "DATA", but a file: use train DATA --label COLUMN to learn from it, or inspect DATA`},
+		{"MODEL", `unknown command "MODEL", but a model: use predict --model MODEL DATA, or inspect MODEL`},
+		{"train DATA --label y -o m.json", "unknown option -o: use --out"},
+		{"predict --model MODEL DATA -o p.csv", "unknown option -o: use --out"},
+		{"convert DATA -o p.csv", "unknown option -o: use --out"},
+		{"gen --noise 0.1 -o p.csv", "unknown option -o: use --out"},
+		{"eval DATA -m MODEL", "unknown option -m: use --model"},
+		{"train DATA -label y", "unknown option -label: use --label"},
+		{"eval DATA --model MODEL -o p.csv", "unknown option -o"},
+		{"train DATA --label y --C 1", "unknown option --C: use --l2 with 1/C"},
+		{"train DATA --label y -c 1", "unknown option -c: use --l2 with 1/C"},
+		{"train DATA --label y --alpha=1", "unknown option --alpha: use --l2 with alpha times the number of rows"},
+		{"train DATA --label y --max_iter 3", "unknown option --max_iter: use --epochs"},
+		{"train DATA --label y --class_weight balanced", "unknown option --class_weight: use --class-weight"},
+		{"train DATA --target y", "unknown option --target: use --label"},
+		{"train DATA --label y --learning_rate 0.1", "unknown option --learning_rate: use --eta"},
+		{"train DATA --label y --fit_intercept false", "unknown option --fit_intercept: use --no-bias, or leave it out"},
+		{"train DATA --label y --model MODEL", "unknown option --model: use --out"},
+		{"train DATA --label y --algo LogisticRegression", "--algo LogisticRegression: use --algo logistic, whose --l2 is 1/C"},
+		{"train DATA --label y --algo LinearSVC", "--algo LinearSVC: use --algo svm, whose --l2 is 1/C"},
+		{"train DATA --label y --algo SVC", "--algo SVC: use --algo svm, whose --l2 is 1/C, or with a kernel dual"},
+		{"train DATA --label y --algo SGDClassifier", "use --algo logistic with --solver sgd, or averaged"},
+		{"train DATA --label y --algo LinearDiscriminantAnalysis", "--algo LinearDiscriminantAnalysis: use --algo lda"},
+		{"train DATA --label y --algo Perceptron", "did you mean perceptron?"},
+		{"train DATA --label y --algo l2r_l2loss_svc_dual", "use --algo svm, whose --l2 is 1/C"},
+		{"train DATA --label y --algo logistic-regression", "use --algo logistic"},
+		{"train DATA --label y --algo pocket --validation 20%", "--validation is 20%: use --validation 0.2 to hold"},
+		{"train DATA --label y --algo pocket --validation 12.5", "--validation is 12.5: use --validation 0.125 to hold"},
+		{"train DATA --label y --algo pocket --validation 120%", "--validation is 120%"},
+		{"train s3://bucket/x.parquet --label y", "s3://bucket/x.parquet: only local files are read: copy it here first, or write it to standard input and name -"},
+		{"train https://a.b/c.csv --label y", "https://a.b/c.csv: only local files are read"},
+		{"check gs://a/b.csv --label y", "only local files are read"},
+		{"train file:///x.csv --label y", "file:///x.csv: only paths are read: leave out file://"},
+		{"train DATA --label y --algo pocket --validation s3://a/b.csv", "s3://a/b.csv: only local files are read"},
+		{"inspect s3://a/m.json", "only local files are read"},
+		{"eval --model s3://a/m.json DATA", "s3://a/m.json: only local files are read"},
+		{"train DATA --label y --out gs://a/m.json", "gs://a/m.json: only local files are written: write one, and copy it there"},
+		{"gen --noise 0.1 --out gs://a/m.csv", "only local files are written"},
+		{"predict MODEL DATA --out p.csv", "MODEL is a model: use --model MODEL, and name the data"},
+		{"predict MODEL DATA", "MODEL is a model: use --model MODEL, and name the data"},
+		{"eval --model MODEL MODEL", "MODEL is a model: use --model MODEL, and name the data"},
+		{"online DATA MODEL", "MODEL is a model: use --model MODEL, and name the data"},
+		{"train MODEL --label y", "MODEL is a model: name the data, or use predict --model MODEL DATA"},
+		{"check MODEL --label y", "MODEL is a model: name the data, or use predict --model MODEL DATA"},
+		{"convert MODEL --out p.csv", "MODEL is a model: name the data, or use predict --model MODEL DATA"},
+		{"train PROOF --label y", "PROOF is what check --json printed: name the data, or use inspect PROOF"},
 		{"frobnicate", `unknown command "frobnicate"`},
 		{"help trian", `unknown command "trian": did you mean train?`},
 		{"help frobnicate", `unknown command "frobnicate"`},
@@ -248,7 +300,13 @@ func TestUsage(t *testing.T) {
 		{"gen --noise 0.1 --out x.parquet extra", "extra"},
 		{"cpu extra", "extra"},
 	} {
-		args := strings.Fields(strings.NewReplacer("DATA", data, "MODEL", m).Replace(c.args))
+		named := strings.NewReplacer("DATA", data, "MODEL", m, "PROOF", proof)
+		if !strings.Contains(c.want, "--model MODEL DATA") {
+			c.want = named.Replace(c.want)
+		} else {
+			c.want = strings.ReplaceAll(c.want, "MODEL", m)
+		}
+		args := strings.Fields(named.Replace(c.args))
 		status, stdout, stderr := command(args...)
 		if status != exitUsage || stdout != "" {
 			t.Errorf("%s: status %d, standard output %q", c.args, status, stdout)
@@ -257,7 +315,7 @@ func TestUsage(t *testing.T) {
 		switch {
 		case strings.HasPrefix(c.args, "completion bash "):
 			verb += " bash"
-		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "convert", "gen", "cpu", "help", "completion"}, args[0]):
+		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "convert", "gen", "cpu", "help", "completion", "check", "online"}, args[0]):
 			verb = "halfspace"
 		}
 		if !strings.Contains(stderr, c.want) || !isOneLine(stderr) || !strings.HasSuffix(stderr, "(see "+verb+" --help)\n") {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,9 @@ import (
 
 // A choice is the value of a flag that takes one of a few words.
 type choice struct {
-	value string
-	words []string
+	value  string
+	words  []string
+	advise func(word string) string // the rest of a sentence about another word, "" where nothing is known; may be nil
 }
 
 // addChoice adds such a flag with its completion. The default is the value that c has, or the first word where it has none.
@@ -35,6 +37,9 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string { return "choice" }
 
 func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) && c.advise != nil && c.advise(s) != "" {
+		return errors.New(strings.TrimPrefix(c.advise(s), ": "))
+	}
 	if !slices.Contains(c.words, s) {
 		return fmt.Errorf("use %s%s", oneOf(c.words), didYouMean(s, c.words, ""))
 	}

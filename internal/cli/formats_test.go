@@ -120,6 +120,35 @@ func TestUnusedOptions(t *testing.T) {
 	}
 }
 
+// TestNoRows: a CSV file without rows is told from one without a byte, and verbs that need none go on.
+func TestNoRows(t *testing.T) {
+	dir := text(t, map[string]string{"empty.csv": "", "head.csv": "a,b,y\n", "x.csv": "a,b,y\n1,2,p\n3,1,q\n"})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "train", at("x.csv"), "--label", "y", "--algo", "perceptron", "--out", at("m.json"))
+	for _, c := range []struct{ args, want string }{
+		{"train empty.csv --label y --algo perceptron", "empty.csv: the file is empty: write it again"},
+		{"eval --model m.json empty.csv", "empty.csv: the file is empty: write it again"},
+		{"train head.csv --label y --algo perceptron", "head.csv: no rows, only a first line that names columns: name a file that has some, or use --header no if it is a row"},
+		{"check head.csv --label y", "head.csv: no rows, only a first line that names columns"},
+		{"online head.csv --label y", "head.csv: no rows, only a first line that names columns"},
+		{"eval --model m.json head.csv", "head.csv: no rows: name data that has some"},
+	} {
+		args := strings.Fields(c.args)
+		for i, arg := range args {
+			if strings.Contains(arg, ".") {
+				args[i] = at(arg)
+			}
+		}
+		if status, _, stderr := command(args...); status != exitFailed || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, %s", c.args, status, stderr)
+		}
+	}
+	succeed(t, "predict", "--model", at("m.json"), at("head.csv"), "--out", at("p.csv"))
+	if got := read(t, at("p.csv")); got != "prediction\n" {
+		t.Errorf("predictions of no rows are %q", got)
+	}
+}
+
 func TestFormatFailures(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,y\n1,0\n2,1\n", "bad.csv": "x,y\n1,0\n2\n", "bad.svm": "1 1:1\nx 1:1\n",
 		"cut.csv.gz": "\x1f\x8b\x08\x00", "m.svm": "1 qid:1 1:1\n-1 qid:1 1:-1\n"})

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -158,6 +160,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	o.algo.value = defaultLearner
 	addChoice(cmd, &o.algo, "algo", "`LEARNER`: perceptron keeps the last weights, pocket the best, averaged their mean, voted all of them; winnow multiplies them; "+
 		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
+	o.algo.advise = adviseLearner
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
 		"each time, fixed-shuffle one permutation for all, random draws with replacement; without --algo it is shuffle", orderNames()...)
 	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS and the hinge make up to 1,000 where none are given")
@@ -235,6 +238,14 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	}
 	if o.validation == "-" {
 		return usagef("--validation is -: name a file, a glob or a directory")
+	}
+	if _, err := os.Stat(o.validation); err != nil {
+		if share := shareText(o.validation); share != "" {
+			return usagef("--validation is %s: use --validation %s to hold that share of the rows back", o.validation, share)
+		}
+		if strings.HasSuffix(o.validation, "%") {
+			return usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
+		}
 	}
 	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
 		if !(share > 0 && share < 1) {

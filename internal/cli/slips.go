@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// otherVerbs are what other programs call the verbs.
+var otherVerbs = map[string]string{
+	"fit": "train", "learn": "train", "build": "train", "test": "eval", "score": "eval", "validate": "eval", "metrics": "eval",
+	"classify": "predict", "apply": "predict", "infer": "predict", "show": "inspect", "info": "inspect", "describe": "inspect", "head": "inspect",
+	"generate": "gen", "separable": "check", "version": "--version",
+}
+
+// otherOptions are what other programs call the options, and what to type here. An advice that begins with the name of an option
+// holds for verbs that have it.
+var otherOptions = map[string]string{
+	"C": "l2 with 1/C", "c": "l2 with 1/C", "alpha": "l2 with alpha times the number of rows", "lambda": "l2", "reg": "l2", "reg_param": "l2",
+	"penalty": "l2, the only penalty", "lr": "eta", "learning-rate": "eta", "eta0": "eta", "max-iter": "epochs", "iterations": "epochs", "n-iter": "epochs", "passes": "epochs",
+	"target": "label", "y": "label", "class-column": "label", "output": "out", "o": "out", "save": "out", "random-state": "seed", "threads": "workers", "jobs": "workers",
+	"n-jobs": "workers", "normalize": "standardize", "scale": "standardize", "test-size": "validation", "validation-split": "validation", "folds": "cv",
+	"na-values": "null-values", "missing": "null-values", "sep": "delimiter", "one-hot": "categorical onehot", "onehot": "categorical onehot", "fit-intercept": "no-bias, or leave it out",
+	"columns": "features", "drop": "exclude", "learner": "algo", "model": "out", "m": "model", "l": "label", "a": "algo", "e": "epochs", "s": "seed", "f": "features", "w": "workers",
+	"q": "progress never", "v": "cv",
+}
+
+// unknownOption says what to type in place of an option that the verb hasn't; dashes are those that were typed before it.
+func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	plain := strings.ReplaceAll(name, "_", "-")
+	for _, n := range []string{name, plain} {
+		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
+		switch {
+		case slices.Contains(names, n):
+			return usagef("unknown option %s%s: use --%s", dashes, name, n)
+		case slices.Contains(names, option):
+			return usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
+		}
+	}
+	if len(plain) == 1 {
+		return usagef("unknown option %s%s", dashes, name)
+	}
+	return usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
+}
+
+// adviseVerb is the rest of a sentence about an unknown verb, if something is known to type in its place.
+func adviseVerb(name string) string {
+	if verb := otherVerbs[strings.ToLower(name)]; verb != "" {
+		return ": use " + verb
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		if kind := jsonKind(name); kind != "" {
+			return fmt.Sprintf(", but %s: use predict --model %s DATA, or inspect %s", kind, name, name)
+		}
+		return fmt.Sprintf(", but a file: use train %s --label COLUMN to learn from it, or inspect %s", name, name)
+	}
+	return ""
+}
+
+// otherLearners are what other programs call learners, in small letters without dashes, and what to type here.
+var otherLearners = map[string]string{
+	"logisticregression": "logistic, whose --l2 is 1/C", "logisticregressioncv": "logistic with --grid l2=0.01,0.1,1,10", "logit": "logistic", "logreg": "logistic",
+	"lr": "logistic", "softmax": "logistic", "multinomial": "logistic", "maxent": "logistic", "l2rlr": "logistic, whose --l2 is 1/C",
+	"sgdclassifier": "logistic with --solver sgd, or averaged", "sgd": "logistic with --solver sgd, or averaged",
+	"linearsvc": "svm, whose --l2 is 1/C", "linearsvm": "svm", "hinge": "svm with --loss hinge", "liblinear": "svm or logistic, whose --l2 is 1/C",
+	"l2rl2losssvc": "svm, whose --l2 is 1/C", "l2rl2losssvcdual": "svm, whose --l2 is 1/C", "l2rl1losssvcdual": "svm with --loss hinge, whose --l2 is 1/C",
+	"svc": "svm, whose --l2 is 1/C, or with a kernel dual", "libsvm": "svm, whose --l2 is 1/C, or with a kernel dual",
+	"lineardiscriminantanalysis": "lda", "fisher": "lda", "discriminant": "lda", "ridgeclassifier": "lda, or svm",
+	"passiveaggressiveclassifier": "averaged with --margin 1", "passiveaggressive": "averaged with --margin 1", "averagedperceptron": "averaged", "votedperceptron": "voted",
+	"kernelperceptron": "kernel-perceptron", "pocketperceptron": "pocket",
+}
+
+// shareText writes a percentage as the share that --validation takes; "" for text that is none.
+func shareText(text string) string {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || !(v > 0 && v < 100) || !percent && v <= 1 {
+		return ""
+	}
+	return strconv.FormatFloat(v/100, 'g', -1, 64)
+}
+
+// adviseLearner is the rest of a sentence about a learner of that name, if another program calls one so.
+func adviseLearner(name string) string {
+	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+	if l := otherLearners[plain]; l != "" {
+		return ": use --algo " + l
+	}
+	return ""
+}
+
+var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
+
+// checkLocal returns an error if one of the paths is an address, which nobody reads or writes here.
+func checkLocal(verb string, paths ...string) error {
+	for _, p := range paths {
+		scheme := remote.FindString(p)
+		switch {
+		case scheme == "":
+		case strings.EqualFold(scheme, "file://"):
+			return usagef("%s: only paths are %s: leave out %s", p, verb, scheme)
+		case verb == "written":
+			return usagef("%s: only local files are written: write one, and copy it there", p)
+		default:
+			return usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
+		}
+	}
+	return nil
+}
+
+// jsonKind says what a file of JSON that halfspace wrote is: "a model", "what check --json printed", or "".
+func jsonKind(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "" // to open a pipe and close it again would end its writer
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	switch head = bytes.TrimSpace(head[:n]); {
+	case !bytes.HasPrefix(head, []byte{'{'}):
+		return ""
+	case bytes.Contains(head, []byte(`"halfspace-model/`)):
+		return "a model"
+	case looksLikeProof(path):
+		return "what check --json printed"
+	}
+	return ""
+}
+
+// checkPaths looks for slips in what a verb was given as files: addresses, and models that stand where data should.
+func checkPaths(cmd *cobra.Command, args []string) error {
+	if err := checkLocal("read", args...); err != nil {
+		return err
+	}
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
+		flag := cmd.Flags().Lookup(f.name)
+		if flag == nil {
+			continue
+		}
+		paths, err := cmd.Flags().GetStringArray(f.name)
+		if err != nil { // it takes one
+			paths = []string{flag.Value.String()}
+		}
+		if err := checkLocal(f.verb, paths...); err != nil {
+			return err
+		}
+	}
+	if cmd.Name() == "inspect" {
+		return nil
+	}
+	return checkData(args, cmd.Flags().Lookup("model") != nil)
+}
+
+// checkData looks for models among data. Applies tells whether the verb applies a model.
+func checkData(paths []string, applies bool) error {
+	for _, p := range paths {
+		switch kind := jsonKind(p); {
+		case kind == "":
+		case kind == "a model" && applies:
+			return usagef("%s is a model: use --model %s, and name the data", p, p)
+		case kind == "a model":
+			return usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
+		default:
+			return usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
+		}
+	}
+	return nil
+}
