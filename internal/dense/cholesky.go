@@ -7,11 +7,13 @@ import (
 )
 
 // A Factor is Cholesky's of a symmetric matrix A, with its rows and columns scaled to a diagonal of ones: S A S = L L' with S
-// = diag(scale). It solves equations with A.
+// = diag(scale). It solves equations with A. Rows and columns that were left out stand in L as those of the identity, and what is
+// solved for is 0 there.
 type Factor struct {
 	n     int
 	l     []float64 // rows of L: row i begins at i(i+1)/2
 	scale []float64
+	out   []bool // which are left out; nil: none
 }
 
 // ridges are what Factorise tries to add to the diagonal of ones: little enough to change no digit of what is determined that
@@ -22,8 +24,11 @@ var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
 // rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n 2^-44), the least ridge of
 // 1e-10, 1e-8, ..., 1 is added to the scaled diagonal that makes it regular, and returned. It returns nil if an element isn't
 // finite.
-func Factorise(a []float64, n int) (f *Factor, ridge float64) {
-	f = &Factor{n, make([]float64, n*(n+1)/2), make([]float64, n)}
+func Factorise(a []float64, n int) (f *Factor, ridge float64) { return FactoriseWithout(a, n, nil) }
+
+// FactoriseWithout is Factorise of the matrix without the rows and columns that out marks.
+func FactoriseWithout(a []float64, n int, out []bool) (f *Factor, ridge float64) {
+	f = &Factor{n, make([]float64, n*(n+1)/2), make([]float64, n), out}
 	for i := range f.scale {
 		f.scale[i] = 1
 		if d := a[i*(i+1)/2+i]; d > 0 {
@@ -47,7 +52,16 @@ func Factorise(a []float64, n int) (f *Factor, ridge float64) {
 func (f *Factor) factorise(a []float64, ridge float64) bool {
 	for i := range f.n {
 		row := f.row(i)
+		if f.left(i) {
+			clear(row)
+			row[i] = 1
+			continue
+		}
 		for j := range i {
+			if f.left(j) {
+				row[j] = 0
+				continue
+			}
 			v := float64(float64(a[i*(i+1)/2+j]*f.scale[i]) * f.scale[j])
 			other := f.row(j)
 			row[j] = (v - kernel.Dot(row[:j], other[:j])) / other[j]
@@ -66,28 +80,49 @@ func (f *Factor) factorise(a []float64, ridge float64) bool {
 
 func (f *Factor) row(i int) []float64 { return f.l[i*(i+1)/2:][:i+1] }
 
+// left tells whether row and column i are left out.
+func (f *Factor) left(i int) bool { return f.out != nil && f.out[i] }
+
 // Solve returns x with A x = b.
 func (f *Factor) Solve(b []float64) []float64 {
+	x := f.Whiten(b)
+	f.Unwhiten(x)
+	return x
+}
+
+// Whiten returns L^-1 S b. The gradient b of a function with the Hessian A is that in variables in which the Hessian is the identity.
+func (f *Factor) Whiten(b []float64) []float64 {
 	x := make([]float64, f.n)
 	for i := range x {
-		row := f.row(i)
-		x[i] = (float64(b[i]*f.scale[i]) - kernel.Dot(row[:i], x[:i])) / row[i]
+		if !f.left(i) {
+			row := f.row(i)
+			x[i] = (float64(b[i]*f.scale[i]) - kernel.Dot(row[:i], x[:i])) / row[i]
+		}
 	}
+	return x
+}
+
+// Unwhiten sets x to S L'^-1 x, which turns those variables into the ones that they are made of.
+func (f *Factor) Unwhiten(x []float64) {
 	for i := f.n - 1; i >= 0; i-- { // L' by columns, which are rows of L
 		row := f.row(i)
 		x[i] /= row[i]
 		kernel.Axpy(-x[i], row[:i], x[:i])
 	}
 	for i, s := range f.scale {
-		x[i] *= s
+		if x[i] *= s; f.left(i) {
+			x[i] = 0
+		}
 	}
-	return x
 }
 
-// InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse.
+// InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse. Where a row is left out, it is 0.
 func (f *Factor) InverseDiagonal() []float64 {
 	d, x := make([]float64, f.n), make([]float64, f.n)
 	for j := range d {
+		if f.left(j) {
+			continue
+		}
 		clear(x)
 		for i := j; i < f.n; i++ {
 			row, unit := f.row(i), 0.0

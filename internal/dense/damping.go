@@ -41,7 +41,7 @@ func (d *Damping) Gain(part float64) {
 // matrix is remade from its factor.
 func (f *Factor) damped(by float64) *Factor {
 	a, ridge := make([]float64, len(f.l)), 0.0
-	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n)}
+	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}
 	for i := range f.n {
 		d.scale[i] = 1
 		for j := range i + 1 {

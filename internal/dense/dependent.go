@@ -1,0 +1,84 @@
+package dense
+
+import (
+	"math"
+	"slices"
+
+	"halfspace/kernel"
+)
+
+// A Dependence is a column that is a sum of multiples of others but for the rounding of their elements; On is empty if it is zeros.
+type Dependence struct {
+	Column int
+	On     []int // ascending
+}
+
+const (
+	suspect = 1e-3 // of a scaled pivot, from which on a column may be made of rounding errors
+	share   = 1e-4 // a column with less of the sum isn't named
+)
+
+// Dependent returns the columns of X that depend on those before them, the column first, if not negative, being before all others. a is
+// X'SX of n columns with weights S, the lower triangle in rows. Elements of column i have relative errors of up to unit, by which its
+// norm is wrong by unit*sizes[i] at most; sums themselves are held to n 2^-44 of the diagonal.
+func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found []Dependence) {
+	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
+	var kept []int
+	var rows [][]float64 // of L, for the columns that are kept
+	scale := make([]float64, n)
+	order := make([]int, 0, n)
+	if first >= 0 {
+		order = append(order, first)
+	}
+	for i := range n {
+		if i != first {
+			order = append(order, i)
+		}
+	}
+	for _, i := range order {
+		if !(at(i, i) > 0) {
+			found = append(found, Dependence{Column: i})
+			continue
+		}
+		scale[i] = 1 / math.Sqrt(at(i, i))
+		row := make([]float64, len(kept)+1)
+		for k, j := range kept {
+			v := float64(float64(at(i, j)*scale[i]) * scale[j])
+			row[k] = (v - kernel.Dot(row[:k], rows[k][:k])) / rows[k][k]
+		}
+		k := len(kept)
+		pivot := 1 - kernel.Dot(row[:k], row[:k])
+		own := float64(sizes[i] * scale[i])
+		if pivot <= suspect || own*unit > suspect {
+			parts := multiples(rows, row[:k])
+			most, all := 0.0, own
+			for j, v := range parts {
+				most, all = max(most, math.Abs(v)), all+float64(math.Abs(v)*float64(sizes[kept[j]]*scale[kept[j]]))
+			}
+			if pivot <= float64(n)/(1<<44) || math.Sqrt(pivot) <= unit*all {
+				d := Dependence{Column: i}
+				for j, v := range parts {
+					if math.Abs(v) > share*most {
+						d.On = append(d.On, kept[j])
+					}
+				}
+				slices.Sort(d.On)
+				found = append(found, d)
+				continue
+			}
+		}
+		row[k] = math.Sqrt(pivot)
+		kept, rows = append(kept, i), append(rows, row)
+	}
+	return found
+}
+
+// multiples returns x with L'x = b.
+func multiples(rows [][]float64, b []float64) []float64 {
+	x := slices.Clone(b)
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i] /= rows[i][i]
+		kernel.Axpy(-x[i], rows[i][:i], x[:i])
+	}
+	return x
+}
