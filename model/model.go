@@ -152,7 +152,9 @@ type Training struct {
 	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
 	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
 
-	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine
+	Dependent []Dependence `json:"dependent,omitempty"` // features whose weight is 0, since others tell their values
+
+	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine, and of a logistic regression whose gap is known
 
 	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
 
@@ -173,8 +175,16 @@ type Misclassified struct {
 
 // Optimum tells how near the optimum a training came.
 type Optimum struct {
-	Objective float64 `json:"objective"`   // loss and penalty
-	Gap       float64 `json:"duality_gap"` // Objective less that of a point of the dual problem: the optimum is nearer than that
+	Objective float64 `json:"objective"`         // loss and penalty
+	Gap       float64 `json:"duality_gap"`       // Objective less that of a point of the dual problem: the optimum is nearer than that
+	Rounded   bool    `json:"rounded,omitempty"` // before the weights were rounded to the model's dtype, the gap was small enough
+}
+
+// A Dependence is a feature that is a sum of multiples of other columns but for rounding. "(bias)" is one that may be among them; without
+// any, the feature is 0 in all rows.
+type Dependence struct {
+	Feature string   `json:"feature"`
+	On      []string `json:"on,omitempty"`
 }
 
 // CrossValidation tells how models with the same options do on rows that they weren't trained on.

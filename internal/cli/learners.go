@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
+	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
@@ -333,16 +334,12 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 	whole := j.model(all)
 	way := whole.Options.Multiclass
 	whole.Options = machines[0].Options // with the solver that was chosen
+	var optima []*model.Optimum
 	whole.Options.Multiclass = way
 	for _, m := range machines {
 		whole.Training.Ridge = max(whole.Training.Ridge, m.Training.Ridge)
-		if o := m.Training.Optimum; o != nil {
-			if whole.Training.Optimum == nil {
-				whole.Training.Optimum = new(model.Optimum)
-			}
-			whole.Training.Optimum.Objective += o.Objective
-			whole.Training.Optimum.Gap += o.Gap
-		}
+		whole.Training.Dependent = m.Training.Dependent // of all alike
+		optima = append(optima, m.Training.Optimum)
 		if v := m.Voters; v != nil {
 			if whole.Voters == nil {
 				whole.Voters = new(model.Voters)
@@ -351,6 +348,7 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 			whole.Voters.Counts, whole.Voters.Weights = append(whole.Voters.Counts, v.Counts...), append(whole.Voters.Weights, v.Weights...)
 		}
 	}
+	whole.Training.Optimum = sumOptima(optima)
 	if whole.Voters != nil {
 		if all.Errors, err = errorsOf(ctx, whole, j.src, j.workers); err != nil {
 			return nil, nil, err
@@ -490,11 +488,42 @@ func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Resul
 		if !j.epochsGiven {
 			m.Options.Epochs = r.Solver.Epochs()
 		}
-		m.StdErrors, m.Training.Ridge = r.StdErrors, r.Ridge
+		m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, dependences(m, r.Dependent)
+		if !math.IsInf(r.Gap, 1) {
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
+		}
 		if r.Solver != logistic.Newton {
 			m.Options.Solver = string(r.Solver)
 		}
 	}, nil
+}
+
+// sumOptima adds up how near the optimum several machines came, or returns nil if that isn't known of each.
+func sumOptima(optima []*model.Optimum) *model.Optimum {
+	sum := new(model.Optimum)
+	for _, o := range optima {
+		if o == nil {
+			return nil
+		}
+		sum.Objective, sum.Gap, sum.Rounded = sum.Objective+o.Objective, sum.Gap+o.Gap, sum.Rounded || o.Rounded
+	}
+	return sum
+}
+
+// dependences names the columns that depend on others.
+func dependences(m *model.Model, found []dense.Dependence) (all []model.Dependence) {
+	for _, d := range found {
+		named := model.Dependence{Feature: m.Features[d.Column]}
+		for _, c := range d.On {
+			name := "(bias)"
+			if c < len(m.Features) {
+				name = m.Features[c]
+			}
+			named.On = append(named.On, name)
+		}
+		all = append(all, named)
+	}
+	return all
 }
 
 func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {

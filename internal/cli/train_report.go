@@ -40,7 +40,7 @@ type trainReport struct {
 	Converged       bool              `json:"converged"`
 	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
 	Loss            float64           `json:"loss"`
-	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine
+	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
 	Radius          float64           `json:"radius"`
 	Norm            float64           `json:"norm"`
 	Voters          int               `json:"voters,omitempty"`      // vectors of weights that vote
@@ -217,6 +217,9 @@ func (r *trainReport) advice(o *trainOptions) string {
 
 // adviseSolver does that for learners that solve for an optimum.
 func adviseSolver(_ *trainOptions, r *trainReport) string {
+	if r.Optimum != nil && r.Optimum.Rounded {
+		return "Not converged: " + r.Dtype + " holds the weights too roughly. Use --dtype float64, or --standardize."
+	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
 
@@ -325,11 +328,38 @@ func howSolved(m *model.Model) []string {
 			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
 		}
 	}
+	if t.Dependent != nil {
+		pairs = append(pairs, "dependent", listDependences(t.Dependent))
+	}
 	if t.Ridge > 0 {
 		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
 			"weights that mean something", real(t.Ridge)))
 	}
 	return pairs
+}
+
+// listDependences says which features depend on which, the first few of them.
+func listDependences(all []model.Dependence) string {
+	const most = 6
+	few := func(names []string) string {
+		if len(names) > most {
+			return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		return strings.Join(names, ", ")
+	}
+	var list []string
+	for _, d := range all {
+		if d.On == nil {
+			list = append(list, d.Feature+" is 0 in all rows")
+			continue
+		}
+		list = append(list, d.Feature+" on "+few(d.On))
+	}
+	rest := ""
+	if n := len(list) - most; n > 0 {
+		list, rest = list[:most], fmt.Sprintf("; and %d more", n)
+	}
+	return strings.Join(list, "; ") + rest + ": the others tell their values, so their weights are 0"
 }
 
 func passes(n int64) string {

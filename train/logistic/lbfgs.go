@@ -3,8 +3,11 @@ package logistic
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -14,7 +17,9 @@ const (
 	descent    = 1e-4  // the part of what the slope promises by which a step must lower the objective
 	flat       = 1e-13 // below it, relative to the objective, a difference between two is rounding
 	relative   = 1e-10 // of the first gradient's norm, to reach
-	enough     = 1e-6  // of it, where rounding lets no step lower the objective any more
+	vanished   = 1e-13 // of the root of the objective, a norm that is made of rounding errors in variables with a Hessian of ones
+	grown      = 15    // a score by which weights may be growing without end
+	patient    = 20    // passes, and one for 8 weights, after which Newton's method begins, where its matrix is to be had
 	shortest   = 1e-10 // of steps, relative to the one that was first tried
 )
 
@@ -23,17 +28,18 @@ const (
 type scaling struct {
 	mean, scale []float64 // of each column; means are 0 where there is no bias
 	bias        int       // its column, or -1
+	total       []float64 // sums of the columns
 }
 
 // scaling computes it in a pass over the rows: scale[i]^2 is the diagonal of the Hessian at zeros, l2 and, of K classes, 1/K (1 - 1/K)
 // times n times the variance of the column.
 func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
-	type moments struct {
+	type columns struct {
 		sums, squares []float64
 		n             float64 // the sum of the rows' weights
 	}
-	part := func(run block.Run[T]) moments {
-		m := moments{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
+	part := func(run block.Run[T]) columns {
+		m := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 		for r := range run.Len() {
 			weight := 1.0
 			if run.W != nil {
@@ -57,8 +63,8 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 		}
 		return m
 	}
-	all := moments{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-	err := block.ReduceRuns(ctx, p.src, p.workers, part, func(m moments) {
+	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
+	err := block.ReduceRuns(ctx, p.src, p.workers, part, func(m columns) {
 		kernel.Axpy(1, m.sums, all.sums)
 		kernel.Axpy(1, m.squares, all.squares)
 		all.n += m.n
@@ -68,7 +74,7 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 		err = errWeightless
 	}
 	bound := (1 - 1/k) / k
-	s := &scaling{mean: make([]float64, p.cols), scale: make([]float64, p.cols), bias: -1}
+	s := &scaling{mean: make([]float64, p.cols), scale: make([]float64, p.cols), bias: -1, total: all.sums}
 	if p.src.Spec().Bias {
 		s.bias = p.cols - 1
 	}
@@ -93,6 +99,72 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 		}
 	}
 	return s, err
+}
+
+// A change of variables is that of first-order methods, to such in which the Hessian at zeros is near the identity.
+type change interface {
+	weights(v, w []float64, stride int) // sets w, vectors of stride elements, to the weights of the variables v
+	gradient(g []float64, stride int)   // turns a gradient in weights into one in variables
+}
+
+// A whitening is the change that makes the Hessian at zeros the identity.
+type whitening struct{ *dense.Factor }
+
+func (f whitening) weights(v, w []float64, stride int) {
+	copy(w, v)
+	for at := 0; at < len(w); at += stride {
+		f.Unwhiten(w[at:][:stride])
+	}
+}
+
+func (f whitening) gradient(g []float64, stride int) {
+	for at := 0; at < len(g); at += stride {
+		copy(g[at:][:stride], f.Whiten(g[at:][:stride]))
+	}
+}
+
+// moments are sums over rows, times their weights: total of the rows, and hessian of their products, times 1/K (1 - 1/K) for K
+// classes, with the penalty: the objective's second derivatives at zeros.
+type moments struct {
+	weight  float64
+	total   []float64
+	hessian []float64 // nil where there are too many columns
+}
+
+// moments computes them in a pass over the rows, and which columns depend on others.
+func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
+	k := float64(max(2, s.vectors))
+	bound := (1 - 1/k) / k
+	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	if err != nil {
+		return nil, err
+	}
+	r := &moments{total: make([]float64, s.cols)}
+	part := func(run block.Run[T], weights, _ []float64) (sum float64) {
+		for i := range weights {
+			weights[i] = run.Weight(i)
+			sum += weights[i]
+		}
+		return sum
+	}
+	if err := train.Scatter(ctx, m, s.src, s.workers, part, func(sum float64) { r.weight += sum }); err != nil {
+		return nil, err
+	}
+	if r.weight == 0 {
+		return nil, errWeightless
+	}
+	if s.penalised() < s.cols {
+		copy(r.total, m.Data[len(m.Data)-s.cols:])
+	}
+	for i := range m.Data {
+		m.Data[i] *= bound
+	}
+	for i := range s.penalised() {
+		m.Data[i*(i+1)/2+i] += s.l2
+	}
+	r.hessian = m.Data
+	s.examine(r.hessian)
+	return r, nil
 }
 
 // weights sets w, vectors of stride elements, to the weights of the variables v.
@@ -122,47 +194,46 @@ func (s *scaling) gradient(g []float64, stride int) {
 }
 
 // quasiNewton finds the optimum by L-BFGS (Nocedal, "Updating Quasi-Newton Matrices with Limited Storage", 1980; Nocedal and Wright,
-// "Numerical Optimization", algorithm 7.5) in the variables of a scaling: a step goes along -H g, where H is made of the last ten
+// "Numerical Optimization", algorithm 7.5) in the variables of a change: a step goes along -H g, where H is made of the last ten
 // steps and the changes of the gradient in them, and is cut by interpolation until it lowers the objective as Armijo's condition
 // demands. Where differences of the objective are rounding, the slope at its end decides, as Hager and Zhang have it ("A New Conjugate
-// Gradient Method with Guaranteed Descent", 2005, equation 4.1).
-func (s *solver[T]) quasiNewton(ctx context.Context) error {
-	sc, err := s.scaling(ctx)
+// Gradient Method with Guaranteed Descent", 2005, equation 4.1). It tells whether it reached the goal.
+func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
+	c, err := s.variables(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	v, next, at := s.zeros(), s.zeros(), sums{}
 	if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
-		return err
+		return false, err
 	}
-	sc.gradient(s.at.gradient, s.stride)
-	s.first = norm(s.at.gradient)
+	s.zero = slices.Clone(s.at.gradient)
+	c.gradient(s.at.gradient, s.stride)
+	s.initial = norm(s.at.gradient)
 	var memory history
 	for {
-		s.norm = norm(s.at.gradient)
-		if s.norm <= relative*s.first {
-			s.converged = true
-			return nil
+		s.relative = norm(s.at.gradient)
+		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.objective)) {
+			return true, nil
+		}
+		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && (s.passes >= patient+int64(s.vectors*s.cols/8) || s.opt.L2 == 0 && s.at.largest > grown) {
+			return false, nil
 		}
 		direction := memory.direction(s.at.gradient)
 		slope := kernel.Dot(s.at.gradient, direction)
 		step := 1.0
 		for {
-			if s.passes >= s.opt.Epochs {
-				return nil
-			}
-			if step < shortest || slope >= 0 {
-				s.converged = s.norm <= enough*s.first
-				return nil
+			if s.passes >= s.opt.Epochs || step < shortest || slope >= 0 {
+				return false, nil
 			}
 			copy(next, v)
 			kernel.Axpy(step, direction, next)
 			w := s.zeros()
-			sc.weights(next, w, s.stride)
+			c.weights(next, w, s.stride)
 			if err := s.evaluate(ctx, w, false, &at); err != nil {
-				return err
+				return false, err
 			}
-			sc.gradient(at.gradient, s.stride)
+			c.gradient(at.gradient, s.stride)
 			rise := at.objective - s.at.objective
 			end := kernel.Dot(at.gradient, direction)
 			if rise <= descent*step*slope || math.Abs(rise) <= flat*s.at.objective && math.Abs(end) <= (1-2*descent)*-slope {
@@ -176,6 +247,28 @@ func (s *solver[T]) quasiNewton(ctx context.Context) error {
 		s.at, at = at, sums{}
 		s.steps++
 	}
+}
+
+// variables returns the variables to work in: whitened ones, unless columns are too many for a matrix of them.
+func (s *solver[T]) variables(ctx context.Context) (change, error) {
+	if s.cols > widest {
+		sc, err := s.scaling(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.total = sc.total
+		return sc, nil
+	}
+	m, err := s.moments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.total = m.total
+	f, _ := dense.FactoriseWithout(m.hessian, s.cols, s.out[:min(len(s.out), s.cols)])
+	if f == nil {
+		return nil, s.tooLarge()
+	}
+	return whitening{f}, nil
 }
 
 func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

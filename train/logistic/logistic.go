@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"halfspace/block"
@@ -51,9 +52,14 @@ type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one; of more than two classes so for each
 	Solver    Solver    // the one that was chosen
-	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, or the solver isn't Newton
+	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, columns depend on each other, or the solver isn't Newton
 	Ridge     float64   // what the scaled diagonal of the Hessian took to be regular, see dense.Factorise; 0 if nothing
 	Gradient  float64   // at the end; of Newton, sqrt(g' H^-1 g), the distance from the optimum in standard errors; else relative to that of zeros, and 0 of SGD
+
+	Objective float64            // Loss and the penalty, of Weights
+	Gap       float64            // Objective is above the optimum by at most this; +Inf where no bound is known
+	Rounded   bool               // the gap of Exact is small enough, that of Weights isn't
+	Dependent []dense.Dependence // columns that are sums of multiples of others but for rounding, and whose weights are 0 therefore
 }
 
 // ErrSeparable is returned where weights without penalty would grow for ever.
@@ -63,7 +69,10 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 var errWeightless = errors.New("every row weighs 0: there is nothing to learn from")
 
 const (
-	tolerance  = 1e-6    // of Newton's Gradient
+	tolerance  = 1e-6    // of Newton's norm
+	converges  = 1e-6    // of the gap, relative to the objective
+	roughly    = 1e-3    // of that of SGD
+	tiny       = 100     // times the root of an objective below 1, the tolerance
 	unlike     = 10      // a sample whose optimum is so many times as far from that of all rows as chance lets expect isn't like them
 	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
 	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
@@ -73,6 +82,7 @@ const (
 	maxColumns = 1 << 14 // their Hessian is 1 GiB
 	maxTried   = 40      // steps, each with the Hessian damped more
 	widest     = 256     // columns up to which Newton's method is chosen
+	settles    = 4       // times that Newton's method goes on for a smaller norm, where the gap is too large
 )
 
 // Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
@@ -134,32 +144,67 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if len(src.Spec().Classes) < 2 {
 		return nil, train.TwoClasses(src.Spec())
 	}
-	start := time.Now()
-	s := newSolver(src, opt)
-	switch opt.Solver {
-	case Newton:
-		err = s.solve(ctx)
-	case LBFGS:
-		err = s.quasiNewton(ctx)
-	case SGD:
-		err = s.descend(ctx)
+	pivots, err := train.Pivots(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	var r *Result[T]
+	if pivots == nil {
+		r, err = learn[T](ctx, src, nil, opt)
+	} else {
+		r, err = learn[T](ctx, train.Centre(src, pivots, opt.Workers), pivots, opt)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Result[T]{Solver: opt.Solver}
-	for k := range s.vectors {
-		r.Exact = append(r.Exact, s.w[k*s.stride:][:s.cols]...)
+	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// learn finds weights of rows less pivots, nil being none, and returns those for the rows themselves.
+func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+	s := newSolver(src, opt)
+	s.pivots, s.unit = pivots, math.Ldexp(1, -24)
+	if float64(T(1+s.unit)) != 1 {
+		s.unit = math.Ldexp(1, -53)
 	}
-	r.Epochs, r.Visits, r.Updates, r.Converged = s.passes, s.passes*src.Rows(), s.steps, s.converged
-	r.Seconds = time.Since(start).Seconds()
+	s.round = func(c []float64) []float64 {
+		for w := range slices.Chunk(c, s.cols) {
+			if pivots != nil {
+				train.Uncentre(w, pivots)
+			}
+			for i, v := range w {
+				w[i] = float64(T(v))
+			}
+			if pivots != nil {
+				train.Recentre(w, pivots)
+			}
+		}
+		return c
+	}
+	if err := s.fit(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result[T]{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
+	if pivots != nil {
+		for w := range slices.Chunk(r.Exact, s.cols) {
+			train.Uncentre(w, pivots)
+		}
+	}
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, T(v))
 	}
-	if err := s.describe(ctx, r); err != nil {
-		return nil, err
+	r.Loss = s.at.loss
+	if opt.Solver != SGD { // which learns weights for them all
+		r.Dependent = s.dependent
 	}
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	switch {
+	case opt.Solver == Newton:
+		r.Ridge, r.Gradient, r.StdErrors = s.ridge, s.norm, s.stdErrors()
+	case s.relative > 0:
+		r.Gradient = s.relative / s.initial
+	}
+	return r, nil
 }
 
 // choose returns the solver for such rows.
@@ -188,78 +233,161 @@ func choose(solver Solver, spec *block.Spec) (Solver, error) {
 // A solver is the state of a minimisation.
 type solver[T kernel.Float] struct {
 	*problem[T]
-	opt       Options
-	w         []float64
-	at        sums // the sums at w
-	factor    *dense.Factor
-	ridge     float64
+	opt Options
+	w   []float64
+	point
 	damping   dense.Damping // of the next step
-	fresh     bool          // factor is of the Hessian at w
 	goal      float64       // the norm to reach
-	farthest  float64       // the norm beyond which the start is given up for zeros
-	norm      float64
-	before    float64 // the largest |w.x| before the last step
+	farthest  float64       // the norm beyond which the sample's Hessian isn't used; 0 where w is no sample's optimum
 	passes    int64
 	steps     int64
 	converged bool
-	first     float64 // the norm at zeros, of LBFGS
 	start     time.Time
+	learned   time.Duration // until w was found
+
+	round     func([]float64) []float64 // makes of exact weights, in the order of compact, those that are written
+	rounded   bool                      // but for that they would have converged
+	pivots    []float64                 // which columns are less, or nil
+	unit      float64                   // relative error of the columns' elements
+	examined  bool                      // whether columns depend on others is known
+	dependent []dense.Dependence
+
+	// Of first-order methods.
+	zero, total       []float64 // the gradient at zeros and the sum of all rows
+	initial, relative float64   // the gradient's norm at zeros and now, in the variables of the change
+	best              float64   // of SGD, what the objective is at least; 0 if unknown
+}
+
+// A point is what is known about weights.
+type point struct {
+	at     sums
+	factor *dense.Factor
+	ridge  float64
+	fresh  bool    // factor is of the Hessian there
+	norm   float64 // of the gradient
+	gap    float64 // see certify
+	exists bool
 }
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, farthest: math.Inf(1), start: time.Now()}
+	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }
 
-// solve finds the optimum, or goes as far towards it as it may.
-func (s *solver[T]) solve(ctx context.Context) error {
-	if err := s.begin(ctx); err != nil {
-		return err
+// fit finds the optimum, or goes as far towards it as it may, and bounds the gap of the weights as they are written.
+func (s *solver[T]) fit(ctx context.Context) error {
+	switch s.opt.Solver {
+	case LBFGS:
+		if settled, err := s.first(ctx); settled || err != nil {
+			return err
+		}
+	case SGD:
+		return s.descend(ctx)
+	default:
+		if err := s.begin(ctx); err != nil {
+			return err
+		}
+		if _, err := s.minimise(ctx); err != nil {
+			return err
+		}
 	}
-	return s.minimise(ctx)
+	return s.settle(ctx)
 }
 
-// minimise goes on from w, by the factor if there is one.
-func (s *solver[T]) minimise(ctx context.Context) error {
-	err := s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+// first runs L-BFGS, and Newton's method where that is slow, if it has its matrix. It tells whether the gap is settled.
+func (s *solver[T]) first(ctx context.Context) (settled bool, err error) {
+	reached, err := s.quasiNewton(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !reached && s.hasMatrix() && s.passes+patient <= s.opt.Epochs {
+		clear(s.w) // from which few steps lead to the optimum, and scores grow no faster than they must where there is none
+		_, err := s.minimise(ctx)
+		return false, err
+	}
+	s.balanceWeights()
+	return s.settleDual(ctx)
+}
+
+// minimise goes on from w, by the factor if there is one, and tells whether it reached the goal.
+func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
+	err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+	if err == nil && s.farthest > 0 {
+		err = s.doubt(ctx)
+	}
 	last := 0.0
 	for err == nil {
-		step := s.factor.Solve(s.at.gradient)
+		step := s.step(s.factor)
 		s.norm = s.distance(step)
-		far := s.norm > s.farthest && s.passes < s.opt.Epochs
-		s.farthest = math.Inf(1)
-		if far {
-			clear(s.w)
-			err = s.evaluate(ctx, s.w, true, &s.at)
-			continue
-		}
 		left := s.norm // after the step, at most
 		if last > 0 {
 			left = s.norm * min(1, slack*s.norm/last)
 		}
-		if left <= s.goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
-			s.converged = true
-			for i, v := range step { // takes what is left, for which no pass is needed
-				s.w[i] -= v
-			}
-			return s.quasi()
+		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
+			s.w = s.less(step) // takes what is left, for which no pass is needed
+			s.fresh = false
+			return true, nil
 		}
 		if s.passes >= s.opt.Epochs {
-			return nil
+			return false, nil
 		}
 		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= last
 		last = s.norm
 		var moved bool
 		if moved, err = s.move(ctx, keep); err == nil && !moved {
-			return nil
+			return false, nil
 		}
 	}
-	return err
+	return false, err
+}
+
+// step returns the step that a factor leads to, in the order of compact. Of more than two classes, its sum over them is 0.
+func (s *solver[T]) step(f *dense.Factor) []float64 {
+	return s.balance(f.Solve(s.compact(s.at.gradient)))
+}
+
+// balance takes from the weights of each column their mean over the classes, if there are more than two.
+func (s *solver[T]) balance(c []float64) []float64 {
+	for i := range s.cols * min(1, s.vectors-1) {
+		mean := 0.0
+		for k := range s.vectors {
+			mean += c[k*s.cols+i] / float64(s.vectors)
+		}
+		for k := range s.vectors {
+			c[k*s.cols+i] -= mean
+		}
+	}
+	return c
+}
+
+// less returns the weights less a step.
+func (s *solver[T]) less(step []float64) []float64 {
+	w := slices.Clone(s.w)
+	for i, v := range s.spread(step) {
+		w[i] -= v
+	}
+	return w
 }
 
 // distance returns the norm of the gradient, of which step is the product with H^-1.
 func (s *solver[T]) distance(step []float64) float64 {
-	return math.Sqrt(max(0, kernel.Dot(s.at.gradient[:s.cols], step)))
+	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
+}
+
+// doubt looks whether w, a sample's optimum, and the sample's Hessian are where to begin. Where w is no better than zeros, zeros are. Where
+// the optimum is far from w by that Hessian, that of all rows takes its place.
+func (s *solver[T]) doubt(ctx context.Context) error {
+	farthest := s.farthest
+	s.farthest = 0
+	switch {
+	case s.passes >= s.opt.Epochs:
+		return nil
+	case !(s.at.objective < s.at.weight*math.Ln2):
+		clear(s.w)
+	case s.distance(s.step(s.factor)) <= farthest:
+		return nil
+	}
+	return s.evaluate(ctx, s.w, true, &s.at)
 }
 
 // begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
@@ -273,8 +401,9 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	opt.L2 *= share
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
-	few.goal = ofSample
-	if err := few.solve(ctx); err != nil || !few.converged || few.ridge > 0 {
+	few.goal, few.unit, few.pivots = ofSample, s.unit, s.pivots
+	reached, err := few.minimise(ctx)
+	if err != nil || !reached || few.ridge > 0 || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
 			err = nil // all rows may do where a sample doesn't
 		}
@@ -290,26 +419,34 @@ func (s *solver[T]) begin(ctx context.Context) error {
 }
 
 // move takes a step, the first with which the objective doesn't rise as the Hessian is damped more and more. It tells whether it did.
+// A Hessian from elsewhere that leads to none makes way for that at w first.
 func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
-	next, at, factor, ridge := make([]float64, len(s.w)), sums{hessian: s.at.hessian}, s.factor, s.ridge
+	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
-		step, gain := s.damping.Step(factor, s.at.gradient)
-		for i, v := range step {
-			next[i] = s.w[i] - v
-		}
+		step, gain := s.damping.Step(from.factor, s.compact(from.at.gradient))
+		next, at := s.less(s.balance(step)), sums{hessian: from.at.hessian}
 		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
 		}
-		if at.objective <= s.at.objective*(1+1e-12) {
-			s.damping.Gain((s.at.objective - at.objective) / gain)
-			s.before, s.w, s.at = s.at.largest, next, at
+		if at.objective <= from.at.objective*(1+1e-12) {
+			s.damping.Gain((from.at.objective - at.objective) / gain)
+			s.w, s.at = next, at
 			s.steps++
 			return true, nil
 		}
-		s.damping.Fail()
-		s.factor, s.ridge, keep = factor, ridge, false
+		keep = false
+		if from.fresh {
+			s.damping.Fail()
+			continue
+		}
+		if s.passes < s.opt.Epochs {
+			if err := s.evaluate(ctx, s.w, true, &from.at); err != nil {
+				return false, err
+			}
+			from.factor, from.ridge, from.fresh = s.factor, s.ridge, true
+		}
 	}
-	s.fresh = false // at holds the Hessian of a step not taken
+	s.point = from
 	return false, nil
 }
 
@@ -322,55 +459,148 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 	s.passes++
 	s.report()
 	if at.objective-at.objective != 0 {
-		return train.TooLarge[T]()
+		return s.tooLarge()
 	}
 	if s.opt.L2 == 0 && at.margin > 0 {
-		return ErrSeparable
+		if err := s.separated(ctx, s.compact(w)); err != nil {
+			return err
+		}
 	}
 	s.fresh = hessian
 	if hessian {
-		if s.factor, s.ridge = dense.Factorise(at.hessian, s.cols); s.factor == nil {
-			return train.TooLarge[T]()
+		if !s.examined && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			s.examine(at.hessian)
 		}
+		return s.factorise(at.hessian)
 	}
 	return nil
 }
 
-// quasi returns an error if the gradient has only vanished since the weights grow without end: a plane has rows of both classes
-// on it, but none on its wrong side. Each step of Newton's adds about 1 to the scores of the others then.
-func (s *solver[T]) quasi() error {
-	if s.opt.L2 == 0 && s.steps > 0 && s.at.largest > 12 && s.at.largest > 1.01*s.before {
-		return ErrSeparable
+func (s *solver[T]) factorise(hessian []float64) error {
+	if s.factor, s.ridge = dense.FactoriseWithout(hessian, s.vectors*s.cols, s.out); s.factor == nil {
+		return s.tooLarge()
 	}
 	return nil
 }
 
-// describe computes what is told about the weights, in a pass over the rows unless the last one was at these weights.
-func (s *solver[T]) describe(ctx context.Context, r *Result[T]) error {
-	if s.opt.Solver != Newton {
-		r.Loss = s.at.loss
-		if s.norm > 0 {
-			r.Gradient = s.norm / s.first
-		}
-		return nil
+func (s *solver[T]) tooLarge() error { return train.TooLarge[T]() }
+
+// examine finds the columns that depend on others, by the matrix of second derivatives at zeros.
+func (s *solver[T]) examine(hessian []float64) {
+	s.examined = true
+	bias := s.cols - 1
+	if s.penalised() == s.cols {
+		bias = -1
 	}
-	if !s.fresh || s.converged { // which took a last step
-		if err := s.pass(ctx, s.w, true, &s.at); err != nil {
+	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }
+	sizes := make([]float64, s.cols)
+	for i := range s.penalised() {
+		square := at(i, i)
+		if s.pivots != nil {
+			p := s.pivots[i]
+			square += float64(2*p*at(bias, i)) + float64(float64(p*p)*at(bias, bias))
+		}
+		sizes[i] = math.Sqrt(max(0, square))
+	}
+	if s.dependent = dense.Dependent(hessian, s.cols, bias, sizes, s.unit); s.dependent == nil {
+		return
+	}
+	s.out = make([]bool, s.vectors*s.cols)
+	for _, d := range s.dependent {
+		for k := range s.vectors {
+			s.out[k*s.cols+d.Column] = true
+		}
+	}
+}
+
+// written returns the weights as they are written.
+func (s *solver[T]) written() []float64 {
+	s.learned = time.Since(s.start)
+	return s.spread(s.round(slices.Clone(s.compact(s.w))))
+}
+
+// good tells whether the gap, relative to the objective, is small enough.
+func (s *solver[T]) good() bool { return s.gap <= converges*s.at.objective }
+
+// settle bounds the gap of the weights as they are written. Where it is too large, and not by their rounding, Newton's method goes on, unless it
+// turns out that a plane separates the rows.
+func (s *solver[T]) settle(ctx context.Context) error {
+	for tried := 0; ; tried++ {
+		w := s.written()
+		if err := s.certify(ctx, w); err != nil {
 			return err
 		}
-		if s.factor, s.ridge = dense.Factorise(s.at.hessian, s.cols); s.factor == nil {
-			return train.TooLarge[T]()
+		if s.converged = s.good(); s.converged {
+			return nil
+		}
+		told := s.point
+		if !slices.Equal(w, s.w) {
+			if err := s.certify(ctx, s.w); err != nil {
+				return err
+			}
+			s.rounded = s.good()
+			told.gap = min(told.gap, told.at.objective-(s.at.objective-s.gap))
+		}
+		if s.opt.L2 == 0 && !s.exists {
+			direction := make([]float64, s.vectors*s.cols)
+			kernel.Axpy(-1, s.step(s.factor), direction)
+			if err := s.separated(ctx, direction); err != nil {
+				return err
+			}
+		}
+		if s.rounded || s.passes >= s.opt.Epochs || tried == settles {
+			s.point = told
+			return nil
+		}
+		s.goal, s.factor = s.goal/10, nil
+		if _, err := s.minimise(ctx); err != nil {
+			return err
 		}
 	}
-	r.Loss, r.Ridge = s.at.loss, s.ridge
-	r.Gradient = s.distance(s.factor.Solve(s.at.gradient))
-	if s.ridge == 0 {
-		r.StdErrors = s.factor.InverseDiagonal()
-		for i, v := range r.StdErrors {
-			r.StdErrors[i] = math.Sqrt(v)
-		}
+}
+
+// hasMatrix tells whether the Hessian is small enough for first-order methods to have it at the end.
+func (s *solver[T]) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
+
+// settleDual bounds the gap by the dual problem where there is a penalty. It tells whether that is small enough, or all that is to be had.
+func (s *solver[T]) settleDual(ctx context.Context) (bool, error) {
+	if s.opt.L2 == 0 && s.hasMatrix() {
+		return false, nil
 	}
-	return nil
+	w := s.written()
+	if err := s.pass(ctx, w, false, &s.at); err != nil {
+		return false, err
+	}
+	if s.at.objective-s.at.objective != 0 {
+		return false, s.tooLarge()
+	}
+	if s.opt.L2 > 0 {
+		s.gap = max(0, s.dualGap(w, &s.at, s.zero, s.total))
+	} else if err := s.separated(ctx, s.compact(s.w)); err != nil {
+		return false, err
+	}
+	s.converged = s.good()
+	return s.converged || !s.hasMatrix(), nil
+}
+
+func (s *solver[T]) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
+
+// stdErrors returns those of the weights for the rows as they were, or nil if there are none.
+func (s *solver[T]) stdErrors() []float64 {
+	if s.ridge > 0 || s.dependent != nil || s.opt.L2 == 0 && !s.exists {
+		return nil
+	}
+	d := s.factor.InverseDiagonal()
+	if s.pivots != nil { // the bias is less by the others times the pivots
+		c := make([]float64, s.cols)
+		kernel.Axpy(-1, s.pivots, c)
+		c[s.cols-1] = 1
+		d[s.cols-1] = kernel.Dot(c, s.factor.Solve(c))
+	}
+	for i, v := range d {
+		d[i] = math.Sqrt(v)
+	}
+	return d
 }
 
 func (s *solver[T]) report() {

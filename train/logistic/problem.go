@@ -21,6 +21,7 @@ type problem[T kernel.Float] struct {
 	vectors int
 	l2      float64
 	workers int
+	out     []bool    // weights, in the order of compact, that stay 0, since their columns depend on others; nil: none
 	scratch sync.Pool // of *scratch[T]
 }
 
@@ -57,19 +58,24 @@ type sums struct {
 	objective float64   // loss and penalty
 	gradient  []float64 // of the objective, laid out as weights are
 	margin    float64   // the smallest y (w.x), or by how much the score of a row's class is above the others'
-	largest   float64   // the largest |w.x| of two classes
+	largest   float64   // the largest |w.x|, or by how much the greatest score of a row is above its least
+	weight    float64   // of all rows
+	lightest  float64   // the least weight above 0
 	noLabels  bool
-	hessian   []float64 // of the objective, the rows of its lower triangle
+	hessian   []float64 // of the objective in the order of compact, the rows of its lower triangle
 }
 
 // pass computes the sums at w, the Hessian if asked for.
 func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{gradient: p.zeros(), margin: math.Inf(1), hessian: at.hessian}
+	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
 	var err error
-	if hessian {
+	switch {
+	case hessian && p.vectors > 1:
+		err = p.joint(ctx, w, at)
+	case hessian:
 		err = p.scatter(ctx, w, at)
-	} else {
-		part := func(run block.Run[T]) sums { return p.run(run, w, nil) }
+	default:
+		part := func(run block.Run[T]) sums { return p.run(run, w, nil, nil) }
 		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
 	}
 	if err == nil && at.noLabels {
@@ -85,7 +91,8 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 			at.objective += float64(float64(p.l2/2*w[i]) * w[i])
 			gradient[i] = math.FMA(p.l2, w[i], gradient[i])
 			if hessian {
-				at.hessian[i*(i+1)/2+i] += p.l2
+				j := k*p.cols + i
+				at.hessian[j*(j+1)/2+j] += p.l2
 			}
 		}
 	}
@@ -101,7 +108,7 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s) }
+	part := func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s, nil) }
 	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	at.hessian = m.Data
 	return err
@@ -113,11 +120,13 @@ func (s *sums) add(t sums) {
 		s.gradient[i] += v
 	}
 	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
+	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run computes the sums over the rows of a run, and, of two classes, the factors in the Hessian in s unless that is nil.
-func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
-	r := sums{margin: math.Inf(1), noLabels: run.Y == nil}
+// run computes the sums over the rows of a run, and, of two classes, the factors in the Hessian in s unless that is nil. Of more classes
+// it adds the rows to products unless that is nil.
+func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *products) sums {
+	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
 		clear(s)
 		return r
@@ -129,11 +138,50 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64) sums {
 	}
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
-		p.panel(c, run.Slice(lo, hi), w, s[lo:hi], &r)
+		rows := run.Slice(lo, hi)
+		p.panel(c, rows, w, s[lo:hi], &r)
+		if products != nil {
+			addProducts(products, rows, c.scores)
+		}
 	}
+	r.weigh(run.W, run.Len())
 	r.gradient = p.zeros()
 	p.take(c, r.gradient)
 	return r
+}
+
+// weigh adds up the weights of n rows, which are 1 if w is nil.
+func (s *sums) weigh(w []float64, n int) {
+	if w == nil {
+		s.weight, s.lightest = float64(n), 1
+		return
+	}
+	for _, v := range w {
+		if s.weight += v; v > 0 {
+			s.lightest = min(s.lightest, v)
+		}
+	}
+}
+
+// compact returns weights, or a gradient, without the zeros at the end of vectors. It may share memory with w.
+func (p *problem[T]) compact(w []float64) []float64 {
+	if p.vectors == 1 {
+		return w[:p.cols:p.cols]
+	}
+	var c []float64
+	for k := range p.vectors {
+		c = append(c, w[k*p.stride:][:p.cols]...)
+	}
+	return c
+}
+
+// spread is the inverse of compact, and returns a copy.
+func (p *problem[T]) spread(c []float64) []float64 {
+	w := p.zeros()
+	for k := range p.vectors {
+		copy(w[k*p.stride:], c[k*p.cols:][:p.cols])
+	}
+	return w
 }
 
 // panel adds the rows of a panel to the sums; the gradient's stay in the panel until take.

@@ -3,11 +3,11 @@ package logistic
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
-	"halfspace/train"
 )
 
 const (
@@ -35,8 +35,9 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	rows := float64(s.src.Rows())
 	perEpoch := (rows + batch - 1) / batch
 	first := s.opt.Eta / float64(1+s.cols)
+	s.total = sc.total
 	least, stale, t := 0.0, 0, 0.0
-	for epoch := int64(0); epoch < s.opt.Epochs && stale < patience; epoch++ {
+	for epoch := int64(0); epoch < s.opt.Epochs; epoch++ {
 		s.report()
 		var sum sums
 		for runs, err := range block.Runs(ctx, s.src, 1) {
@@ -76,12 +77,64 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		if epoch == 0 || sum.loss < least {
 			least = sum.loss
 		}
+		if stale < patience && s.passes < s.opt.Epochs {
+			continue
+		}
+		sc.weights(mean, s.w, s.stride)
+		s.balanceWeights()
+		if x := kernel.Dot(s.w, s.w); x-x != 0 {
+			return s.tooLarge()
+		}
+		if err := s.bound(ctx); err != nil {
+			return err
+		}
+		if s.converged = stale >= patience && s.gap <= roughly*s.at.objective; s.converged {
+			break
+		}
+		stale = 0
 	}
 	s.report()
-	s.converged = stale == patience
-	sc.weights(mean, s.w, s.stride)
-	if x := kernel.Dot(s.w, s.w); x-x != 0 {
-		return train.TooLarge[T]()
+	return nil
+}
+
+// bound bounds the gap of the weights as they are written, by their Hessian, or by the optimum, which Newton's method finds then. Where the matrix
+// is too large, the dual problem does, if there is a penalty.
+func (s *solver[T]) bound(ctx context.Context) error {
+	if !s.hasMatrix() {
+		if s.zero == nil && s.opt.L2 > 0 {
+			var at sums
+			if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
+				return err
+			}
+			s.zero = at.gradient
+		}
+		_, err := s.settleDual(ctx)
+		return err
 	}
-	return s.pass(ctx, s.w, false, &s.at)
+	if !s.examined {
+		if _, err := s.moments(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.certify(ctx, s.written()); err != nil {
+		return err
+	}
+	if s.gap <= roughly*s.at.objective {
+		return nil
+	}
+	if s.best == 0 {
+		other := newSolver(s.src, s.opt)
+		other.w, other.round, other.unit, other.pivots = slices.Clone(s.w), s.round, s.unit, s.pivots
+		other.examined, other.out = true, s.out
+		other.opt.Epochs, other.opt.Progress = Newton.Epochs(), nil
+		if _, err := other.minimise(ctx); err != nil {
+			return err
+		}
+		if err := other.settle(ctx); err != nil {
+			return err
+		}
+		s.best = other.at.objective - other.gap
+	}
+	s.gap = min(s.gap, max(0, s.at.objective-s.best))
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // softmax adds up the losses of rows of more than two classes, and sets their factors in the gradients. Scores are dense.PanelRows
-// for each class, and are lost. With e_k = exp(s_k - s_m), s_m being the greatest score and rest the sum of e_k for k other than m, a
+// for each class, and become the probabilities of the classes. With e_k = exp(s_k - s_m), s_m being the greatest score and rest the sum of e_k for k other than m, a
 // row's loss is log(1 + rest) - (s_y - s_m), and class k's factor e_k/(1 + rest), less 1 if k is y, each times its weight.
 func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64, r *sums) {
 	const rows = dense.PanelRows
@@ -21,9 +21,10 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 			r.noLabels = true
 			class = 0
 		}
-		other := math.Inf(-1) // the greatest score of another class
+		other, lowest := math.Inf(-1), math.Inf(1) // the greatest score of another class, the lowest of all
 		for k := range classes {
 			s := scores[k*rows+i]
+			lowest = min(lowest, s)
 			if s > scores[best[i]*rows+i] {
 				best[i] = k
 			}
@@ -35,6 +36,7 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 		own[i] = scores[class*rows+i] - greatest
 		if weights == nil || weights[i] > 0 {
 			r.margin = min(r.margin, scores[class*rows+i]-other)
+			r.largest = max(r.largest, greatest-lowest)
 		}
 		for k := range classes {
 			scores[k*rows+i] -= greatest
@@ -53,13 +55,15 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 	for k := range classes {
 		at := k/dense.PanelCols*rows*dense.PanelCols + k%dense.PanelCols
 		for i, v := range scores[k*rows:][:n] {
-			switch sum := 1 + rest[i]; {
+			sum := 1 + rest[i]
+			v /= sum
+			scores[k*rows+i] = v
+			switch {
 			case int(y[i]) != k:
-				v /= sum
 			case best[i] == k: // 1/sum - 1
 				v = -rest[i] / sum
 			default:
-				v = v/sum - 1
+				v--
 			}
 			if weights != nil {
 				v *= weights[i]

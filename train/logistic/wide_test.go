@@ -2,6 +2,7 @@ package logistic
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -249,7 +250,7 @@ func TestGonum(t *testing.T) {
 // TestSeparableClasses: without penalty, classes that planes separate are an error; with one they are not.
 func TestSeparableClasses(t *testing.T) {
 	x, y := [][]float64{{1, 0}, {0, 1}, {-1, -1}, {2, 0}}, []float64{0, 1, 2, 0}
-	if _, err := Train(t.Context(), testrows.Classes[float64](x, y, 3, true), Options{}); err != ErrSeparable {
+	if _, err := Train(t.Context(), testrows.Classes[float64](x, y, 3, true), Options{}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("error %v", err)
 	}
 	if r := mustTrain(t, testrows.Classes[float64](x, y, 3, true), Options{L2: 1}); !r.Converged || r.Errors != 0 {
@@ -398,7 +399,7 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	three := testrows.Classes[float64]([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
-	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{}); err != ErrSeparable {
+	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
 	// Rows of weight 0 have no say in whether a plane separates the others.
