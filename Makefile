@@ -102,7 +102,7 @@ FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each
 	go test -run '^$$' -fuzz FuzzFMA32 -fuzztime $(FUZZTIME) ./asm/avx2
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset
-	for target in FuzzScanner FuzzNumber FuzzFormats; do \
+	for target in FuzzScanner FuzzNumber FuzzFormats FuzzFooter; do \
 		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset; done
 	go test -run '^$$' -fuzz FuzzReader -fuzztime $(FUZZTIME) ./internal/page
 	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model

@@ -28,9 +28,9 @@ func (in *parquetInput) lanes(most int) int {
 		for _, g := range f.groups {
 			bytes := int64(0)
 			for _, c := range g.chunks {
-				bytes += min(max(0, c.Uncompressed), 1<<40)
-				if c.Codec != page.Uncompressed {
-					bytes += c.Size
+				bytes += min(max(0, c.uncompressed), 1<<40)
+				if c.codec != int8(page.Uncompressed) {
+					bytes += c.size
 				}
 			}
 			largest = max(largest, bytes)

@@ -50,8 +50,8 @@ type columnReader struct {
 	rest  arrow.Array // rows that were read and not handed on; may be nil
 }
 
-func newColumnReader(src io.ReaderAt, col leaf, c chunk, pool *page.Pool) *columnReader {
-	r := &columnReader{col: col, pages: page.NewReader(src, c.Chunk, pool), pool: pool}
+func newColumnReader(src io.ReaderAt, col leaf, c page.Chunk, pool *page.Pool) *columnReader {
+	r := &columnReader{col: col, pages: page.NewReader(src, c, pool), pool: pool}
 	if col.float != nil && !arrow.TypeEqual(col.float, col.typ) {
 		r.pages.Convert = r.floats
 	}

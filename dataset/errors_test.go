@@ -279,7 +279,7 @@ func TestPaths(t *testing.T) {
 		{"short.parquet", "DIR/short.parquet: the file is truncated, since no footer ends it: copy or write it again"},
 		{"cut.parquet", "DIR/cut.parquet: the file is truncated, since no footer ends it: copy or write it again"},
 		{"secret.parquet", "DIR/secret.parquet: encrypted Parquet files can't be read: write it without encryption"},
-		{"long.parquet", "DIR/long.parquet: the metadata can't be read (parquet: file is smaller than indicated metadata size): " +
+		{"long.parquet", "DIR/long.parquet: the metadata can't be read (a footer of 255 bytes, but the file has 30): " +
 			"write the file again"},
 		{"/dev/null", "/dev/null: not a regular file: name a file, or - for standard input"},
 	} {

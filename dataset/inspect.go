@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/internal/page"
 )
 
 // FileInfo is what the metadata of a Parquet file says.
@@ -48,6 +50,9 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
+// maxTexts is how many bytes of key-value metadata Inspect takes.
+const maxTexts = 64 << 20
+
 // Inspect returns what the metadata of a Parquet file says. It reads no data.
 func Inspect(path string) (*FileInfo, error) {
 	if path == "-" {
@@ -55,23 +60,32 @@ func Inspect(path string) (*FileInfo, error) {
 	}
 	var info *FileInfo
 	err := withMetadata(path, func(m *fileMetadata) error {
-		info = &FileInfo{Path: path, Bytes: m.info.Size(), Rows: m.GetNumRows(), CreatedBy: m.GetCreatedBy(),
-			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.Schema.NumColumns()), Metadata: []KeyValue{}}
+		info = &FileInfo{Path: path, Bytes: m.info.Size(), Rows: m.Rows, CreatedBy: m.CreatedBy,
+			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.schema.NumColumns()), Metadata: []KeyValue{}}
 		features := map[int]bool{}
 		for _, c := range m.columns() {
 			_, features[c.index] = toInput(c, coding{})
 		}
 		for i := range info.Columns {
-			info.Columns[i] = columnInfo(m.Schema.Column(i), features[i])
+			info.Columns[i] = columnInfo(m.schema.Column(i), features[i])
 		}
-		for g := range m.GetRowGroups() {
-			if err := info.add(m.RowGroup(g)); err != nil {
-				return err
+		all := make([]int, m.Columns)
+		for i := range all {
+			all[i] = i
+		}
+		for group, err := range m.Groups(all) {
+			if err == nil {
+				err = info.add(group)
+			}
+			if err != nil {
+				return damaged{err}
 			}
 		}
-		kv := m.KeyValueMetadata()
-		for i, v := range kv.Values() {
-			info.Metadata = append(info.Metadata, KeyValue{kv.Keys()[i], v})
+		for text, err := range m.Texts(maxTexts) {
+			if err != nil {
+				return damaged{err}
+			}
+			info.Metadata = append(info.Metadata, KeyValue{text[0], text[1]})
 		}
 		return nil
 	})
@@ -100,30 +114,24 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 }
 
 // add adds up what the chunks of a row group say.
-func (info *FileInfo) add(group *metadata.RowGroupMetaData) error {
-	if group.NumColumns() != len(info.Columns) {
-		return damaged{fmt.Errorf("a row group has %d columns, but the schema %d", group.NumColumns(), len(info.Columns))}
+func (info *FileInfo) add(group *page.Group) error {
+	if group.Columns != len(info.Columns) {
+		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))
 	}
-	sum := RowGroupInfo{Rows: group.NumRows()}
+	sum := RowGroupInfo{Rows: group.Rows}
 	for i := range info.Columns {
-		chunk, err := group.ColumnChunk(i)
-		if err != nil {
-			return damaged{err}
+		chunk, c := &group.Chunks[i], &info.Columns[i]
+		stored, uncompressed := max(0, chunk.Stored), max(0, chunk.Uncompressed)
+		sum.Compressed, sum.Uncompressed = sum.Compressed+stored, sum.Uncompressed+uncompressed
+		c.Compressed, c.Uncompressed = c.Compressed+stored, c.Uncompressed+uncompressed
+		c.Codecs = addName(c.Codecs, strings.ToLower(compress.Compression(chunk.Codec).String()))
+		for _, e := range chunk.Encodings {
+			c.Encodings = addName(c.Encodings, parquet.Encoding(e).String())
 		}
-		c := &info.Columns[i]
-		sum.Compressed += chunk.TotalCompressedSize()
-		sum.Uncompressed += chunk.TotalUncompressedSize()
-		c.Compressed += chunk.TotalCompressedSize()
-		c.Uncompressed += chunk.TotalUncompressedSize()
-		c.Codecs = addName(c.Codecs, strings.ToLower(chunk.Compression().String()))
-		for _, e := range chunk.Encodings() {
-			c.Encodings = addName(c.Encodings, e.String())
-		}
-		stats, err := chunk.Statistics()
-		if err != nil || stats == nil || !stats.HasNullCount() || c.Nulls < 0 {
+		if chunk.Nulls < 0 || c.Nulls < 0 {
 			c.Nulls = -1
 		} else {
-			c.Nulls += stats.NullCount()
+			c.Nulls += chunk.Nulls
 		}
 	}
 	info.RowGroups = append(info.RowGroups, sum)

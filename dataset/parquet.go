@@ -8,14 +8,13 @@ import (
 	"iter"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 	"golang.org/x/sync/errgroup"
@@ -33,8 +32,8 @@ type parquetInput struct {
 	buffers *page.Pool // shared with other inputs; nil: each pass has its own
 }
 
-// A parquetFile is what is needed of a file's metadata to read the selected columns. The file itself isn't kept open:
-// there may be more files than a process can have open.
+// A parquetFile is what is needed of a file's metadata to read the selected columns, without the row groups that have no
+// rows. The file itself isn't kept open: there may be more files than a process can have open.
 type parquetFile struct {
 	path    string
 	info    os.FileInfo
@@ -50,12 +49,24 @@ type leaf struct {
 
 // A rowGroup is the selected column chunks of a row group, and which of its rows are read: some after those to pass over.
 type rowGroup struct {
+	number     int   // in the file
+	all        int64 // rows that it has
 	skip, rows int64
 	chunks     []chunk
 }
 
-// A chunk is where the values of a column in a row group are, all of it checked against the file.
-type chunk struct{ page.Chunk }
+// A chunk is where the values of a column in a row group are, all of it checked against the file. A file may have millions.
+type chunk struct {
+	offset, size, uncompressed, values int64 // as in page.Chunk
+	codec, padding                     int8
+}
+
+// pages returns the chunk of a column in a row group of so many rows.
+func (c chunk) pages(col leaf, rows int64) page.Chunk {
+	return page.Chunk{Type: page.Type(col.descr.PhysicalType()), Width: col.descr.TypeLength(), MaxDef: int(col.descr.MaxDefinitionLevel()),
+		ListDef: col.listDef, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.size, Padding: int64(c.padding),
+		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
+}
 
 // openParquet reads the metadata of all files and resolves the columns that opt asks for.
 func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*parquetInput, error) {
@@ -171,17 +182,15 @@ type decoded struct {
 // A groupDecoder decodes a row group in the background.
 type groupDecoder struct {
 	file  *parquetFile
-	group int
+	group *rowGroup
 	out   chan decoded // closed after the last batch, or an error
 }
 
-// groups returns every row group that has rows.
+// groups returns every row group.
 func (in *parquetInput) groups() (all []groupDecoder) {
 	for _, f := range in.files {
 		for g := range f.groups {
-			if f.groups[g].rows > 0 {
-				all = append(all, groupDecoder{f, g, make(chan decoded)})
-			}
+			all = append(all, groupDecoder{f, &f.groups[g], make(chan decoded)})
 		}
 	}
 	return all
@@ -212,7 +221,7 @@ func (d groupDecoder) decode(ctx context.Context, p pool, mem *page.Pool, yield 
 		}
 	}
 	if errors.As(err, new(damaged)) {
-		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group, err)
+		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group.number, err)
 	}
 	if err != nil {
 		yield(nil, err)
@@ -234,7 +243,7 @@ func send(ctx context.Context, out chan<- decoded, d decoded) bool {
 // A groupReader reads the selected columns of a row group.
 type groupReader struct {
 	*parquetFile
-	group   int
+	group   *rowGroup
 	src     *os.File
 	columns []*columnReader
 	left    int64 // rows
@@ -249,8 +258,8 @@ const (
 	maxBatchRows = 1 << 16
 )
 
-// open begins to read row group g.
-func (f *parquetFile) open(ctx context.Context, g int, mem *page.Pool) (*groupReader, error) {
+// open begins to read a row group.
+func (f *parquetFile) open(ctx context.Context, group *rowGroup, mem *page.Pool) (*groupReader, error) {
 	src, err := os.Open(f.path)
 	if err != nil {
 		return nil, pathError(f.path, err)
@@ -259,12 +268,11 @@ func (f *parquetFile) open(ctx context.Context, g int, mem *page.Pool) (*groupRe
 		src.Close()
 		return nil, fmt.Errorf("%s: the file changed while it was read: try again", f.path)
 	}
-	group := f.groups[g]
-	r := &groupReader{parquetFile: f, group: g, src: src, left: group.rows}
+	r := &groupReader{parquetFile: f, group: group, src: src, left: group.rows}
 	bytes := int64(1)
 	for i, c := range group.chunks {
-		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c, mem))
-		bytes += min(max(4, c.Uncompressed/c.Rows, int64(f.columns[i].descr.TypeLength())), batchBytes)
+		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
+		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].descr.TypeLength())), batchBytes)
 		if err := r.columns[i].skip(ctx, group.skip); err != nil {
 			defer r.close()
 			return nil, r.columnError(ctx, i, err)
@@ -306,7 +314,7 @@ func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.name, r.group, err)
+	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.name, r.group.number, err)
 }
 
 // A rowRange is rows first to last of an input.
@@ -319,9 +327,8 @@ func (in *parquetInput) ranges(n int, blockRows int64) (all []rowRange) {
 	end := int64(0)
 	for _, f := range in.files {
 		for _, g := range f.groups {
-			if end += g.rows; g.rows > 0 {
-				ends = append(ends, end)
-			}
+			end += g.rows
+			ends = append(ends, end)
 		}
 	}
 	n = min(n, len(ends))
@@ -340,12 +347,13 @@ func (in *parquetInput) ranges(n int, blockRows int64) (all []rowRange) {
 func (in *parquetInput) only(r rowRange, buffers *page.Pool) *parquetInput {
 	part := &parquetInput{sel: in.sel, rows: r.last - r.first, memory: in.memory, buffers: buffers}
 	for _, f := range in.files {
-		g := &parquetFile{path: f.path, info: f.info, columns: f.columns, groups: slices.Clone(f.groups)}
-		for i := range g.groups {
-			group := &g.groups[i]
+		g := &parquetFile{path: f.path, info: f.info, columns: f.columns}
+		for _, group := range f.groups {
 			rows := group.rows
 			group.skip = max(0, min(r.first, rows))
-			group.rows = max(0, min(r.last, rows)) - group.skip
+			if group.rows = max(0, min(r.last, rows)) - group.skip; group.rows > 0 {
+				g.groups = append(g.groups, group)
+			}
 			r.first, r.last = r.first-rows, r.last-rows
 		}
 		part.files = append(part.files, g)
@@ -360,7 +368,7 @@ func (in *parquetInput) stored() (bytes int64) {
 		chunks := int64(0)
 		for _, g := range f.groups {
 			for _, c := range g.chunks {
-				chunks += c.Size
+				chunks += c.size
 			}
 		}
 		bytes += min(chunks, f.info.Size())
@@ -372,10 +380,12 @@ func (in *parquetInput) stored() (bytes int64) {
 type fileMetadata struct {
 	path string
 	info os.FileInfo
-	*metadata.FileMetaData
+	*page.Footer
+	schema *pschema.Schema
+	padded bool // sizes leave the dictionary page's header out (PARQUET-816)
 }
 
-// withMetadata calls f with the metadata of a file. Arrow panics at some damaged metadata, here or when it is looked
+// withMetadata calls f with the metadata of a file. Arrow panics at some damaged schemas, here or when they are looked
 // at in f: that too ends as an error.
 func withMetadata(path string, f func(*fileMetadata) error) error {
 	// Looked at before it is opened: a named pipe would wait for a writer.
@@ -397,26 +407,44 @@ func withMetadata(path string, f func(*fileMetadata) error) error {
 	if err := checkMagic(src, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	var meta *metadata.FileMetaData
+	m := &fileMetadata{path: path, info: info}
 	err = recovered(func() error {
-		r, err := file.NewParquetReader(src)
-		if err != nil {
-			return damaged{errors.New(oneLine(err.Error()))}
+		if m.Footer, m.schema, err = readFooter(src, info.Size()); err != nil {
+			return err
 		}
-		meta = r.MetaData()
-		return nil
+		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
+		return f(m)
 	})
-	if err == nil {
-		err = recovered(func() error { return f(&fileMetadata{path, info, meta}) })
-	}
+	var file *page.FileError
 	var bad damaged
-	if errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &file):
+		return fmt.Errorf("%s: can't be read (%w): check the disk", path, file)
+	case errors.As(err, &bad):
 		return fmt.Errorf("%s: the metadata can't be read (%w): write the file again", path, bad)
 	}
 	return err
 }
 
-// damaged is what Arrow found wrong with a file.
+// readFooter reads the footer of a file of so many bytes. Arrow gets to see the schema alone, which is sound by then: it
+// takes sizes in a footer on trust, and some hundred bytes of memory for each of them.
+func readFooter(src io.ReaderAt, size int64) (*page.Footer, *pschema.Schema, error) {
+	f, err := page.ReadFooter(src, size)
+	if err != nil {
+		return nil, nil, damaged{err}
+	}
+	meta, err := metadata.NewFileMetaData(f.Schema, nil)
+	if err != nil {
+		return nil, nil, damaged{errors.New(oneLine(err.Error()))}
+	}
+	if n := meta.Schema.NumColumns(); n != f.Columns {
+		return nil, nil, damaged{fmt.Errorf("%d of %d columns", n, f.Columns)}
+	}
+	f.Schema = nil
+	return f, meta.Schema, nil
+}
+
+// damaged is what is wrong with a file, or what Arrow finds wrong.
 type damaged struct{ error }
 
 // checkMagic tells a truncated Parquet file from one that is none.
@@ -444,10 +472,10 @@ func checkMagic(src io.ReaderAt, size int64) error {
 // columns returns the top-level columns. Nested ones but lists of numbers have no type to be read into.
 func (m *fileMetadata) columns() []column {
 	var cols []column
-	for i := range m.Schema.NumColumns() {
-		leaf := m.Schema.Column(i)
-		root := m.Schema.ColumnRoot(i)
-		if len(cols) > 0 && root == m.Schema.ColumnRoot(i-1) {
+	for i := range m.schema.NumColumns() {
+		leaf := m.schema.Column(i)
+		root := m.schema.ColumnRoot(i)
+		if len(cols) > 0 && root == m.schema.ColumnRoot(i-1) {
 			continue
 		}
 		col := column{name: root.Name(), index: i}
@@ -482,42 +510,48 @@ func nestedType(n pschema.Node) string {
 func (m *fileMetadata) selected(columns []column) (*parquetFile, error) {
 	f := &parquetFile{path: m.path, info: m.info, columns: make([]leaf, len(columns))}
 	for i, c := range columns {
-		f.columns[i] = leaf{c, m.Schema.Column(c.index)}
+		f.columns[i] = leaf{c, m.schema.Column(c.index)}
 	}
-	rows := int64(0)
-	for g := range m.GetRowGroups() {
-		group, err := m.rowGroup(g, columns)
+	index := make([]int, len(columns))
+	for i, c := range columns {
+		index[i] = c.index
+	}
+	rows, number := int64(0), 0
+	for meta, err := range m.Groups(index) {
+		if err != nil {
+			return nil, damaged{err}
+		}
+		group, err := m.rowGroup(number, meta, columns)
 		if err != nil {
 			return nil, err
 		}
-		rows += group.rows
-		f.groups = append(f.groups, group)
+		if rows += group.rows; group.rows > 0 {
+			f.groups = append(f.groups, group)
+		}
+		number++
 	}
-	if rows != m.GetNumRows() {
-		return nil, damaged{fmt.Errorf("%d rows, but %d in the row groups", m.GetNumRows(), rows)}
+	if rows != m.Rows {
+		return nil, damaged{fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows)}
 	}
 	return f, nil
 }
 
-func (m *fileMetadata) rowGroup(g int, columns []column) (rowGroup, error) {
-	meta := m.RowGroup(g)
-	group := rowGroup{rows: meta.NumRows(), chunks: make([]chunk, len(columns))}
+func (m *fileMetadata) rowGroup(g int, meta *page.Group, columns []column) (rowGroup, error) {
+	group := rowGroup{number: g, all: meta.Rows, rows: meta.Rows}
 	if group.rows < 0 {
 		return group, damaged{fmt.Errorf("row group %d has %d rows", g, group.rows)}
 	}
 	if group.rows > math.MaxInt32 {
 		return group, errorIn(m.path, "row group %d has %d rows: write smaller row groups", g, group.rows)
 	}
-	if meta.NumColumns() != m.Schema.NumColumns() {
-		return group, damaged{fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.NumColumns(),
-			m.Schema.NumColumns())}
+	if meta.Columns != m.Columns {
+		return group, damaged{fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns)}
+	}
+	if group.rows > 0 {
+		group.chunks = make([]chunk, len(columns))
 	}
 	for i, c := range columns {
-		col, err := meta.ColumnChunk(c.index)
-		if err != nil {
-			return group, damaged{err}
-		}
-		group.chunks[i], err = m.chunk(c, col, group.rows)
+		made, err := m.chunk(c, &meta.Chunks[i], group.rows)
 		var bad damaged
 		if errors.As(err, &bad) {
 			return group, damaged{fmt.Errorf("column %q, row group %d: %w", c.name, g, bad.error)}
@@ -525,41 +559,40 @@ func (m *fileMetadata) rowGroup(g int, columns []column) (rowGroup, error) {
 		if err != nil {
 			return group, errorIn(m.path, "column %q, row group %d: %w", c.name, g, err)
 		}
+		if group.rows > 0 {
+			group.chunks[i] = made
+		}
 	}
 	return group, nil
 }
 
 // chunk checks what the metadata says about the values of a column in a row group.
-func (m *fileMetadata) chunk(c column, col *metadata.ColumnChunkMetaData, rows int64) (chunk, error) {
-	descr := m.Schema.Column(c.index)
-	p := page.Chunk{Type: page.Type(descr.PhysicalType()), Width: descr.TypeLength(), MaxDef: int(descr.MaxDefinitionLevel()),
-		ListDef: c.listDef, Codec: page.Codec(col.Compression()), Offset: col.DataPageOffset(), Size: col.TotalCompressedSize(),
-		Uncompressed: col.TotalUncompressedSize(), Rows: rows, Values: col.NumValues()}
-	if d := col.DictionaryPageOffset(); col.HasDictionaryPage() && d > 0 && d < p.Offset {
-		p.Offset = d
+func (m *fileMetadata) chunk(c column, col *page.ColumnChunk, rows int64) (chunk, error) {
+	made := chunk{offset: col.Data, size: col.Stored, uncompressed: col.Uncompressed, values: col.Values, codec: int8(col.Codec)}
+	if col.Dictionary > 0 && col.Dictionary < made.offset {
+		made.offset = col.Dictionary
 	}
 	end := m.info.Size() - 8 // where the length of the footer stands
 	switch {
-	case col.CryptoMetadata() != nil:
+	case col.Encrypted:
 		return chunk{}, errors.New("encrypted columns can't be read: write the file without encryption")
-	case col.FilePath() != "":
-		return chunk{}, fmt.Errorf("its data is in another file, %q: write both as one", col.FilePath())
-	case !p.Codec.Readable():
-		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", col.Compression())
+	case col.File != "":
+		return chunk{}, fmt.Errorf("its data is in another file, %q: write both as one", col.File)
+	case !col.Codec.Readable():
+		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", compress.Compression(col.Codec))
 	case rows == 0:
 		return chunk{}, nil // then there may be no data either
-	case p.Values < rows || p.Values > rows && p.ListDef == 0:
-		return chunk{}, damaged{fmt.Errorf("%d values for %d rows", p.Values, rows)}
-	case p.Offset < 4 || p.Size < 0 || p.Offset > end || p.Size > end-p.Offset:
-		return chunk{}, damaged{fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", p.Size, p.Offset,
+	case made.values < rows || made.values > rows && c.listDef == 0:
+		return chunk{}, damaged{fmt.Errorf("%d values for %d rows", made.values, rows)}
+	case made.offset < 4 || made.size < 0 || made.offset > end || made.size > end-made.offset:
+		return chunk{}, damaged{fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.size, made.offset,
 			m.info.Size())}
 	}
-	if m.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
-		// Files of these versions leave the dictionary page's header out of the size (PARQUET-816).
-		p.Padding = min(100, end-p.Offset-p.Size)
-		p.Size += p.Padding
+	if m.padded {
+		made.padding = int8(min(100, end-made.offset-made.size))
+		made.size += int64(made.padding)
 	}
-	return chunk{p}, nil
+	return made, nil
 }
 
 // recovered calls f and turns a panic into an error. Errors of Arrow may have several lines, these don't.
@@ -588,7 +621,8 @@ func (in *parquetInput) labelOnly() input {
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {
-			g.groups = append(g.groups, rowGroup{rows: group.rows, chunks: group.chunks[label : label+1]})
+			g.groups = append(g.groups, rowGroup{number: group.number, all: group.all, rows: group.rows,
+				chunks: group.chunks[label : label+1]})
 		}
 		only.files = append(only.files, g)
 	}

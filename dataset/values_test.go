@@ -32,7 +32,7 @@ func openColumns(path string, names ...string) (*parquetInput, error) {
 		})
 		f, err := m.selected(cols)
 		if err == nil {
-			in.files, in.sel, in.rows = []*parquetFile{f}, &selection{columns: cols}, m.GetNumRows()
+			in.files, in.sel, in.rows = []*parquetFile{f}, &selection{columns: cols}, m.Rows
 		}
 		return err
 	})
@@ -333,12 +333,12 @@ func TestOldWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := in.files[0].groups[0].chunks[0]
-		if (c.Padding > 0) != (want == "") {
-			t.Errorf("%s: padding of %d bytes", writer, c.Padding)
+		if (c.padding > 0) != (want == "") {
+			t.Errorf("%s: padding of %d bytes", writer, c.padding)
 		}
 		// The size stands twice, uncompressed and compressed, each behind the mark of a field that is the next one, of 64 bits.
 		size := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) }
-		n := c.Size - c.Padding
+		n := c.size - int64(c.padding)
 		old := bytes.Replace(file, slices.Concat(size(n), size(n)), slices.Concat(size(n), size(n-14)), 1)
 		if len(old) != len(file) || bytes.Equal(old, file) {
 			t.Fatal("no size to change")

@@ -83,11 +83,10 @@ func (d *deltas) next(more int) error {
 	if len(d.widths) == 0 {
 		t := thrift{data: d.data}
 		d.least = uint64(t.varint())
-		d.widths = t.bytes(uint64(d.parts))
-		if t.err != nil {
+		if t.err != nil || d.parts > len(t.data) {
 			return errShort
 		}
-		d.data = t.data
+		d.widths, d.data = t.data[:d.parts], t.data[d.parts:]
 	}
 	d.width, d.widths = int(d.widths[0]), d.widths[1:]
 	used := min(d.per, d.left+more)

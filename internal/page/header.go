@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -61,6 +60,8 @@ func parseHeader(data []byte) (h header, n int, err error) {
 		return false
 	})
 	switch {
+	case t.err == errThrift:
+		return h, 0, errHeader
 	case t.err != nil:
 		return h, 0, t.err
 	case h.kind < 0 || h.uncompressed < 0 || h.stored < 0 || h.values < 0 || h.defLen < 0 || h.repLen < 0:
@@ -88,158 +89,4 @@ func (t *thrift) describe(part int16, h *header) {
 		}
 		return id > 0 && int(id) < len(targets) && targets[id] != nil && t.int32(kind, targets[id])
 	})
-}
-
-// thrift reads Thrift's compact protocol. Once something is wrong it stays so, and reads zeros.
-type thrift struct {
-	data  []byte
-	err   error
-	depth int
-}
-
-// Types of the compact protocol. A boolean is its type.
-const (
-	thriftTrue   = 1
-	thriftFalse  = 2
-	thriftByte   = 3
-	thriftInt32  = 5
-	thriftInt64  = 6
-	thriftDouble = 7
-	thriftBinary = 8
-	thriftList   = 9
-	thriftSet    = 10
-	thriftMap    = 11
-	thriftStruct = 12
-)
-
-// maxDepth bounds the nesting of what is skipped.
-const maxDepth = 16
-
-// fields calls read with the number and the type of each field of a struct. A field that read doesn't take is skipped.
-func (t *thrift) fields(read func(id int16, kind byte) bool) {
-	if t.depth++; t.depth > maxDepth {
-		t.fail(errHeader)
-	}
-	defer func() { t.depth-- }()
-	id := int16(0)
-	for t.err == nil {
-		b := t.byte()
-		kind := b & 15
-		if kind == 0 {
-			return
-		}
-		if delta := b >> 4; delta != 0 {
-			id += int16(delta)
-		} else {
-			id = int16(t.varint())
-		}
-		if t.err == nil && !read(id, kind) {
-			t.skip(kind)
-		}
-	}
-}
-
-// int32 reads a number of that type, if it is one.
-func (t *thrift) int32(kind byte, to *int32) bool {
-	if kind != thriftInt32 {
-		return false
-	}
-	v := t.varint()
-	if *to = int32(v); int64(*to) != v {
-		t.fail(errHeader)
-	}
-	return true
-}
-
-func (t *thrift) skip(kind byte) {
-	switch kind {
-	case thriftTrue, thriftFalse:
-	case thriftByte:
-		t.byte()
-	case 4, thriftInt32, thriftInt64:
-		t.varint()
-	case thriftDouble:
-		t.bytes(8)
-	case thriftBinary:
-		t.bytes(t.uvarint())
-	case thriftList, thriftSet:
-		size := t.byte()
-		n := uint64(size >> 4)
-		if n == 15 {
-			n = t.uvarint()
-		}
-		t.skipAll(n, size&15)
-	case thriftMap:
-		if n := t.uvarint(); n > 0 {
-			kinds := t.byte()
-			t.skipAll(n, kinds>>4, kinds&15)
-		}
-	case thriftStruct:
-		t.fields(func(int16, byte) bool { return false })
-	default:
-		t.fail(errHeader)
-	}
-}
-
-// skipAll skips n elements, each of which has values of the given types. Each takes at least a byte: a boolean does,
-// here.
-func (t *thrift) skipAll(n uint64, kinds ...byte) {
-	if t.depth++; t.depth > maxDepth {
-		t.fail(errHeader)
-	}
-	for ; n > 0 && t.err == nil; n-- {
-		for _, k := range kinds {
-			if k == thriftTrue || k == thriftFalse {
-				k = thriftByte
-			}
-			t.skip(k)
-		}
-	}
-	t.depth--
-}
-
-func (t *thrift) fail(err error) {
-	if t.err == nil {
-		t.err = err
-	}
-}
-
-func (t *thrift) byte() byte {
-	if b := t.bytes(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (t *thrift) bytes(n uint64) []byte {
-	if t.err != nil || n > uint64(len(t.data)) {
-		t.fail(errTruncated)
-		return nil
-	}
-	b := t.data[:n]
-	t.data = t.data[n:]
-	return b
-}
-
-func (t *thrift) uvarint() uint64 {
-	if t.err != nil {
-		return 0
-	}
-	v, n := binary.Uvarint(t.data)
-	switch {
-	case n == 0:
-		t.fail(errTruncated)
-		return 0
-	case n < 0:
-		t.fail(errHeader)
-		return 0
-	}
-	t.data = t.data[n:]
-	return v
-}
-
-// varint reads a number in zigzag form.
-func (t *thrift) varint() int64 {
-	v := t.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
 }

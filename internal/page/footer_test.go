@@ -1,0 +1,135 @@
+package page
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// listOf is a list of structs.
+func listOf(structs ...[]byte) []byte {
+	head := binary.AppendUvarint([]byte{0xf0 | thriftStruct}, uint64(len(structs)))
+	return append(head, bytes.Join(structs, nil)...)
+}
+
+func textBytes(s string) []byte { return append(binary.AppendUvarint(nil, uint64(len(s))), s...) }
+
+// footerFields are those of a footer of three columns, of which two are in a group, and so many row groups, with numbers
+// that follow from those of the column and of the row group.
+func footerFields(groups int) [][]byte {
+	element := func(name string, children int) []byte {
+		if children > 0 {
+			return fields(field(4, thriftBinary, textBytes(name)), field(5, thriftInt32, zigzag(children)))
+		}
+		return fields(field(1, thriftInt32, zigzag(int(Double))), field(3, thriftInt32, zigzag(1)), field(4, thriftBinary, textBytes(name)),
+			field(10, thriftStruct, fields(field(5, thriftStruct, fields(field(1, thriftInt32, zigzag(2)))))))
+	}
+	var all [][]byte
+	for g := range groups {
+		var columns [][]byte
+		for c := range 3 {
+			n := func(i int) []byte { return zigzag(1000*g + 10*c + i) }
+			metadata := fields(field(1, thriftInt32, zigzag(5)), field(2, thriftList, append([]byte{3<<4 | thriftInt32}, 6, 0, 6)),
+				field(3, thriftList, append([]byte{1<<4 | thriftBinary}, textBytes("path")...)), field(4, thriftInt32, zigzag(c)),
+				field(5, thriftInt64, n(5)), field(6, thriftInt64, n(6)), field(7, thriftInt64, n(7)),
+				field(8, thriftList, listOf(fields(field(1, thriftBinary, textBytes("k"))))), field(9, thriftInt64, n(9)),
+				field(11, thriftInt64, n(11)), field(12, thriftStruct, fields(field(1, thriftBinary, textBytes("max")),
+					field(3, thriftInt64, n(3)))), field(13, thriftList, listOf(fields(field(3, thriftInt32, zigzag(1))))))
+			parts := [][]byte{field(2, thriftInt64, n(2)), field(3, thriftStruct, metadata)}
+			if g == 7 && c == 2 {
+				parts = append([][]byte{field(1, thriftBinary, textBytes("other.parquet"))}, append(parts, field(8, thriftStruct, fields()))...)
+			}
+			columns = append(columns, fields(parts...))
+		}
+		all = append(all, fields(field(1, thriftList, listOf(columns...)), field(2, thriftInt64, zigzag(0)),
+			field(3, thriftInt64, zigzag(g)), field(4, thriftList, listOf(fields(field(1, thriftInt32, zigzag(0)))))))
+	}
+	return [][]byte{field(1, thriftInt32, zigzag(1)), field(2, thriftList, listOf(element("root", 2), element("a", 0),
+		element("g", 2), element("b", 0), element("c", 0))), field(3, thriftInt64, zigzag(groups*(groups-1)/2)),
+		field(4, thriftList, listOf(all...)), field(5, thriftList, listOf(fields(field(1, thriftBinary, textBytes("key")),
+			field(2, thriftBinary, textBytes("value"))), fields(field(1, thriftBinary, textBytes("lone"))))), field(6, thriftBinary, textBytes("a test"))}
+}
+
+// readFooter reads bytes as a footer.
+func readFooter(footer []byte) (*Footer, error) {
+	file := append([]byte("PAR1"), footer...)
+	file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), "PAR1"...)
+	return ReadFooter(bytes.NewReader(file), int64(len(file)))
+}
+
+// TestFooter reads footers within a window of the file and across many.
+func TestFooter(t *testing.T) {
+	for _, groups := range []int{0, 10, 3000} {
+		data := fields(footerFields(groups)...)
+		if groups == 3000 && len(data) < 4*windowBytes {
+			t.Fatalf("%d bytes", len(data))
+		}
+		f, err := readFooter(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Columns != 3 || f.Rows != int64(groups*(groups-1)/2) || f.CreatedBy != "a test" {
+			t.Errorf("%d columns, %d rows, by %s", f.Columns, f.Rows, f.CreatedBy)
+		}
+		g := 0
+		for got, err := range f.Groups([]int{2, 0}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, c := range []int{2, 0} {
+				n := int64(1000*g + 10*c)
+				want := ColumnChunk{Codec: Codec(c), Values: n + 5, Uncompressed: n + 6, Stored: n + 7, Data: n + 9, Dictionary: n + 11,
+					Nulls: n + 3, Encodings: []Encoding{rle, plain}}
+				if g == 7 && c == 2 {
+					want.File, want.Encrypted = "other.parquet", true
+				}
+				if fmt.Sprint(got.Chunks[k]) != fmt.Sprint(want) {
+					t.Fatalf("row group %d, column %d: %+v, want %+v", g, c, got.Chunks[k], want)
+				}
+			}
+			if got.Rows != int64(g) || got.Columns != 3 {
+				t.Fatalf("row group %d: %d rows of %d columns", g, got.Rows, got.Columns)
+			}
+			g++
+		}
+		if g != groups {
+			t.Errorf("%d of %d row groups", g, groups)
+		}
+		var texts [][2]string
+		for text, err := range f.Texts(12) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		if !slices.Equal(texts, [][2]string{{"key", "value"}, {"lone", ""}}) {
+			t.Errorf("texts %q", texts)
+		}
+		for _, err = range f.Texts(11) {
+		}
+		wantError(t, "long texts", err, "its key-value metadata is too long")
+		// What is left for other readers is a footer with the same columns.
+		for range 2 {
+			if f, err = readFooter(f.Schema); err != nil || f.Columns != 3 || f.Rows != 0 {
+				t.Fatalf("%+v, %v", f, err)
+			}
+		}
+	}
+}
+
+// TestCutFooter cuts a footer at every byte, and lets a field of it out.
+func TestCutFooter(t *testing.T) {
+	parts := footerFields(2)
+	data := fields(parts...)
+	for i := range data {
+		if _, err := readFooter(data[:i]); err == nil {
+			t.Errorf("%d of %d bytes pass", i, len(data))
+		}
+	}
+	for i := 1; i < 4; i++ {
+		_, err := readFooter(fields(slices.Delete(slices.Clone(parts), i, i+1)...))
+		wantError(t, fmt.Sprint("without field ", i+1), err, "its footer lacks the schema, the rows or the row groups")
+	}
+}
