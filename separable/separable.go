@@ -68,7 +68,10 @@ type Plane struct {
 }
 
 // MistakeBound is the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem (1962).
-func (r *Result) MistakeBound() float64 { return math.Pow(r.Radius/r.Origin.Margin, 2) }
+// It is a whole number, rounded up.
+func (r *Result) MistakeBound() float64 {
+	return train.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
+}
 
 // precision is how close to the largest the squared length of a margin comes, relative.
 const precision = 1e-6

@@ -3,7 +3,6 @@ package train
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -97,15 +96,6 @@ func TwoClasses(spec *block.Spec) error {
 	}
 	return fmt.Errorf("column %q: %d classes (%s), training takes two%s", spec.Label, len(classes), block.ListClasses(classes),
 		block.AdviseClasses(classes))
-}
-
-// MistakeBound is the most updates that the perceptron can make on these rows in any order, by Novikoff's theorem with the
-// margin of Weights, if they weigh 1 each: R^2/margin^2. It is +Inf if Weights don't separate them.
-func (r *Result[W]) MistakeBound() float64 {
-	if r.Margin == 0 { // also where the radius is 0
-		return math.Inf(1)
-	}
-	return r.Radius / r.Margin * (r.Radius / r.Margin)
 }
 
 // Result is what a training of a linear classifier learned and how it went. Loss and Margin are told for two classes.

@@ -210,7 +210,7 @@ func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separa
 	}
 	if plane := found.Origin; plane != nil {
 		r.planeReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
-		r.MistakeBound = finite(math.Floor(found.MistakeBound()))
+		r.MistakeBound = finite(found.MistakeBound())
 		r.NormalizedMargin = finite(plane.Margin / r.Radius)
 		if p := found.Perceptron; p != nil {
 			r.Perceptron.Angle = finite(angle(p.Weights, plane.Weights))

@@ -44,7 +44,7 @@ type learner struct {
 	learn32   learning[float32]
 	learn64   learning[float64]
 
-	loss   bool                                         // its report has the perceptron's loss
+	loss   bool                                         // it is a perceptron: its report has the perceptron's loss, and where there is one the bound on its updates
 	kept   string                                       // what its report says of the weights it kept, where the last ones changed nothing
 	odds   bool                                         // scores are the logarithms of the odds of the positive class
 	solved bool                                         // it solves for an optimum over all rows: its report says how, in place of visits
@@ -273,12 +273,22 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	if len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
-	if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-		if m.Training.Margin = &learned.Margin; !j.src.Spec().Weighted { // which the theorem isn't about
-			m.Training.MistakeBound = &bound
-		}
+	if learned.Margin > 0 {
+		m.Training.Margin = &learned.Margin
+	}
+	if bound := j.updateBound(learned); !math.IsInf(bound, 0) {
+		m.Training.MistakeBound = &bound
 	}
 	return m
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order, +Inf where no theorem tells: of learners
+// other than perceptrons, with a penalty, where rows have weights, and of several trainings one versus the rest.
+func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
+	if !j.learner.loss || j.l2 > 0 || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return math.Inf(1)
+	}
+	return learned.UpdateBound(j.margin, j.eta)
 }
 
 // versus learns each class versus the rest, and puts the machines together.

@@ -308,11 +308,11 @@ func (v *visitor[T]) finish(ctx context.Context, o *onlineOptions, again bool) e
 			return err
 		}
 		r.Errors, m.Training.Errors = &learned.Errors, &learned.Errors
-		if bound := learned.MistakeBound(); !math.IsInf(bound, 0) {
-			m.Training.Margin, m.Training.MistakeBound = &learned.Margin, &bound
-			if r.Margin = &learned.Margin; v.zeros { // of which Novikoff speaks
-				r.MistakeBound = &bound
-			}
+		if learned.Margin > 0 {
+			m.Training.Margin, r.Margin = &learned.Margin, &learned.Margin
+		}
+		if bound := learned.MistakeBound(); v.zeros && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
+			m.Training.MistakeBound, r.MistakeBound = &bound, &bound
 		}
 	}
 	if o.out == "" {
@@ -367,7 +367,7 @@ func (r *onlineReport) text() []byte {
 	switch {
 	case r.Errors == nil:
 	case r.MistakeBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", real(math.Floor(*r.MistakeBound)), real(*r.Margin)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", bound(*r.MistakeBound), real(*r.Margin)))
 	case r.Margin == nil:
 		pairs = append(pairs, "bound", "unknown: the weights of the end don't separate the rows")
 	}

@@ -18,7 +18,7 @@ import (
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
-	if t.MistakeBound == nil { // of rows that have weights
+	if t.MistakeBound == nil { // no theorem tells
 		return real(*t.Margin)
 	}
 	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))

@@ -1,0 +1,40 @@
+package train
+
+import "math"
+
+// MistakeBound is the most updates that the perceptron can make on these rows in any order, if it begins with zeros and rows weigh 1:
+// UpdateBound without a margin (Novikoff 1962).
+func (r *Result[W]) MistakeBound() float64 { return r.UpdateBound(0, 1) }
+
+// UpdateBound is the most updates that the perceptron with a margin and a learning rate can make on these rows in any order, if it begins
+// with zeros, rows weigh 1 and there is no penalty: the whole part of (R^2 + 2 margin/eta)/rho^2, where rho is the margin of Weights. It is +Inf
+// where no such rho above 0 is known: where Weights don't separate the rows, or by so little that rounding may be the reason, or where
+// there are no Weights but those in a kernel's space. All is rounded up.
+func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
+	if len(r.Weights) == 0 {
+		return math.Inf(1)
+	}
+	unit, lanes := 0x1p-53, 16
+	if _, ok := any(r.Weights).([]float32); ok {
+		unit, lanes = 0x1p-24, 32
+	}
+	terms := float64(len(r.Weights)/lanes + 10) // of a score: those of a lane, and the folds; see package asm
+	return updateBound(r.Radius, r.Margin, 2*terms*unit, len(r.Weights), 2*margin/eta)
+}
+
+// MostUpdates is UpdateBound of float64 weights of so many columns, known to separate rows of a radius by a margin.
+func MostUpdates(radius, margin float64, columns int) float64 {
+	return updateBound(radius, margin, 2*float64(columns+10)*0x1p-53, columns, 0)
+}
+
+// updateBound returns the whole part of (radius^2 + more)/margin^2, rounded up: error times the radius is the most that rounding made of
+// the margin, and norms are sums of so many squares.
+func updateBound(radius, margin, error float64, columns int, more float64) float64 {
+	relative := float64(columns+10) * 0x1p-52
+	radius *= 1 + relative
+	margin -= margin*relative + error*radius
+	if !(margin > 0) || math.IsInf(radius, 0) {
+		return math.Inf(1)
+	}
+	return math.Floor((radius/margin*(radius/margin) + more/margin/margin) * (1 + 0x1p-48))
+}
