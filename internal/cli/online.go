@@ -35,8 +35,8 @@ func (a *app) online() *cobra.Command {
 		Long: `Online visits the rows once, in their order: the perceptron predicts each row
 before it learns from it. The mistakes of these predictions are reported at 1,
 2, 4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 where
-the weights of the end separate the rows. --model goes on with a model's
-weights.
+the weights of the end separate the rows. --model goes on with the weights of a
+perceptron, its pocket or mean; models of other learners are refused.
 
 An interrupt ends the visits; the report and the model are those of the rows so
 far. DATA is as in train, and read piece by piece. Files are read twice more: to
@@ -73,6 +73,7 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 			if err := checkGoesOn(o.model, m); err != nil {
 				return err
 			}
+			a.noteGoesOn(o.model, m)
 			for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
 				if cmd.Flags().Changed(name) {
 					a.note("--%s has no effect with --model", name)
@@ -114,8 +115,24 @@ func checkGoesOn(path string, m *model.Model) error {
 		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Expansion != nil:
 		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+	case m.Algorithm != onlineName && !learnerNamed(m.Algorithm).loss:
+		return fmt.Errorf("%s: a model of --algo %s can't learn on, since online takes the perceptron's steps, which have another aim: "+
+			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to go on with", path, m.Algorithm, m.Algorithm)
 	}
 	return nil
+}
+
+// noteGoesOn tells which options of the training of a model have no effect on how it learns on.
+func (a *app) noteGoesOn(path string, m *model.Model) {
+	o := &m.Options
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
+		if option.set {
+			a.note("%s was trained with --%s: online goes on without", path, option.name)
+		}
+	}
 }
 
 func (o *onlineOptions) check(args []string) error {

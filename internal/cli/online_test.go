@@ -320,3 +320,29 @@ func TestOnlineUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlineGoesOn: models of perceptrons learn on, with notes on what doesn't go on; models of other learners are refused, and the
+// error says what to type.
+func TestOnlineGoesOn(t *testing.T) {
+	data := filepath.Join(text(t, map[string]string{"x.csv": "x,z,w,y\n1,0,1,b\n0,1,2,a\n1,1,1,b\n0,0,3,a\n"}), "x.csv")
+	path := filepath.Join(t.TempDir(), "m.json")
+	for options, want := range map[string]string{"perceptron": "", "pocket": "", "averaged": "", "dual": "",
+		"perceptron --margin 1": "trained with --margin: online", "averaged --l2 0.5": "trained with --l2: online",
+		"perceptron --sample-weight w": "trained with --sample-weight: online", "pocket --class-weight a=2": "trained with --class-weight: online",
+		"logistic --l2 1": "logistic", "lda --shrinkage 0.5": "lda", "svm": "svm", "winnow": "winnow", "voted": "", "dual --kernel rbf": ""} {
+		succeed(t, append([]string{"train", data, "--label", "y", "--features", "x,z", "--out", path, "--algo"}, strings.Fields(options)...)...)
+		status, _, stderr := command("online", data, "--model", path)
+		switch {
+		case options == "voted" || options == "dual --kernel rbf":
+			if status != exitFailed || !strings.Contains(stderr, "train one with --algo averaged") {
+				t.Errorf("%s: status %d, %q", options, status, stderr)
+			}
+		case want == strings.Fields(options)[0]:
+			if status != exitFailed || !strings.Contains(stderr, "halfspace train --algo "+want) || !strings.Contains(stderr, path) {
+				t.Errorf("%s: status %d, %q", options, status, stderr)
+			}
+		case status != exitDone || !strings.Contains(stderr, want) || strings.Contains(stderr, "online goes on") != (want != ""):
+			t.Errorf("%s: status %d, %q", options, status, stderr)
+		}
+	}
+}

@@ -203,6 +203,8 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
 	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
 		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
+	case o.learner.loss && r.TrainErrors == 0:
+		return "Not converged: no row is wrong, but some still call for an update, such as rows of score 0."
 	case o.learner.advise != nil && o.learner.advise(o, r) != "":
 		return o.learner.advise(o, r)
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:

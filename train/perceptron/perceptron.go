@@ -41,7 +41,8 @@ type Options struct {
 // rows (random); or when opt.Epochs or opt.MaxUpdates are reached.
 //
 // With opt.Pocket, weights on the path are judged on all rows, and the first with the fewest errors are kept (Gallant 1990),
-// the initial zeros being the first; training also stops once error-free ones are found.
+// the initial zeros being the first; training also stops once error-free ones are found. That is convergence where no row calls for an
+// update of them: a row of class -1 and score 0 is right, and does.
 //
 // With opt.Average, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
 // 2002). The path and its end are those without it, so that Converged speaks of the last weights; the mean may still make errors.
@@ -422,11 +423,17 @@ func (l *learner[T]) settlePocket(ctx context.Context) error {
 	if err := l.pocket.End(ctx, l.current(), l.updates, l.visits); err != nil {
 		return err
 	}
-	if best := l.pocket.Best(); best.Weight == 0 {
-		l.converged = !l.validated
-		l.updates, l.visits = best.Update, best.Visits
+	best := l.pocket.Best()
+	if best.Weight != 0 {
+		return nil
 	}
-	return nil
+	l.updates, l.visits, l.converged = best.Update, best.Visits, false
+	if l.validated {
+		return nil
+	}
+	calls, err := l.callsForUpdate(ctx, best.Weights)
+	l.converged = !calls
+	return err
 }
 
 // reportEvery is the time between two reports of an epoch, and reportCalls the kernel calls between two looks at the
@@ -579,19 +586,31 @@ func (x *indexed[T]) verify(ctx context.Context) error {
 	if x.quiet < x.rows {
 		return nil
 	}
-	w := append([]T(nil), x.w...)
-	for b, err := range x.src.Blocks(ctx) {
+	calls, err := x.callsForUpdate(ctx, x.w)
+	if err != nil {
+		return err
+	}
+	if calls {
+		x.quiet = 0
+		return nil
+	}
+	return x.settle()
+}
+
+// callsForUpdate tells whether some row calls for an update of weights. A row of score 0 does, also where -1, its prediction, is right.
+func (l *learner[T]) callsForUpdate(ctx context.Context, w []T) (bool, error) {
+	w = slices.Clone(w)
+	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		for r := 0; r < b.Len(); {
-			rows, updates := x.epoch(b, r, w, x.log[:1])
+			rows, updates := l.epoch(b, r, w, l.log[:1])
 			if updates > 0 {
-				x.quiet = 0
-				return nil
+				return true, nil
 			}
 			r += rows
 		}
 	}
-	return x.settle()
+	return false, nil
 }

@@ -134,6 +134,28 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
+// TestPocketConverged: weights without errors are converged only where no row calls for an update: a row of class -1 and score 0 is right,
+// and does.
+func TestPocketConverged(t *testing.T) {
+	found := map[bool]int{}
+	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
+		d := dense[float32](x, []float64{1, -1})
+		for _, mode := range pocket.Modes {
+			for _, order := range train.Orders {
+				r := mustTrain(t, d, Options{Options: train.Options{Order: order}, Pocket: mode})
+				w := append(slices.Clone(r.Weights), make([]float32, kernel.Stride[float32](2)-2)...)
+				quiet := newLiteral(d).verified(w)
+				if found[quiet]++; r.Errors != 0 || r.Converged != quiet {
+					t.Errorf("rows %v, %s, %s: weights %v, %d errors, converged %v", x, mode, order, r.Weights, r.Errors, r.Converged)
+				}
+			}
+		}
+	}
+	if found[true] == 0 || found[false] == 0 {
+		t.Errorf("%v: one of the two was never seen", found)
+	}
+}
+
 // literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges weights on all
 // rows, or those of validation.
 type literal[T kernel.Float] struct {
@@ -351,7 +373,7 @@ func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, ma
 		}
 	}
 	if l.over() {
-		return l.validation == l
+		return l.validation == l && l.verified(l.best)
 	}
 	return converged
 }
@@ -368,7 +390,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 			if order == train.Shuffle || l.quiet < int64(n) {
 				continue
 			}
-			if order == train.Random && !l.verified() {
+			if order == train.Random && !l.verified(l.w) {
 				l.quiet = 0
 				continue
 			}
@@ -396,9 +418,10 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 	return false
 }
 
-func (l *literal[T]) verified() bool {
+// verified tells whether no row calls for an update of weights.
+func (l *literal[T]) verified(w []T) bool {
 	for i, x := range l.x {
-		if l.y[i]*kernel.Dot(x, l.w) <= l.margin && l.weight(i) > 0 {
+		if l.y[i]*kernel.Dot(x, w) <= l.margin && l.weight(i) > 0 {
 			return false
 		}
 	}
