@@ -44,6 +44,7 @@ type builder[T kernel.Float] struct {
 	zeros   []T
 	inexact []atomic.Bool // feature columns that T can't hold
 	heavy   *atomic.Bool  // some row doesn't weigh 0
+	odd     *suspects     // nil but for the part that has the first rows
 	scratch sync.Pool     // *scratch[T]
 }
 
@@ -59,6 +60,7 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
 	b.texts = newCategories(sel)
 	b.inexact, b.heavy = make([]atomic.Bool, len(sel.features)), new(atomic.Bool)
+	b.odd = newSuspects(sel)
 	if sel.bias {
 		b.cols++
 	}
@@ -94,6 +96,9 @@ func (b *builder[T]) makeRoom(stored int64) {
 func (b *builder[T]) part(l *labels, p pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	part := newBuilder(b.sel, l, p, b.mem, last, emit)
 	part.texts, part.inexact, part.heavy, part.all = b.texts, b.inexact, b.heavy, b.all
+	if part.odd = nil; first == 0 {
+		part.odd = b.odd
+	}
 	part.input, part.rows = first, first
 	return part
 }
@@ -156,6 +161,11 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 			if err := b.flush(); err != nil {
 				return err
 			}
+		}
+	}
+	if b.odd != nil {
+		if err := recovered(func() error { b.odd.add(b.sel, bt); return nil }); err != nil {
+			return b.damaged(ctx, bt, kept, err)
 		}
 	}
 	b.input += bt.rows
@@ -473,6 +483,7 @@ func (b *builder[T]) warn(warn func(string)) {
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
+	b.odd.warn(b.sel, warn)
 }
 
 // some names columns, not all if they are many.

@@ -1,0 +1,195 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+)
+
+// suspects finds columns that number the rows or tell the time, from the first rows of the input. A model that learns from
+// them fits the training rows and fails on new ones.
+type suspects struct {
+	columns []suspect // of each feature column
+	room    int       // rows that are still to be looked at
+}
+
+// A suspect is what the first rows say of one column.
+type suspect struct {
+	values  []float64
+	dated   bool // its type is a date
+	cleared bool // it is an ordinary column
+}
+
+// The rows that suspects looks at: at most so many, at most so many values in all, but a few in any case.
+const (
+	suspectRows   = 4 * block.RunRows
+	suspectValues = 1 << 20
+	fewSuspects   = 128
+	leastSuspects = 20 // no column is suspected on fewer rows
+)
+
+func newSuspects(sel *selection) *suspects {
+	s := &suspects{columns: make([]suspect, len(sel.inputs))}
+	s.room = min(suspectRows, max(fewSuspects, suspectValues/max(1, len(sel.inputs))))
+	for k, c := range sel.inputs {
+		dated := strings.HasSuffix(c.Unit, "since 1970")
+		s.columns[k] = suspect{dated: dated, cleared: sel.fixed || dated || c.Kind != block.NumberColumn || c.Unit != ""}
+	}
+	return s
+}
+
+// add looks at the next rows of the input. The answer doesn't depend on how the rows are cut into batches.
+func (s *suspects) add(sel *selection, bt *batch) {
+	n := min(s.room, int(bt.rows))
+	if s.room -= n; n == 0 || bt.pairs != nil {
+		return
+	}
+	for k, i := range sel.features {
+		if c := &s.columns[k]; !c.cleared {
+			c.add(bt.columns[i], n)
+		}
+	}
+}
+
+func (c *suspect) add(a arrow.Array, n int) {
+	view, err := newView[float64](a)
+	if err != nil || a.Len() < n {
+		c.cleared = true
+		return
+	}
+	values, _ := view.read(0, n, make([]float64, n))
+	for i, v := range values {
+		switch {
+		case a.IsNull(i):
+		case v != math.Trunc(v) || math.IsInf(v, 0): // also where it is NaN
+			c.cleared, c.values = true, nil
+			return
+		default:
+			c.values = append(c.values, v)
+		}
+	}
+	if len(c.values) >= leastSuspects && !c.isTime() && !c.isID() {
+		few := c.values[:min(len(c.values), fewSuspects)]
+		c.cleared = !ascends(few) && !distinct(few)
+	}
+	if c.cleared {
+		c.values = nil
+	}
+}
+
+// isID tells whether the values number the rows: whole numbers that ascend from row to row, or all of which differ where
+// numbers at random from the same range would repeat, or that are many.
+func (c *suspect) isID() bool {
+	n := len(c.values)
+	if n < leastSuspects {
+		return false
+	}
+	if ascends(c.values) {
+		return true
+	}
+	if !distinct(c.values) {
+		return false
+	}
+	const many = 500
+	spread := slices.Max(c.values) - slices.Min(c.values)
+	return n >= many || spread < float64(n)*float64(n)/9 // else they all differ by chance in one case of a hundred, e^(-9/2)
+}
+
+func ascends(values []float64) bool {
+	for i := 1; i < len(values); i++ {
+		if !(values[i] > values[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// distinct tells whether all values differ. It looks at few of them first, which settles it for most columns.
+func distinct(values []float64) bool {
+	for n := min(len(values), 32); ; n = min(len(values), 32*n) {
+		sorted := slices.Clone(values[:n])
+		slices.Sort(sorted)
+		if len(slices.Compact(sorted)) < n {
+			return false
+		}
+		if n == len(values) {
+			return true
+		}
+	}
+}
+
+// isTime tells whether all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000 to 2100, or
+// dates written as yyyymmdd, and not all the same.
+func (c *suspect) isTime() bool {
+	if len(c.values) < leastSuspects {
+		return false
+	}
+	lo, hi := slices.Min(c.values), slices.Max(c.values)
+	if lo == hi {
+		return false
+	}
+	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
+		const from, to = 946684800, 4102444800
+		if lo >= from*unit && hi < to*unit {
+			return true
+		}
+	}
+	return lo >= 19000101 && hi <= 21001231 && !slices.ContainsFunc(c.values, func(v float64) bool {
+		month, day := int64(v)/100%100, int64(v)%100
+		return month < 1 || month > 12 || day < 1 || day > 31
+	})
+}
+
+// warn tells about the columns that are still suspected.
+func (s *suspects) warn(sel *selection, warn func(string)) {
+	var ids, times []string
+	for k, c := range s.columns {
+		switch name := sel.inputs[k].Name; {
+		case c.dated || !c.cleared && c.isTime():
+			times = append(times, name)
+		case !c.cleared && c.isID():
+			ids = append(ids, name)
+		}
+	}
+	if len(ids) > 0 {
+		warn(fmt.Sprintf("%s like an id, whole numbers that all differ (use %s)", looks(ids), exclude(ids)))
+	}
+	if len(times) > 0 {
+		warn(fmt.Sprintf("%s like a time, and new rows will have later ones (use %s)", looks(times), exclude(times)))
+	}
+}
+
+// looks begins a sentence about columns.
+func looks(names []string) string {
+	if len(names) == 1 {
+		return someQuoted(names) + " looks"
+	}
+	return someQuoted(names) + " look"
+}
+
+// someQuoted is some of names that are still to be quoted.
+func someQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return some(quoted)
+}
+
+// exclude returns the option that leaves out columns, as it is typed in a shell.
+func exclude(names []string) string {
+	list := strings.Join(names, ",")
+	plain := func(r rune) bool {
+		return r == '_' || r == '-' || r == '.' || r == ',' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if strings.TrimFunc(list, plain) != "" {
+		list = strconv.Quote(list)
+	}
+	return "--exclude " + list
+}

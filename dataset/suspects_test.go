@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+)
+
+// TestSuspects: columns that number the rows or tell the time are named, others aren't.
+func TestSuspects(t *testing.T) {
+	const n = 300
+	rng := rand.New(rand.NewPCG(1, 2))
+	perm := rng.Perm(n)
+	for name, c := range map[string]struct {
+		value func(i int) any
+		want  string // in the note; "": there is none
+	}{
+		"ascending":       {func(i int) any { return 17 + 3*i }, "like an id"},
+		"permuted":        {func(i int) any { return perm[i] }, "like an id"},
+		"float":           {func(i int) any { return fmt.Sprintf("%d.0", i) }, "like an id"},
+		"seconds":         {func(i int) any { return 1.6e9 + math.Floor(rng.Float64()*1e8) }, "like a time"},
+		"milliseconds":    {func(i int) any { return 1.6e12 + math.Floor(rng.Float64()*1e11) }, "like a time"},
+		"ascending time":  {func(i int) any { return 1600000000 + i }, "like a time"},
+		"yyyymmdd":        {func(i int) any { return 20200100 + 100*(i%12) + 1 + i%28 }, "like a time"},
+		"count":           {func(i int) any { return rng.IntN(50) }, ""},
+		"wide":            {func(i int) any { return rng.IntN(1e6) }, ""}, // 300 of a million differ by chance
+		"real":            {func(i int) any { return float64(i) + 0.25 }, ""},
+		"constant second": {func(i int) any { return 1600000000 }, ""},
+		"number":          {func(i int) any { return 20200000 + rng.IntN(100) }, ""}, // months beyond 12
+		"a repeat":        {func(i int) any { return i - i/299 }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := []string{"x,y\n"}
+			for i := range n {
+				v := c.value(i)
+				if f, ok := v.(float64); ok {
+					v = strconv.FormatFloat(f, 'f', -1, 64)
+				}
+				lines = append(lines, fmt.Sprintf("%v,%d\n", v, i%2))
+			}
+			path := filepath.Join(t.TempDir(), "x.csv")
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, standardize := range []bool{false, true} {
+				notes := notesOf[float64](t, path, Options{Label: "y", Standardize: standardize})
+				found := slices.ContainsFunc(notes, func(s string) bool { return c.want != "" && strings.Contains(s, c.want) })
+				if found != (c.want != "") || c.want == "" && len(notes) > 0 {
+					t.Errorf("standardize %v: notes %q, want %q", standardize, notes, c.want)
+				}
+				if found && !strings.Contains(strings.Join(notes, "\n"), "--exclude x") {
+					t.Errorf("notes %q don't say what to type", notes)
+				}
+			}
+		})
+	}
+}
+
+// notesOf returns what Load warns of.
+func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes []string) {
+	t.Helper()
+	opt.Warn = func(s string) { notes = append(notes, s) }
+	if _, err := Load[T](context.Background(), []string{path}, opt); err != nil {
+		t.Fatal(err)
+	}
+	return notes
+}
+
+// TestSuspectsOfBatches: the note doesn't depend on workers, on dropped rows or on the way the rows are read.
+func TestSuspectsOfBatches(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("id,v,my id,y\n")
+	for i := range 3 * suspectRows {
+		if v := i % 7; v == 3 {
+			fmt.Fprintf(&text, "%d,,%d,%d\n", i, 2*i, i%2)
+		} else {
+			fmt.Fprintf(&text, "%d,%d,%d,%d\n", i, v, 2*i, i%2)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	parquet := filepath.Join(t.TempDir(), "x.parquet")
+	if _, err := Convert(context.Background(), []string{path}, parquet, Options{}, WriterOptions{RowGroupRows: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	want := `columns "id", "my id" look like an id, whole numbers that all differ (use --exclude "id,my id")`
+	for _, path := range []string{path, parquet} {
+		for _, workers := range []int{1, 4} {
+			opt := Options{Label: "y", Workers: workers, Nulls: block.NullsDrop}
+			if notes := notesOf[float64](t, path, opt); !slices.Contains(notes, want) {
+				t.Errorf("%s, %d workers: notes %q", filepath.Ext(path), workers, notes)
+			}
+			opt.Nulls = block.NullsZero
+			opt.Warn = nil
+			in, err := Open[float64](context.Background(), []string{path}, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := in.Stream(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range s.Blocks(context.Background()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Contains(s.Warnings(), want) {
+				t.Errorf("%s, %d workers, streamed: notes %q", filepath.Ext(path), workers, s.Warnings())
+			}
+		}
+	}
+}
+
+// TestSuspectedDates: a date is told by its type, whatever the rows are; a time of day isn't one.
+func TestSuspectedDates(t *testing.T) {
+	path := file1(t, t.TempDir(), "x.parquet",
+		field("day", arrow.FixedWidthTypes.Date32, `["2024-01-01","2024-01-01","2024-01-02"]`),
+		field("at", arrow.FixedWidthTypes.Timestamp_ms, `["2024-01-01 10:00:00","2024-01-01 10:00:00","2024-01-02 10:00:00"]`),
+		field("clock", arrow.FixedWidthTypes.Time32s, `["10:00:00","11:00:00","10:00:00"]`),
+		field("y", arrow.PrimitiveTypes.Int64, `[0,1,0]`))
+	notes := notesOf[float64](t, path, Options{Label: "y"})
+	if want := []string{`columns "day", "at" look like a time, and new rows will have later ones (use --exclude day,at)`}; !slices.Equal(notes, want) {
+		t.Errorf("notes are %q, want %q", notes, want)
+	}
+}
