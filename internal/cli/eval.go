@@ -136,6 +136,7 @@ type evalReport struct {
 	Positive  block.Class       `json:"positive"`
 	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass  []classReport     `json:"per_class"`
+	Baseline  *baseline         `json:"baseline"`
 	auc       float64
 	logLoss   float64                  // NaN of models without probabilities
 	curve     []metrics.Point[float64] // where it is to be written
@@ -201,16 +202,20 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
 	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc), LogLoss: finite(logLoss),
 		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc, logLoss: logLoss}
+	counts := make([]int64, len(m.Classes))
 	for i, class := range m.Classes {
+		counts[i] = c.Actual(i)
 		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), finite(c.Precision(i)), finite(c.Recall(i)), finite(c.F1(i))})
 	}
+	r.Baseline = newBaseline(m.Classes, counts)
 	return r
 }
 
 // text is the report for people.
 func (r *evalReport) text() []byte {
 	var s sheet
-	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy()))}
+	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy())),
+		"baseline", r.Baseline.text()}
 	if len(r.Classes) == 2 {
 		s.line("%s: %s, positive class %s\n", r.Model, plural(r.Rows, "row"), r.Positive)
 		pairs = append(pairs, "AUC", fixed(r.auc, 6))
@@ -279,6 +284,9 @@ func compare(reports []*evalReport) []byte {
 	rows := [][]string{{"model", "rows", "errors", "accuracy", "AUC", "log loss"}}
 	for _, r := range reports {
 		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6), fixed(r.logLoss, 6)})
+	}
+	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
+		rows = append(rows, []string{"always " + block.NameClass(b.Class), count(reports[0].Rows), count(b.Errors), percent(b.Accuracy), "-", "-"})
 	}
 	var s sheet
 	s.table(rows)

@@ -36,6 +36,7 @@ type learner struct {
 	noWeights string             // why rows can't have weights, if they can't
 	l2        float64            // its penalty where none is given
 	needsL2   bool               // it takes no penalty of 0
+	affine    bool               // features in other units make the same predictions, but for a penalty and the like
 	access    access             // how it reads rows in cyclic order; other orders are anyOrder
 	held      bool               // it takes rows in memory alone
 	multi     bool               // it learns classes one versus the rest by itself
@@ -79,12 +80,12 @@ var learners = []*learner{
 		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
 		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
-	{name: "winnow", uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
+	{name: "winnow", affine: true, uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
 	{name: "kernel-perceptron", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
-	{name: "logistic", uses: []string{"epochs", "l2", "eta"}, l2: 1, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
-	{name: "lda", uses: []string{"shrinkage"}, solvers: solverNames(lda.Solvers), learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
+	{name: "logistic", affine: true, uses: []string{"epochs", "l2", "eta"}, l2: 1, solvers: solverNames(logistic.Solvers[1:]), learn32: learnLogistic[float32], learn64: learnLogistic[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
+	{name: "lda", affine: true, uses: []string{"shrinkage"}, solvers: solverNames(lda.Solvers), learn32: learnLDA[float32], learn64: learnLDA[float64], odds: true, solved: true, joint: true, advise: adviseSolver},
 	{name: "svm", uses: []string{"epochs", "l2", "loss"}, l2: 1, needsL2: true, learn32: learnSVM[float32], learn64: learnSVM[float64], solved: true, advise: adviseSolver},
 }
 
@@ -199,6 +200,7 @@ type job[T kernel.Float] struct {
 	held       int64 // bytes of all rows that are to be in memory, those to learn from among them
 	src        block.Source[T]
 	validation block.Source[T] // nil where there is none
+	survey     *survey         // of src; nil where nobody has looked yet
 	show       func(train.Progress)
 	note       func(format string, args ...any)
 }
@@ -228,7 +230,12 @@ func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error
 		return nil, nil, err
 	}
 	m.Data.Rows = j.src.Rows()
-	if m.Data.Fingerprint, err = block.Fingerprint(ctx, j.src, j.workers); err != nil {
+	src := j.src
+	if j.survey == nil {
+		j.survey = newSurvey(src.Spec())
+		src = watched[T]{src, j.survey}
+	}
+	if m.Data.Fingerprint, err = block.Fingerprint(ctx, src, j.workers); err != nil {
 		return nil, nil, err
 	}
 	if j.validation != nil {

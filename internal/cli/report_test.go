@@ -36,13 +36,14 @@ func TestEval(t *testing.T) {
 			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
 			map[string]any{"class": 1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
 		},
+		"baseline": map[string]any{"class": -1.0, "errors": 3.0, "accuracy": 0.5},
 	}
 	want["models"] = []any{maps.Clone(want)}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("report is\n%v\nwant\n%v", r, want)
 	}
 	text := succeed(t, "eval", "--model", m, scored(t))
-	for _, want := range []string{m + ": 6 rows, positive class 1", "errors   2 of 6 rows, accuracy 66.67 %", "AUC      0.777778",
+	for _, want := range []string{m + ": 6 rows, positive class 1", "errors     2 of 6 rows, accuracy 66.67 %", "baseline   accuracy 50.00 %, of always predicting class -1", "AUC        0.777778",
 		"  class  predicted -1  predicted 1  precision  recall      F1\n",
 		"  -1                2            1     0.6667  0.6667  0.6667\n"} {
 		if !strings.Contains(text, want) {
@@ -98,7 +99,7 @@ func TestEvalLabel(t *testing.T) {
 	if r["errors"] != 3.0 || r["auc"] != nil || r["per_class"].([]any)[0].(map[string]any)["recall"] != nil {
 		t.Errorf("against labels of one class: %v", r)
 	}
-	if text := succeed(t, "eval", "--model", m, scored(t), "--label", "same"); !strings.Contains(text, "AUC      -") {
+	if text := succeed(t, "eval", "--model", m, scored(t), "--label", "same"); !strings.Contains(text, "AUC        -") {
 		t.Errorf("no dash for an AUC that isn't defined:\n%s", text)
 	}
 }
@@ -133,7 +134,7 @@ func TestEvalSeveralModels(t *testing.T) {
 	}
 	text := succeed(t, "eval", "--model", m, "--model", n, scored(t))
 	lines := strings.Split(text, "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "  model") || !strings.HasPrefix(lines[1], "  "+m) || !strings.HasPrefix(lines[2], "  "+n) {
+	if len(lines) != 5 || !strings.HasPrefix(lines[3], "  always -1") || !strings.HasPrefix(lines[0], "  model") || !strings.HasPrefix(lines[1], "  "+m) || !strings.HasPrefix(lines[2], "  "+n) {
 		t.Errorf("table is\n%s", text)
 	}
 }

@@ -368,6 +368,15 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return fmt.Errorf("--validation: %w", err)
 	}
 	defer validation.close()
+	var looked *survey
+	_, inMemory := data.Source.(*block.Data[T])
+	if inMemory { // else a pass that is made anyway looks at the rows
+		if looked, err = surveyed(ctx, data.Source); err != nil {
+			return err
+		}
+		bar.end()
+		a.noteSurvey(o, data.Spec(), looked)
+	}
 	load := time.Since(start).Seconds()
 	show := func(p train.Progress) { bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	var cv *crossValidation
@@ -379,7 +388,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
 	}
 	j := &job[T]{trainOptions: o, held: block.Bytes[T](data.Rows(), data.Spec().Cols(), o.storage.weighted), src: data.Source,
-		validation: validation.Source, show: show, note: a.note}
+		validation: validation.Source, survey: looked, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
 		return err
@@ -393,11 +402,14 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		}
 	}
 	bar.end()
+	if !inMemory {
+		a.noteSurvey(o, data.Spec(), j.survey)
+	}
 	r := newTrainReport(o, m)
+	r.Baseline = newBaseline(m.Classes, j.survey.counts)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	a.noteNeverPredicted(o, r.NeverPredicted)
-	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
 	r.CrossValidation = cv
 	r.Seconds = trainSeconds{Load: load, CrossValidation: judged, Train: learned.Seconds, Total: time.Since(start).Seconds()}

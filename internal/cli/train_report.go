@@ -37,6 +37,7 @@ type trainReport struct {
 	TrainErrors     int64             `json:"train_errors"`
 	TrainAccuracy   float64           `json:"train_accuracy"`
 	NeverPredicted  []block.Class     `json:"never_predicted,omitempty"` // classes that no row is predicted to be
+	Baseline        *baseline         `json:"baseline"`
 	Converged       bool              `json:"converged"`
 	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
 	Loss            float64           `json:"loss"`
@@ -137,7 +138,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
-	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows))
+	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows), "baseline", r.Baseline.text())
 	scored := r.Rows
 	if r.CrossValidation != nil {
 		pairs = append(pairs, "folds", r.CrossValidation.summary(r.Rows))

@@ -176,7 +176,7 @@ func TestWinnow(t *testing.T) {
 }
 
 func TestTrainJSON(t *testing.T) {
-	keys := []string{"algorithm", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
+	keys := []string{"algorithm", "baseline", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "isa", "loss", "margin",
 		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "rows", "seconds", "standardize", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
 	r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--json", "--workers", "2")

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/logistic"
+)
+
+// A survey is what the rows tell without any learning.
+type survey struct {
+	counts  []int64 // rows of each class, in the order of the spec
+	changes int64   // rows whose class isn't that of the row before
+	before  float64 // the label of the row before; NaN before the first
+
+	// Of the first rows: how many, the values of row 0, and the sums of the differences to them and of their squares.
+	rows          int64
+	zero          []float64
+	sums, squares []float64
+}
+
+// The deviations of a survey are those of the first so many rows, or of fewer where a row is wide.
+const (
+	surveyRows   = block.RunRows
+	surveyValues = 1 << 20
+)
+
+// surveyed returns the survey of rows.
+func surveyed[T kernel.Float](ctx context.Context, src block.Source[T]) (*survey, error) {
+	s := newSurvey(src.Spec())
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		surveyBlock(s, src.Spec(), b)
+	}
+	return s, ctx.Err()
+}
+
+func newSurvey(spec *block.Spec) *survey {
+	n := len(spec.Features)
+	return &survey{counts: make([]int64, len(spec.Classes)), before: math.NaN(), zero: make([]float64, n), sums: make([]float64, n), squares: make([]float64, n)}
+}
+
+// surveyBlock adds the next rows.
+func surveyBlock[T kernel.Float](s *survey, spec *block.Spec, b *block.Block[T]) {
+	n := len(s.sums)
+	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
+	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
+		row := b.X[r*b.Stride:][:n]
+		for i, v := range row {
+			if s.rows == 0 {
+				s.zero[i] = float64(v)
+			}
+			d := float64(v) - s.zero[i]
+			s.sums[i] += d
+			s.squares[i] += float64(d * d)
+		}
+		s.rows++
+	}
+	surveyLabels(s, spec, b.Y)
+}
+
+// surveyLabels adds the labels of the next rows.
+func surveyLabels[T kernel.Float](s *survey, spec *block.Spec, y []T) {
+	if len(y) == 0 {
+		return
+	}
+	if before := T(s.before); before != y[0] && before == before {
+		s.changes++
+	}
+	s.before = float64(y[len(y)-1])
+	if len(s.counts) == 2 {
+		negative, changes, last := uint32(0), uint32(0), sign(y[0])
+		for _, v := range y { // without branches, which labels make unpredictable
+			bit := sign(v)
+			negative += bit
+			changes += bit ^ last
+			last = bit
+		}
+		s.counts[1-spec.Positive] += int64(negative)
+		s.counts[spec.Positive] += int64(len(y)) - int64(negative)
+		s.changes += int64(changes)
+		return
+	}
+	last := y[0]
+	for _, v := range y {
+		s.counts[train.ClassOf(v, spec)]++
+		if v != last {
+			s.changes++
+		}
+		last = v
+	}
+}
+
+func sign[T kernel.Float](v T) uint32 { return math.Float32bits(float32(v)) >> 31 }
+
+// A watched source hands its rows to a survey as they pass.
+type watched[T kernel.Float] struct {
+	block.Source[T]
+	survey *survey
+}
+
+func (w watched[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range w.Source.Blocks(ctx) {
+			if err == nil {
+				surveyBlock(w.survey, w.Spec(), b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// A baseline is how a model does that predicts the same class for all rows, the one that has the most.
+type baseline struct {
+	Class    block.Class `json:"class"`
+	Errors   int64       `json:"errors"`
+	Accuracy float64     `json:"accuracy"`
+}
+
+// newBaseline returns the baseline of rows of which so many are of each class. Of classes that have the most it takes the first.
+func newBaseline(classes []block.Class, counts []int64) *baseline {
+	rows, most := int64(0), 0
+	for c, n := range counts {
+		if rows += n; n > counts[most] {
+			most = c
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	return &baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
+}
+
+func (b *baseline) text() string {
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", percent(b.Accuracy), block.NameClass(b.Class))
+}
+
+// apart tells whether the rows of each class stand together, so that a learner sees one class after the other: the class
+// changes 20 times less often than it would in a random order.
+func (s *survey) apart() bool {
+	rows, same := 0.0, 0.0
+	for _, n := range s.counts {
+		rows += float64(n)
+		same += float64(n) * float64(n)
+	}
+	return rows > 0 && 20*float64(s.changes) < rows-same/rows
+}
+
+// unlike returns the features with the largest and the least deviation above zero, and how many times the former is the latter.
+func (s *survey) unlike() (large, small int, ratio float64) {
+	most, least := 0.0, math.Inf(1)
+	n := float64(s.rows)
+	for i, sum := range s.sums {
+		variance := s.squares[i]/n - float64(sum/n)*(sum/n)
+		if !(variance > 1e-12*s.squares[i]/n) { // or it is rounding
+			continue
+		}
+		if d := math.Sqrt(variance); d > most {
+			most, large = d, i
+		}
+		if d := math.Sqrt(variance); d < least {
+			least, small = d, i
+		}
+	}
+	return large, small, most / least
+}
+
+// mostUnlike is how many times the deviation of a feature may be that of another without a note.
+const mostUnlike = 1000
+
+// noteSurvey tells what about the rows spoils a training with these options, and what to type.
+func (a *app) noteSurvey(o *trainOptions, spec *block.Spec, s *survey) {
+	if large, small, ratio := s.unlike(); !o.data.standardize && o.heedsScale() && ratio >= mostUnlike {
+		a.note("feature %q varies %s times as much as %q, which hardly counts beside it (use --standardize)", spec.Features[large], real(math.Round(ratio)), spec.Features[small])
+	}
+	if advice := o.shuffled(); advice != "" && s.apart() {
+		a.note("the rows are sorted by their label, and are learned in that order (%s)", advice)
+	}
+}
+
+// heedsScale tells whether features in other units make another model.
+func (o *trainOptions) heedsScale() bool {
+	return !o.learner.affine || o.l2 > 0 || o.shrink != 0 || o.solver.value == string(logistic.SGD)
+}
+
+// shuffled says what to do where the order of the rows in the files spoils the training, "" where it has no say.
+func (o *trainOptions) shuffled() string {
+	switch {
+	case o.has("order"):
+		if o.order.value == string(train.Cyclic) {
+			return "use --order shuffle"
+		}
+	case o.solver.value == string(logistic.SGD):
+		return "use --solver lbfgs"
+	case !o.learner.solved:
+		return "shuffle the rows of the file"
+	}
+	return ""
+}
