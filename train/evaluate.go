@@ -43,7 +43,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	}
 	part := func(run block.Run[T]) judgement {
 		if len(w) == 1 {
-			return judge(run, w[0], src.Spec().Positive)
+			return judge(run, w[0], src.Spec().PositiveClass())
 		}
 		return judgeClasses(run, w)
 	}

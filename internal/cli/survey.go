@@ -83,8 +83,9 @@ func surveyLabels[T kernel.Float](s *survey, spec *block.Spec, y []T) {
 			changes += bit ^ last
 			last = bit
 		}
-		s.counts[1-spec.Positive] += int64(negative)
-		s.counts[spec.Positive] += int64(len(y)) - int64(negative)
+		positive := spec.PositiveClass()
+		s.counts[1-positive] += int64(negative)
+		s.counts[positive] += int64(len(y)) - int64(negative)
 		s.changes += int64(changes)
 		return
 	}

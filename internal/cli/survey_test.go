@@ -97,8 +97,8 @@ func trainedOn(t *testing.T, data string) string {
 // TestSurvey holds the figures of a survey against their definitions, for blocks cut anywhere.
 func TestSurvey(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for classes := 2; classes <= 4; classes++ {
-		spec := &block.Spec{Features: []string{"a", "b"}, Classes: make([]block.Class, classes), Positive: classes % 2}
+	for i, classes := range []int{2, 2, 3, 4} {
+		spec := &block.Spec{Features: []string{"a", "b"}, Classes: make([]block.Class, classes), Positive: []int{0, block.FirstClass}[i%2]}
 		for i := range spec.Classes {
 			spec.Classes[i] = block.IntClass(int64(i))
 		}
@@ -108,7 +108,7 @@ func TestSurvey(t *testing.T) {
 		for r := range b.Len() {
 			c := rng.IntN(classes)
 			if b.Y[r] = float64(c); classes == 2 {
-				b.Y[r] = map[bool]float64{true: 1, false: -1}[c == spec.Positive]
+				b.Y[r] = map[bool]float64{true: 1, false: -1}[c == spec.PositiveClass()]
 			}
 			counts[c]++
 			if last >= 0 && last != c {
