@@ -41,39 +41,24 @@ type csvFile struct {
 
 func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
 	in := &csvInput{sources: sources}
-	sampled := len(sources) == 1 // the first rows are all there are
 	nulls := newNullWords(opt.nullWords())
+	files, first, err := dialects(sources, opt.Text)
+	if err != nil {
+		return nil, err
+	}
 	var schema []column
-	for i, s := range sources {
-		size := headBytes
-		if i == 0 {
-			size = sampleBytes
-		}
-		head, all, err := s.head(size)
-		if err != nil {
-			return nil, err
-		}
-		sampled = sampled && all
-		f := csvFile{path: s.path, nulls: nulls}
-		f.dialect, err = detect(s.path, head, opt.Text)
-		if err == nil && i > 0 && f.guessed {
-			like := opt.Text
-			like.Header = map[bool]string{true: "yes", false: "no"}[in.files[0].header]
-			f.dialect, err = detect(s.path, head, like)
-		}
-		if err != nil {
-			return nil, err
-		}
+	for i, f := range files {
+		f.nulls = nulls
 		var bound []column
 		if i == 0 {
-			if schema, err = f.infer(head); err != nil {
+			if schema, err = f.infer(first.textChunk); err != nil {
 				return nil, err
 			}
-			if in.sel, err = choose(newSchema(s.path, schema), namedLabel(opt, schema)); err != nil {
+			if in.sel, err = choose(newSchema(f.path, schema), namedLabel(opt, schema)); err != nil {
 				return nil, err
 			}
 			bound = in.sel.columns
-		} else if bound, err = in.sel.bind(newSchema(s.path, f.typed(schema))); err != nil {
+		} else if bound, err = in.sel.bind(newSchema(f.path, f.typed(schema))); err != nil {
 			return nil, err
 		}
 		f.place = slices.Repeat([]int{-1}, len(f.names))
@@ -83,10 +68,45 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 		in.files = append(in.files, f)
 	}
 	in.rounded = make([]atomic.Bool, len(in.sel.columns))
-	if in.none = sampled && in.files[0].rows == 0; sampled {
+	if in.none = first.all && in.files[0].rows == 0; first.all {
 		return in, nil
 	}
 	return in, in.settle(ctx, p, opt)
+}
+
+// dialects finds out how each of the files is written. The head is the first chunk of the first; all tells whether that is all there is.
+func dialects(sources []*source, text TextOptions) (files []csvFile, first firstRows, err error) {
+	for i, s := range sources {
+		size := headBytes
+		if i == 0 {
+			size = sampleBytes
+		}
+		head, all, err := s.head(size)
+		if err != nil {
+			return nil, first, err
+		}
+		if i == 0 {
+			first = firstRows{head, all && len(sources) == 1}
+		}
+		f := csvFile{path: s.path}
+		f.dialect, err = detect(s.path, head, text)
+		if err == nil && i > 0 && f.guessed {
+			like := text
+			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].header]
+			f.dialect, err = detect(s.path, head, like)
+		}
+		if err != nil {
+			return nil, first, err
+		}
+		files = append(files, f)
+	}
+	return files, first, nil
+}
+
+// firstRows are the first rows of the first file.
+type firstRows struct {
+	textChunk
+	all bool // there are no others
 }
 
 // head returns the first chunk of a source, and whether that is all of it.

@@ -100,7 +100,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	found, err := separable.Check(ctx, data.Source, separable.Options{Workers: o.workers, MaxPasses: most,
 		Progress: func(passes int64) { bar.show("checking", ": pass "+count(passes), passes, most) }})
 	if err != nil {
-		return err
+		return ofLearner(err)
 	}
 	bar.end()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)

@@ -148,7 +148,7 @@ func (a *app) verb(cmd *cobra.Command, work func(cmd *cobra.Command, args []stri
 		if err := checkPaths(cmd, args); err != nil {
 			return err
 		}
-		return work(cmd, args)
+		return explain(cmd, args, work(cmd, args))
 	}
 	return cmd
 }

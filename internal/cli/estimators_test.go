@@ -230,7 +230,7 @@ func TestBadNumbers(t *testing.T) {
 			lines[41] = strings.Join(c, ",")
 			_, status, stderr := e.train(lines)
 			check := func(verb string) {
-				if status != exitFailed || !isOneLine(stderr) || !strings.Contains(stderr, e.data+`: column "w", row 41: `) || !strings.Contains(stderr, names) {
+				if status != exitFailed || !isOneLine(stderr) || !strings.Contains(stderr, e.data+`: column "w", line 43, row 41: `) || !strings.Contains(stderr, names) {
 					t.Errorf("%s of %q: status %d, %q", verb, value, status, stderr)
 				}
 			}

@@ -213,7 +213,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 		err = ctx.Err()
 	}
 	if v.r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !v.r.Interrupted {
-		return err
+		return ofLearner(err)
 	}
 	if v.r.Rows == 0 {
 		if err == nil {

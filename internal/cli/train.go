@@ -383,7 +383,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	judged := 0.0
 	if o.folds > 0 {
 		if cv, err = crossValidate(ctx, o, data.Source, bar); err != nil {
-			return err
+			return ofLearner(err)
 		}
 		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
 	}
@@ -391,7 +391,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		validation: validation.Source, survey: looked, show: show, note: a.note}
 	m, learned, err := j.run(ctx)
 	if err != nil {
-		return err
+		return ofLearner(err)
 	}
 	if cv != nil {
 		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: cv.Points[cv.Chosen].Errors}

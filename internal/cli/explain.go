@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/dataset"
+)
+
+// A learnersError is what a learner says of its options or rows. Learners know neither files nor the command line.
+type learnersError struct{ error }
+
+func (e learnersError) Unwrap() error { return e.error }
+
+// ofLearner marks an error of a learner.
+func ofLearner(err error) error {
+	if err == nil || errors.As(err, new(usageError)) {
+		return err
+	}
+	return learnersError{err}
+}
+
+var (
+	// optionName matches names of options that are no other words, where no dashes stand before them.
+	optionName = regexp.MustCompile(`(^|[^-\w])(l2|eta|max-updates|early-stop|shrinkage|coef0|gamma)\b`)
+	rowNumber  = regexp.MustCompile(`\brow (\d+)\b`)
+)
+
+// options are what learners call the options in advice, and what to type.
+var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", "margin is ", "--margin is ",
+	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
+	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
+
+// explain makes an error of a verb one for the person who typed it: of learners it names the file and the options as they are typed, and of
+// text files the line of a row beside its number.
+func explain(cmd *cobra.Command, args []string, err error) error {
+	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errStdoutGone) || cmd.Context().Err() != nil {
+		return err
+	}
+	text := err.Error()
+	learners := errors.As(err, new(learnersError))
+	paths, lead := args, ""
+	if rest, ok := strings.CutPrefix(text, "--validation: "); ok {
+		paths, lead, text = []string{cmd.Flag("validation").Value.String()}, "--validation: ", rest
+	}
+	file, line := lineOf(cmd, paths, text, learners)
+	if line > 0 {
+		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
+	}
+	if learners && !namesFile(text, paths) {
+		text = optionWords.Replace(optionName.ReplaceAllString(text, "$1--$2"))
+		if file == "" {
+			file = dataset.Name(paths)
+		}
+		text = file + ": " + text
+	}
+	if line == 0 && !learners {
+		return err
+	}
+	return errors.New(lead + text)
+}
+
+// namesFile tells whether an error begins with the name of a file: one of reading the rows again, not of learning.
+func namesFile(text string, paths []string) bool {
+	files, _ := dataset.Expand(paths)
+	for _, f := range files {
+		if strings.HasPrefix(text, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineOf returns the file and the line of the one row that an error names, where the data is text; else 0.
+func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (string, int64) {
+	rows := rowNumber.FindAllStringSubmatch(text, -1)
+	flag := func(name string) string {
+		if f := cmd.Flag(name); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners number the rows that were kept
+		return "", 0
+	}
+	row, err := strconv.ParseInt(rows[0][1], 10, 64)
+	if err != nil {
+		return "", 0
+	}
+	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
+	file, line, ok := dataset.Line(context.WithoutCancel(cmd.Context()), paths, opt, row)
+	if !ok {
+		return "", 0
+	}
+	return file, line
+}
