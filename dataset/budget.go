@@ -5,13 +5,21 @@ import "halfspace/internal/page"
 // leastReading is how much memory reading may take in any case, and so what a process takes beside its blocks.
 const leastReading = 48 << 20
 
-// within bounds the memory of the passes that follow: blocks are the bytes that their blocks take. Other formats than
-// Parquet are read in pieces of one size.
-func (in *Input[T]) within(blocks int64) {
-	if f, ok := in.in.(*parquetInput); ok && in.opt.Memory > 0 {
-		f.memory = max(leastReading, in.opt.Memory-blocks)
+// within bounds the memory of the passes over an input that follow: beside is what else takes some, such as blocks. Memory
+// is that of Options.
+func within(in input, memory, beside int64) {
+	if memory > 0 {
+		in.limit(max(leastReading, memory-beside))
 	}
 }
+
+// within bounds the memory of the passes that follow: blocks are the bytes that their blocks take.
+func (in *Input[T]) within(blocks int64) { within(in.in, in.opt.Memory, blocks) }
+
+func (in *parquetInput) limit(memory int64)  { in.memory = memory }
+func (in *csvInput) limit(memory int64)      { in.memory = memory }
+func (in *svmlightInput) limit(memory int64) { in.memory = memory }
+func (in *arrowInput) limit(memory int64)    { in.memory = memory }
 
 // pages returns how much of the memory pages may take: a quarter on top may be spare.
 func (in *parquetInput) pages() int { return int(in.memory / 5 * 4) }

@@ -39,6 +39,8 @@ type builder[T kernel.Float] struct {
 	all   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
+	keptBytes int64 // of keep, about
+
 	texts   []*categories
 	ones    []T
 	zeros   []T
@@ -47,6 +49,9 @@ type builder[T kernel.Float] struct {
 	odd     *suspects     // nil but for the part that has the first rows
 	scratch sync.Pool     // *scratch[T]
 }
+
+// maxKeptBytes is how many bytes of kept columns a block waits for more rows with.
+const maxKeptBytes = 16 << 20
 
 // scratch is what turning a panel of columns into rows needs.
 type scratch[T kernel.Float] struct {
@@ -147,17 +152,19 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 		if b.block == nil {
 			b.start()
 		}
-		rows := kept.slice(i, min(kept.len()-i, b.block.Len()-b.fill))
+		rows := kept.slice(i, min(kept.len()-i, b.room()))
 		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
 		for k, i := range b.sel.keep {
 			for _, span := range rows.spans() {
-				b.keep[k] = append(b.keep[k], array.NewSlice(bt.columns[i], int64(span.lo), int64(span.hi)))
+				part := array.NewSlice(bt.columns[i], int64(span.lo), int64(span.hi))
+				b.keep[k] = append(b.keep[k], part)
+				b.keptBytes += rowSizes(part)(0, part.Len())
 			}
 		}
 		i, b.fill, b.rows = i+rows.len(), b.fill+rows.len(), b.rows+int64(rows.len())
-		if b.fill == b.block.Len() {
+		if b.room() == 0 {
 			if err := b.flush(); err != nil {
 				return err
 			}
@@ -170,6 +177,16 @@ func (b *builder[T]) add(ctx context.Context, bt *batch) error {
 	}
 	b.input += bt.rows
 	return nil
+}
+
+// room returns how many rows the block takes before it is to be emitted. Where the kept columns of its rows are large it ends
+// with the run.
+func (b *builder[T]) room() int {
+	left := b.block.Len() - b.fill
+	if ended := b.fill % block.RunRows; b.keptBytes > maxKeptBytes && b.fill > 0 {
+		return min(left, (block.RunRows-ended)%block.RunRows)
+	}
+	return left
 }
 
 // start begins a block.
@@ -233,6 +250,7 @@ func (b *builder[T]) releaseKept() {
 		}
 		b.keep[k] = nil
 	}
+	b.keptBytes = 0
 }
 
 // A rowError is what is wrong with a row of the input.

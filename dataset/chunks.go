@@ -144,7 +144,7 @@ func chunks(sources []*source, quotes bool, size int, spare *sync.Pool, parse fu
 		for i, s := range sources {
 			for c, err := range s.chunks(quotes, size, spare) {
 				if err != nil {
-					yield(func() (*batch, error) { return nil, err })
+					yield(job{make: func() (*batch, error) { return nil, err }})
 					return
 				}
 				for j := range parse(i, c) {
@@ -157,21 +157,27 @@ func chunks(sources []*source, quotes bool, size int, spare *sync.Pool, parse fu
 	}
 }
 
-// one yields a job.
-func one(j job) iter.Seq[job] { return func(yield func(job) bool) { yield(j) } }
+// one yields the job of a chunk.
+func one(c textChunk, f func() (*batch, error)) iter.Seq[job] {
+	return func(yield func(job) bool) { yield(job{parsedBytes(cap(c.text)), f}) }
+}
+
+// parsedBytes returns how much memory text and its numbers take: one of two characters, the separator included, takes eight
+// bytes.
+func parsedBytes(text int) int64 { return 5 * int64(text) }
 
 // recovered returns a job whose panics are errors about the lines of a file from one on.
 func (j job) recovered(path string, line int64) job {
-	return func() (b *batch, err error) {
+	return job{j.bytes, func() (b *batch, err error) {
 		err = recovered(func() error {
-			b, err = j()
+			b, err = j.make()
 			return err
 		})
 		if errors.As(err, new(damaged)) {
 			err = fmt.Errorf("%s: from line %d on: can't be parsed (%w): check the file", path, line, err)
 		}
 		return b, err
-	}
+	}}
 }
 
 // chunks yields the chunks of a source, or what went wrong after the last.

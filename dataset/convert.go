@@ -13,8 +13,8 @@ import (
 )
 
 // Convert writes the rows of files to out, in the format of its extension, and returns how many they are. Of the options
-// it uses Keep, the columns to write, all if there are none; Exclude, those of them to leave out; Text, Workers, Progress
-// and Warn. A column that can't be written is an error, unless a pattern of Keep passes over it. Few rows are in memory at
+// it uses Keep, the columns to write, all if there are none; Exclude, those of them to leave out; Text, Workers, Memory,
+// Progress and Warn. A column that can't be written is an error, unless a pattern of Keep passes over it. Few rows are in memory at
 // a time. Columns of dictionaries are written as what they stand for, lists of numbers to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
 	p, err := opt.pool()
@@ -26,6 +26,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
+	within(in, opt.Memory, GroupBytes)
 	w, err := Create(out, plainSchema(keptSchema(in.selection())), wopt)
 	if err != nil {
 		return 0, err

@@ -28,6 +28,7 @@ type csvInput struct {
 	sel     *selection
 	none    bool          // there are no rows, but a header
 	rounded []atomic.Bool // the columns in which a whole number was read as another
+	memory  int64         // that a pass may take; 0: no bound
 }
 
 // A csvFile is what is known of a file from its first rows.
@@ -158,7 +159,8 @@ func (in *csvInput) settle(ctx context.Context, p pool, opt Options) error {
 
 // only returns the input with some of the selected columns, by their numbers.
 func (in *csvInput) only(columns []int) *csvInput {
-	sub := &csvInput{sources: in.sources, files: slices.Clone(in.files), sel: &selection{}, rounded: make([]atomic.Bool, len(columns))}
+	sub := &csvInput{sources: in.sources, files: slices.Clone(in.files), sel: &selection{}, rounded: make([]atomic.Bool, len(columns)),
+		memory: in.memory}
 	for _, k := range columns {
 		sub.sel.columns = append(sub.sel.columns, in.sel.columns[k])
 	}
@@ -227,8 +229,8 @@ func (in *csvInput) notes() (notes []string) {
 }
 
 func (in *csvInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	return inOrder(ctx, p, chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
-		return one(func() (*batch, error) { return in.parse(&in.files[file], c) })
+	return inOrder(ctx, p, in.memory, chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
+		return one(c, func() (*batch, error) { return in.parse(&in.files[file], c) })
 	}))
 }
 

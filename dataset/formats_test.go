@@ -321,9 +321,9 @@ func TestPanickingJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := chunks([]*source{s}, true, chunkBytes, nil, func(int, textChunk) iter.Seq[job] {
-		return one(func() (*batch, error) { panic("no more") })
+		return one(textChunk{}, func() (*batch, error) { panic("no more") })
 	})
-	for _, err := range inOrder(context.Background(), newPool(2), jobs) {
+	for _, err := range inOrder(context.Background(), newPool(2), 0, jobs) {
 		wantError(t, err, filepath.Dir(s.path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
 	}
 }

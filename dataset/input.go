@@ -16,8 +16,9 @@ type input interface {
 	// batches yields the rows in order, after an error nothing more. Each call is a pass over the data. The batches are
 	// the caller's to release.
 	batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error]
-	notes() []string  // lines about what a pass found and passed over
-	labelOnly() input // with the label as the only column, where that is less work; otherwise the same
+	limit(memory int64) // bounds the memory of the passes that follow, their batches included
+	notes() []string    // lines about what a pass found and passed over
+	labelOnly() input   // with the label as the only column, where that is less work; otherwise the same
 }
 
 func (in *parquetInput) total() int64          { return in.rows }
@@ -48,15 +49,20 @@ func nameOf(sources []*source) string {
 // A future is a batch that is being made.
 type future struct {
 	done  chan struct{}
+	bytes int64 // of the job
 	batch *batch
 	err   error
 }
 
 // A job makes a batch; it may run beside others.
-type job func() (*batch, error)
+type job struct {
+	bytes int64 // of memory that it takes, its batch included, about
+	make  func() (*batch, error)
+}
 
-// inOrder runs jobs under the pool, one more at a time than it has places, and yields what they make in their order.
-func inOrder(ctx context.Context, p pool, jobs iter.Seq[job]) iter.Seq2[*batch, error] {
+// inOrder runs jobs under the pool, one more at a time than it has places, and yields what they make in their order. Unless
+// memory is 0, those under way and the last batch take no more than that and one job.
+func inOrder(ctx context.Context, p pool, memory int64, jobs iter.Seq[job]) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var running errgroup.Group
@@ -70,24 +76,26 @@ func inOrder(ctx context.Context, p pool, jobs iter.Seq[job]) iter.Seq2[*batch, 
 		}()
 		next, stop := iter.Pull(jobs)
 		defer stop()
+		held := int64(0)
 		start := func() {
-			if j, ok := next(); ok {
-				f := &future{done: make(chan struct{})}
-				queue = append(queue, f)
+			for len(queue) <= cap(p) && (memory == 0 || held < memory) {
+				j, ok := next()
+				if !ok {
+					return
+				}
+				f := &future{done: make(chan struct{}), bytes: j.bytes}
+				queue, held = append(queue, f), held+j.bytes
 				running.Go(func() error {
 					defer close(f.done)
 					f.err = p.run(ctx, func() (err error) {
-						f.batch, err = j()
+						f.batch, err = j.make()
 						return err
 					})
 					return nil
 				})
 			}
 		}
-		for range cap(p) + 1 {
-			start()
-		}
-		for len(queue) > 0 {
+		for start(); len(queue) > 0; start() {
 			f := queue[0]
 			<-f.done
 			queue = queue[1:]
@@ -95,6 +103,7 @@ func inOrder(ctx context.Context, p pool, jobs iter.Seq[job]) iter.Seq2[*batch, 
 			if !yield(f.batch, f.err) || f.err != nil {
 				return
 			}
+			held -= f.bytes
 		}
 	}
 }

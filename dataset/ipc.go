@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -17,9 +18,8 @@ import (
 const (
 	arrowMagic        = "ARROW1"
 	arrowContinuation = "\xff\xff\xff\xff"
-	// maxArrowMetadata and maxArrowBody bound the parts of a message.
-	maxArrowMetadata = 64 << 20
-	maxArrowBody     = 1 << 30
+	maxArrowMetadata  = 64 << 20 // bytes of a message's metadata
+	largeBody         = 64 << 20 // what the last one took is collected before such a body is read
 )
 
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it holds.
@@ -27,12 +27,13 @@ type arrowInput struct {
 	sources []*source
 	bound   []*selection // of each source: the columns where it has them
 	sel     *selection
+	memory  int64 // that a pass may take; 0: what is available
 }
 
 func openArrow(sources []*source, opt Options) (input, error) {
 	in := &arrowInput{sources: sources}
 	for i, s := range sources {
-		r, err := s.records(memory.DefaultAllocator)
+		r, err := s.records(memory.DefaultAllocator, opt.Memory)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,7 @@ func (in *arrowInput) notes() []string       { return nil }
 func (in *arrowInput) batches(ctx context.Context, _ pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		for i, s := range in.sources {
-			for b, err := range s.recordBatches(ctx, in.bound[i], mem) {
+			for b, err := range s.recordBatches(ctx, in.bound[i], mem, in.memory) {
 				if !yield(b, err) || err != nil {
 					return
 				}
@@ -73,10 +74,10 @@ func (in *arrowInput) batches(ctx context.Context, _ pool, mem memory.Allocator)
 	}
 }
 
-// recordBatches yields the selected columns of a source.
-func (s *source) recordBatches(ctx context.Context, sel *selection, mem memory.Allocator) iter.Seq2[*batch, error] {
+// recordBatches yields the selected columns of a source, whose messages may take that much memory.
+func (s *source) recordBatches(ctx context.Context, sel *selection, mem memory.Allocator, most int64) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
-		r, err := s.records(mem)
+		r, err := s.records(mem, most)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -89,10 +90,6 @@ func (s *source) recordBatches(ctx context.Context, sel *selection, mem memory.A
 				b, err = nil, r.messages.err
 			case err != nil && ctx.Err() == nil:
 				err = fmt.Errorf("%s: %w", s.path, err)
-			case err == nil && b.rows > math.MaxInt32:
-				err = fmt.Errorf("%s: a record of %d rows: write smaller records", s.path, b.rows)
-				b.release()
-				b = nil
 			case err == nil:
 				b.file = s.path
 			}
@@ -112,12 +109,18 @@ type recordReader struct {
 	messages *messages
 }
 
-func (s *source) records(mem memory.Allocator) (*recordReader, error) {
+func (s *source) records(mem memory.Allocator, most int64) (*recordReader, error) {
 	src, err := s.open()
 	if err != nil {
 		return nil, err
 	}
-	m := &messages{src: src}
+	if most == 0 {
+		most = availableMemory()
+	}
+	m := &messages{src: src, size: math.MaxInt64, most: most, dictionaries: map[int64]int64{}}
+	if s.stdin == nil && !src.gzip {
+		m.size = s.info.Size()
+	}
 	r := &recordReader{messages: m}
 	err = m.begin()
 	if err == nil {
@@ -138,6 +141,13 @@ func (s *source) records(mem memory.Allocator) (*recordReader, error) {
 	return r, nil
 }
 
+// Next is that of ipc.Reader, which copies what it makes a record of: the message isn't needed then.
+func (r *recordReader) Next() bool {
+	more := r.Reader.Next()
+	r.messages.Release()
+	return more
+}
+
 func (r *recordReader) close() {
 	r.Release()
 	r.messages.src.Close()
@@ -147,10 +157,15 @@ func (r *recordReader) close() {
 // stream that was cut between two messages for whole.
 type messages struct {
 	src     *sourceReader
-	file    bool // a footer ends the stream
+	size    int64 // bytes of the source, where that is known
+	file    bool  // a footer ends the stream
 	current *ipc.Message
-	taken   int   // bytes of memory for what is made of the current message
-	err     error // the first, which names the file
+	meta    []byte // of the current message
+	err     error  // the first, which names the file
+
+	most         int64           // bytes of memory for a message, what is made of it, and dictionaries
+	body, taken  int64           // bytes of the current message, and of what is made of it
+	dictionaries map[int64]int64 // bytes of each, by its number: they stay
 }
 
 // Retain and Release are what the interface asks for; a recordReader closes the source.
@@ -159,7 +174,7 @@ func (m *messages) Retain() {}
 func (m *messages) Release() {
 	if m.current != nil {
 		m.current.Release()
-		m.current = nil
+		m.current, m.body = nil, 0
 	}
 }
 
@@ -186,10 +201,15 @@ func (m *messages) begin() error {
 
 // Message returns the next message, valid until the next call, and io.EOF at the mark that ends a stream.
 func (m *messages) Message() (*ipc.Message, error) {
+	m.keepDictionary()
+	large := m.body+m.taken > largeBody
 	m.Release()
 	m.taken = 0
 	if m.err != nil {
 		return nil, m.err
+	}
+	if large {
+		runtime.GC()
 	}
 	msg, err := m.read()
 	if err != nil && err != io.EOF {
@@ -230,10 +250,17 @@ func (m *messages) read() (*ipc.Message, error) {
 	if err != nil {
 		return nil, m.damaged(err)
 	}
-	data, err := m.bytes(body, maxArrowBody)
+	if body > m.size {
+		return nil, m.truncated()
+	}
+	if m.body = max(0, body); m.left() < 0 {
+		return nil, m.tooLarge()
+	}
+	data, err := m.bytes(body, m.most)
 	if err != nil {
 		return nil, err
 	}
+	m.meta = meta
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(data)), nil
 }
 
@@ -259,47 +286,84 @@ func (m *messages) truncated() error {
 	return fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.path)
 }
 
-// bytes reads n bytes, taking memory only as they come.
+// bytes reads n bytes. It takes memory only as they come: half of it is read before the whole is made.
 func (m *messages) bytes(n, most int64) ([]byte, error) {
 	if n < 0 || n > most {
 		return nil, m.damaged(fmt.Errorf("a message part of %d bytes, more than %d", n, most))
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(min(n, 1<<20)))
-	got, err := io.CopyN(&buf, m.src, n)
-	if err == io.EOF {
-		return nil, m.truncated()
+	steps := 0
+	for n>>steps > 1<<20 {
+		steps++
 	}
-	if err != nil || got < n {
-		return nil, err
+	var data []byte
+	for ; steps >= 0; steps-- {
+		more := append(make([]byte, 0, n>>steps), data...)
+		got, err := io.ReadFull(m.src, more[len(data):cap(more)])
+		data = more[:len(data)+got]
+		switch {
+		case err == io.EOF && len(data) == int(n): // nothing was to be read
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return nil, m.truncated()
+		case err != nil:
+			return nil, err
+		}
 	}
-	return buf.Bytes(), nil
+	return data, nil
 }
 
 func (m *messages) damaged(err error) error {
 	return fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.path, oneLine(err.Error()))
 }
 
-// limited refuses absurd allocations, which sizes in a damaged file ask for, by a panic that the reader recovers from: a
-// message takes at most maxArrowBody in all.
+// left returns how much memory is left, less than 0 if none is.
+func (m *messages) left() int64 {
+	left := m.most - m.body - m.taken
+	for _, bytes := range m.dictionaries {
+		left -= bytes
+	}
+	return left
+}
+
+func (m *messages) tooLarge() error {
+	return fmt.Errorf("%s: a record and the dictionaries take %s of memory or more, and all may take %s: give more with --memory, or write "+
+		"smaller records", m.src.path, bytesText(m.most-m.left()), bytesText(m.most))
+}
+
+// keepDictionary notes what stays of the current message if it has a dictionary.
+func (m *messages) keepDictionary() {
+	if m.current != nil && m.current.Type() == ipc.MessageDictionaryBatch {
+		m.keep(dictionaryOf(m.meta))
+	}
+}
+
+// keep notes that the current message is a dictionary, which takes the place of an earlier one of its number or is added to that.
+func (m *messages) keep(id int64, delta bool) {
+	if !delta {
+		m.dictionaries[id] = 0
+	}
+	m.dictionaries[id] += m.taken
+}
+
+// limited counts what a message takes and refuses more than there may be, by a panic that the reader recovers from.
 type limited struct {
 	memory.Allocator
 	*messages
 }
 
 func (l *limited) Allocate(size int) []byte {
-	l.take(size)
+	l.take(int64(size))
 	return l.Allocator.Allocate(size)
 }
 
 func (l *limited) Reallocate(size int, b []byte) []byte {
-	l.take(size - len(b))
+	l.take(int64(size - len(b)))
 	return l.Allocator.Reallocate(size, b)
 }
 
-func (l *limited) take(size int) {
-	if size > maxArrowBody-l.taken {
-		panic(fmt.Sprintf("a message of more than %d bytes", maxArrowBody))
-	}
+func (l *limited) take(size int64) {
 	l.taken += max(0, size)
+	if l.left() < 0 {
+		l.err = l.tooLarge()
+		panic("too large a message")
+	}
 }

@@ -17,10 +17,10 @@ const (
 	slotFields, slotMetadata         = 6, 8     // of Schema
 	slotName, slotTypeType, slotType = 4, 8, 10 // of Field
 	slotChildren, slotFieldMetadata  = 14, 16
-	slotKey, slotValue               = 4, 6  // of KeyValue
-	slotTypeIDs                      = 6     // of Union
-	slotData                         = 6     // of DictionaryBatch
-	slotBuffers, slotBufferCounts    = 8, 12 // of RecordBatch
+	slotKey, slotValue               = 4, 6    // of KeyValue
+	slotTypeIDs                      = 6       // of Union
+	slotID, slotData, slotDelta      = 4, 6, 8 // of DictionaryBatch
+	slotBuffers, slotBufferCounts    = 8, 12   // of RecordBatch
 )
 
 // maxNesting bounds how deep columns are nested in columns.
@@ -49,6 +49,14 @@ func checkMessage(meta []byte) error {
 		c.record(header)
 	}
 	return c.err
+}
+
+// dictionaryOf returns the number of the dictionary in a message that has one, and whether it is added to an earlier one.
+func dictionaryOf(meta []byte) (id int64, delta bool) {
+	var header flatbuffers.Table
+	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	root.Union(&header, flatbuffers.UOffsetT(root.Offset(slotHeader)))
+	return header.GetInt64Slot(slotID, 0), header.GetBoolSlot(slotDelta, false)
 }
 
 // A messageCheck is how much a message may still hold.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 
@@ -50,9 +51,9 @@ type Options struct {
 	Workers      int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text         TextOptions // how CSV and svmlight files are written
 
-	// Memory, unless 0, is how many bytes blocks and the pages of Parquet files may take in memory. What pages may, they take
-	// in any case up to 48 MiB; a file that needs more can't be read. The number of rows that are read at a time, which come
-	// on top, doesn't depend on it.
+	// Memory, unless 0, is how many bytes blocks and what is read at a time may take in memory: pages of Parquet files, pieces of
+	// text, messages of Arrow IPC. These have 48 MiB in any case; a file that needs more can't be read. The number of rows that are
+	// read at a time, which come on top, doesn't depend on it.
 	Memory int64 `json:"-"`
 
 	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
@@ -291,6 +292,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
+	within(in, opt.Memory, 0)
 	if sel.unlearned() {
 		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
 			return err
@@ -302,6 +304,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 	}
 	onePass(in)
+	within(in, opt.Memory, block.Bytes[T](int64(block.Rows[T](spec.Cols())), spec.Cols(), sel.weight >= 0))
 	kept := keptSchema(sel)
 	var b *builder[T]
 	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {
@@ -412,16 +415,35 @@ func soundDecimal(d arrow.DecimalType) bool {
 	return precision >= 1 && precision <= most && scale >= -most && scale <= most
 }
 
-// recordBatches yields the selected columns of the records of r.
+// recordBatches yields the selected columns of the records of r, in batches of up to maxBatchRows rows.
 func recordBatches(ctx context.Context, r array.RecordReader, sel *selection) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		for {
 			b, err := nextRecord(ctx, r, sel)
-			if b == nil && err == nil || !yield(b, err) || err != nil {
+			if b == nil && err == nil || !b.split(maxBatchRows, func(part *batch) bool { return yield(part, err) }) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// split calls yield with the rows in batches of up to so many, as long as that returns true, which it then returns too. A batch that
+// isn't nil is released, as those that are handed on must be.
+func (b *batch) split(most int64, yield func(*batch) bool) bool {
+	if b == nil || b.rows <= most {
+		return yield(b)
+	}
+	defer b.release()
+	for lo := int64(0); lo < b.rows; lo += most {
+		part := &batch{file: b.file, rows: min(most, b.rows-lo), columns: make([]arrow.Array, len(b.columns))}
+		for k, a := range b.columns {
+			part.columns[k] = array.NewSlice(a, lo, lo+part.rows)
+		}
+		if !yield(part) {
+			return false
+		}
+	}
+	return true
 }
 
 // nextRecord returns the next record's columns, nil after the last.
@@ -436,7 +458,9 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*bat
 			return r.Err()
 		}
 		rec := r.Record()
-		b.rows = rec.NumRows()
+		if b.rows = rec.NumRows(); b.rows > math.MaxInt32 {
+			return fmt.Errorf("it has %d rows", b.rows)
+		}
 		for k, c := range sel.columns {
 			col := rec.Column(c.index)
 			if int64(col.Len()) != b.rows {

@@ -157,7 +157,7 @@ func TestInOrderReleases(t *testing.T) {
 		made := 0
 		jobs := func(yield func(job) bool) {
 			for i := range 50 {
-				ok := yield(func() (*batch, error) {
+				ok := yield(job{make: func() (*batch, error) {
 					if stop == 100 && i == 5 {
 						return nil, errStop
 					}
@@ -165,14 +165,14 @@ func TestInOrderReleases(t *testing.T) {
 					defer b.Release()
 					b.Append(int64(i))
 					return &batch{rows: 1, columns: []arrow.Array{b.NewArray()}}, nil
-				})
+				}})
 				if made++; !ok {
 					return
 				}
 			}
 		}
 		taken := 0
-		for b, err := range inOrder(context.Background(), newPool(4), jobs) {
+		for b, err := range inOrder(context.Background(), newPool(4), 0, jobs) {
 			if err == nil && b.columns[0].(*array.Int64).Value(0) != int64(taken) {
 				t.Errorf("batch %d is %v", taken, b.columns[0])
 			}

@@ -41,6 +41,7 @@ type svmlightInput struct {
 	plain    bool      // batches have pairs, and no columns but the label
 	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
 	spare    sync.Pool // *pairs
+	memory   int64     // that a pass may take; 0: no bound
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
 	sawZero  atomic.Bool
@@ -126,7 +127,7 @@ func modelExtent(features []string) (e extent) {
 func (in *svmlightInput) measure(ctx context.Context, p pool) (all extent, err error) {
 	var mu sync.Mutex
 	jobs := chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
-		return one(func() (*batch, error) {
+		return one(c, func() (*batch, error) {
 			defer c.recycle(&in.texts)
 			seen, err := measured(in.sources[file].path, c)
 			mu.Lock()
@@ -135,7 +136,7 @@ func (in *svmlightInput) measure(ctx context.Context, p pool) (all extent, err e
 			return &batch{}, err
 		})
 	})
-	for _, err := range inOrder(ctx, p, jobs) {
+	for _, err := range inOrder(ctx, p, in.memory, jobs) {
 		if err != nil {
 			return all, err
 		}
@@ -237,10 +238,10 @@ func (in *svmlightInput) notes() (notes []string) {
 }
 
 func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	return inOrder(ctx, p, chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
+	return inOrder(ctx, p, in.memory, chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
 		path := in.sources[file].path
 		if in.plain {
-			return one(func() (*batch, error) {
+			return one(c, func() (*batch, error) {
 				defer c.recycle(&in.texts)
 				return in.parse(path, c)
 			})
@@ -248,14 +249,15 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 		most := max(1, denseBytes/(8*max(1, len(in.sel.columns))))
 		return func(yield func(job) bool) {
 			for lines := range c.split(most) {
-				if !yield(func() (*batch, error) {
+				dense := func() (*batch, error) {
 					b, err := in.parse(path, lines)
 					if err != nil {
 						return nil, err
 					}
 					defer b.release()
 					return in.dense(b), nil
-				}) {
+				}
+				if !yield(job{max(denseBytes, 8*int64(len(in.sel.columns))) + parsedBytes(len(lines.text)), dense}) {
 					return
 				}
 			}
@@ -266,7 +268,7 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 // labelOnly returns the input with the label as its only column: no dense row is made.
 func (in *svmlightInput) labelOnly() input {
 	label := in.sel.columns[in.sel.label]
-	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer}
+	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
 	only.read(&selection{columns: []column{label}, weight: -1}, len(in.place)-1)
 	return only
 }

@@ -34,8 +34,8 @@ func IsParquet(ctx context.Context, path string) (bool, error) {
 	return f == formatParquet, err
 }
 
-// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text, Workers and
-// Warn.
+// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text, Workers,
+// Memory and Warn.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
 	p, err := opt.pool()
 	if err != nil {
@@ -46,10 +46,11 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		return nil, err
 	}
 	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
-		Warn: opt.Warn}, p)
+		Memory: opt.Memory, Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err
 	}
+	within(in, opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(f)}
 	if stat, err := os.Stat(path); err == nil {
 		info.Bytes = stat.Size()

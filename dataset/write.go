@@ -24,14 +24,16 @@ import (
 )
 
 // A row group of a written file has maxGroupRows rows where the options name no number, or fewer in files with many
-// columns, about maxGroupValues values. No row group, and no record of an Arrow file, has more than maxGroupBytes of values,
-// unless it is a single row: a group is in memory until it is full.
+// columns, about maxGroupValues values.
 const (
 	maxGroupRows   = 1 << 17
 	minGroupRows   = 1 << 12
 	maxGroupValues = 1 << 25
-	maxGroupBytes  = 64 << 20
 )
+
+// GroupBytes is the most that the values of a row group, or of a record of an Arrow file, take unless it is a single row. A
+// group is in memory until it is full.
+const GroupBytes = 64 << 20
 
 // writeCodecs are the compressions that can be written, by their names in the options.
 var writeCodecs = map[string]compress.Compression{
@@ -49,7 +51,7 @@ type WriterOptions struct {
 
 // Writer writes records to a file, which is there completely once Close has returned nil, and not at all before.
 //
-// A Parquet writer keeps a row group in memory until it is full.
+// A Parquet writer keeps a row group in memory until it is full, at most GroupBytes.
 type Writer struct {
 	path   string
 	file   *atomicfile.File
@@ -253,7 +255,7 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 			return nil, err
 		}
 	}
-	return &parquetEncoder{w, schema, grouping{maxRows: opt.RowGroupRows, maxBytes: maxGroupBytes}, t}, nil
+	return &parquetEncoder{w, schema, grouping{maxRows: opt.RowGroupRows, maxBytes: GroupBytes}, t}, nil
 }
 
 // write adds rec to the row group that is being filled and starts new ones as needed.
@@ -297,7 +299,7 @@ type arrowEncoder struct {
 
 func newArrowEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
 	w, err := ipc.NewFileWriter(&counted{Writer: out}, ipc.WithSchema(schema))
-	return arrowEncoder{w, maxGroupBytes}, err
+	return arrowEncoder{w, GroupBytes}, err
 }
 
 func (e arrowEncoder) write(rec arrow.Record) error {

@@ -170,7 +170,7 @@ func TestDefaultGroupBytes(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.parquet")
 	writeFile(t, source, rec, rows)
-	const group = maxGroupBytes / (width + 4)
+	const group = GroupBytes / (width + 4)
 	for _, name := range []string{"b.parquet", "c.arrow"} {
 		path := filepath.Join(dir, name)
 		if n, err := Convert(context.Background(), []string{source}, path, Options{Workers: 1}, WriterOptions{RowGroupRows: rows}); err != nil || n != rows {

@@ -12,6 +12,7 @@ import (
 
 type convertOptions struct {
 	text        textOptions
+	memory      byteSize
 	workers     int
 	progress    choice
 	keep        []string
@@ -51,6 +52,7 @@ all are named f1, f2, ..., otherwise they are numbered from 1.`,
 		"a group also ends at 64 MiB of values")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")
 	addChoice(cmd, &o.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
@@ -95,8 +97,10 @@ func (a *app) convertTo(ctx context.Context, o *convertOptions, paths []string) 
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
+	memory, undo := o.memory.hold()
+	defer undo()
 	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
-		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.options(),
+		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.options(), Memory: memory,
 		Progress: func(rows, total int64) { bar.show("converting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, dataset.WriterOptions{Compression: o.compression.value, RowGroupRows: o.groupRows, Label: o.label})

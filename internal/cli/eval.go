@@ -21,6 +21,7 @@ import (
 type evalOptions struct {
 	machine
 	text   textOptions
+	memory byteSize
 	models []string
 	label  string
 	roc    string
@@ -55,6 +56,7 @@ the lowest, how many rows of either class have that score or more.`,
 	f.StringVar(&o.roc, "roc", "", "`FILE` to write the ROC curves of two classes to: .csv, .parquet or .arrow")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -164,8 +166,10 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	}
 	confusion := metrics.NewConfusion(len(m.Classes))
 	auc, logLoss, odds := new(metrics.AUC[T]), new(metrics.LogLoss), learnerNamed(m.Algorithm).odds
+	memory, undo := o.memory.hold()
+	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(),
+		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
 	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {

@@ -27,6 +27,7 @@ func (a *app) inspect() *cobra.Command {
 	var asJSON bool
 	var top int
 	var text textOptions
+	var memory byteSize
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
 		Short: "Show what is in a model or a data file",
@@ -52,6 +53,7 @@ columns as they are read.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "of a model: show the `N` weights of greatest absolute value, or, where there are standard errors, of greatest z-value")
 	text.addTo(cmd)
+	memory.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if top < 1 {
 			return usagef("--top is %d: use 1 or more", top)
@@ -83,7 +85,9 @@ columns as they are read.`,
 			}
 			return a.inspectParquet(args[0], asJSON)
 		}
-		return a.inspectTable(cmd.Context(), args[0], text.options(), asJSON)
+		limit, undo := memory.hold()
+		defer undo()
+		return a.inspectTable(cmd.Context(), args[0], dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
 	})
 }
 
@@ -427,8 +431,8 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-func (a *app) inspectTable(ctx context.Context, path string, text dataset.TextOptions, asJSON bool) error {
-	info, err := dataset.InspectTable(ctx, path, dataset.Options{Text: text, Warn: func(s string) { a.note("%s", s) }})
+func (a *app) inspectTable(ctx context.Context, path string, opt dataset.Options, asJSON bool) error {
+	info, err := dataset.InspectTable(ctx, path, opt)
 	if err != nil {
 		return err
 	}

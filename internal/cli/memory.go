@@ -3,8 +3,11 @@ package cli
 import (
 	"errors"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"halfspace/internal/memory"
 )
@@ -31,6 +34,18 @@ func (s *byteSize) Set(text string) error {
 		return nil
 	}
 	return errors.New("use a size such as 256MiB or 8G")
+}
+
+// addTo adds the flag to a verb that reads the rows piece by piece.
+func (s *byteSize) addTo(cmd *cobra.Command) {
+	cmd.Flags().Var(s, "memory", "most memory to read with, `SIZE` such as 256MiB or 8G (default 80 % of what is available)")
+}
+
+// hold has the garbage collector keep within the limit, which it returns, until that is undone.
+func (s *byteSize) hold() (limit int64, undo func()) {
+	limit = s.limit()
+	before := debug.SetMemoryLimit(limit)
+	return limit, func() { debug.SetMemoryLimit(before) }
 }
 
 // limit returns the bytes that the flag gives, and otherwise four fifths of the memory that is available.

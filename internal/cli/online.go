@@ -17,7 +17,8 @@ import (
 
 type onlineOptions struct {
 	machine
-	text textOptions
+	text   textOptions
+	memory byteSize
 
 	label, model, positive string
 	features, exclude      []string
@@ -59,6 +60,7 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
@@ -182,7 +184,9 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	if !again { // an interrupt ends the stream, and the rows that came by then are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Warn: func(s string) { bar.end(); a.note("%s", s) }}
+	memory, undo := o.memory.hold()
+	defer undo()
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Memory: memory, Warn: func(s string) { bar.end(); a.note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {

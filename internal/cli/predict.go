@@ -29,6 +29,7 @@ const (
 type predictOptions struct {
 	machine
 	text    textOptions
+	memory  byteSize
 	model   string
 	out     string
 	keep    []string
@@ -65,6 +66,7 @@ FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
 		"directions in which classes differ most")
 	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
 	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if len(models) > 1 {
@@ -142,8 +144,11 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 		return err
 	}
 	defer p.abort()
+	memory, undo := o.memory.hold()
+	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
+		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })

@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"halfspace/internal/race"
+)
+
+// largeRecord writes a stream with one record of so many zeros, a hole in the file, and the mark that ends it. The message of a
+// record of 8 numbers is changed for that: Arrow would want the numbers in memory.
+func largeRecord(t *testing.T, path string, rows int64) {
+	t.Helper()
+	var stream bytes.Buffer
+	w := ipc.NewWriter(&stream, ipc.WithSchema(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)))
+	head := stream.Len
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues(make([]float64, 8), nil)
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil), []arrow.Array{b.NewArray()}, 8)
+	if err := w.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	bytesOf := stream.Bytes()
+	schema := 8 + int(binary.LittleEndian.Uint32(bytesOf[4:])) // bytes of the message before
+	size := int(binary.LittleEndian.Uint32(bytesOf[schema+4:]))
+	meta := bytesOf[schema+8:][:size]
+	if head() != schema+8+size+64 {
+		t.Fatalf("%d bytes, and the messages have %d, %d and 64", head(), schema, 8+size)
+	}
+	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	var record flatbuffers.Table
+	root.Union(&record, flatbuffers.UOffsetT(root.Offset(slotHeader)))
+	const slotBody, slotLength, slotNodes = 10, 4, 6
+	put := func(at flatbuffers.UOffsetT, want, v int64) {
+		t.Helper()
+		if got := root.GetInt64(at); got != want {
+			t.Fatalf("%d where %d should be", got, want)
+		}
+		binary.LittleEndian.PutUint64(meta[at:], uint64(v))
+	}
+	put(root.Pos+flatbuffers.UOffsetT(root.Offset(slotBody)), 64, 8*rows)
+	put(record.Pos+flatbuffers.UOffsetT(record.Offset(slotLength)), 8, rows)
+	put(record.Vector(flatbuffers.UOffsetT(record.Offset(slotNodes))), 8, rows)
+	put(record.Vector(flatbuffers.UOffsetT(record.Offset(slotBuffers)))+16+8, 64, 8*rows)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err = f.Write(bytesOf[:schema+8+size]); err == nil {
+		_, err = f.WriteAt([]byte("\xff\xff\xff\xff\x00\x00\x00\x00"), int64(schema+8+size)+8*rows)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLargeBody: a record of any size is read within the memory that there is, and one that is larger is no damage.
+func TestLargeBody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.arrow")
+	const rows = 135_000_000 // 1.006 GiB
+	largeRecord(t, path, rows)
+	_, err := InspectTable(context.Background(), path, Options{Memory: 1 << 30})
+	if want := path + ": a record and the dictionaries take 1.0 GiB of memory or more, and all may take 1.0 GiB: give more with --memory, or " +
+		"write smaller records"; err == nil || err.Error() != want {
+		t.Errorf("within 1 GiB: error %v, want %s", err, want)
+	}
+	if !testing.Short() && !race.Enabled && availableMemory() > 8<<30 {
+		if info, err := InspectTable(context.Background(), path, Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
+			t.Errorf("within 3 GiB: %v, error %v", info, err)
+		}
+	}
+	if err := os.Truncate(path, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	_, err = InspectTable(context.Background(), path, Options{Memory: 3 << 30})
+	if err == nil || !strings.Contains(err.Error(), "the data is truncated") {
+		t.Errorf("cut: error %v", err)
+	}
+}
+
+// TestRecordInMemory: of a record, its message and the arrays made of it must fit, and dictionaries beside them.
+func TestRecordInMemory(t *testing.T) {
+	const rows = 100_000
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	largeRecord(t, path, rows)
+	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
+		got := int64(0)
+		s, err := newSource(context.Background(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sel := &selection{columns: []column{{name: "x", typ: arrow.PrimitiveTypes.Float64}}, label: -1, weight: -1}
+		for b, bad := range s.recordBatches(context.Background(), sel, memory.DefaultAllocator, most) {
+			if err = bad; err == nil {
+				if got += b.rows; b.rows > maxBatchRows {
+					t.Errorf("a batch of %d rows", b.rows)
+				}
+				b.release()
+			}
+		}
+		if fits && (err != nil || got != rows) || !fits && (err == nil || !strings.Contains(err.Error(), "give more with --memory")) {
+			t.Errorf("within %d bytes: %d rows, error %v", most, got, err)
+		}
+	}
+}
+
+// TestDictionariesInMemory: dictionaries that replace each other are counted once, those that grow by what they have.
+func TestDictionariesInMemory(t *testing.T) {
+	m := &messages{most: 1000, dictionaries: map[int64]int64{}}
+	for range 9 {
+		m.taken = 300
+		m.keep(7, false)
+		m.taken = 0
+	}
+	if m.left() != 700 {
+		t.Errorf("%d bytes are left beside a dictionary of 300", m.left())
+	}
+	m.taken = 200
+	m.keep(7, true)
+	m.keep(8, false)
+	if m.taken = 0; m.left() != 300 {
+		t.Errorf("%d bytes are left beside dictionaries of 500 and 200", m.left())
+	}
+}
