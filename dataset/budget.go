@@ -24,6 +24,17 @@ func (in *arrowInput) limit(memory int64)    { in.memory = memory }
 // pages returns how much of the memory pages may take: a quarter on top may be spare.
 func (in *parquetInput) pages() int { return int(in.memory / 5 * 4) }
 
+// leastRoom is how many bytes of a column's values are read at a time in any case, about.
+const leastRoom = 4 << 10
+
+// bound has a pool keep pages, and the values that so many readers read at a time, within the memory of a pass: values have a
+// quarter of it.
+func (in *parquetInput) bound(buffers *page.Pool, readers int) {
+	if buffers.Limit = in.pages(); buffers.Limit > 0 {
+		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.sel.columns)))
+	}
+}
+
 // lanes returns how many row groups of up to so many are read side by side: as many as there is room for if each column
 // chunk is a single page, one less for the row group whose last batch is still in use. Where that is 0 each batch must be
 // released before the next one is read.

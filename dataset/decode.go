@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/block"
 	"halfspace/internal/page"
 	"halfspace/kernel"
 )
@@ -130,6 +131,7 @@ func (r *columnReader) skip(ctx context.Context, n int64) error {
 func advised(ctx context.Context, err error) error {
 	var unreadable page.Unsupported
 	var file *page.FileError
+	var long page.LongList
 	switch {
 	case err == nil:
 		return nil
@@ -137,6 +139,10 @@ func advised(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.As(err, &unreadable):
 		return err
+	case errors.As(err, &long) && long.Most == block.MaxFeatures:
+		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, block.MaxFeatures)
+	case errors.As(err, &long):
+		return fmt.Errorf("%w: leave the column out", err)
 	case errors.As(err, &file):
 		return fmt.Errorf("the file can't be read (%w): check the disk", file)
 	}

@@ -116,7 +116,7 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 	if !ok {
 		return []part{{0, in.Rows(), func(p pool) iter.Seq2[*batch, error] { return in.in.batches(ctx, p, in.mem) }}}, 0
 	}
-	buffers.Limit = files.pages()
+	files.bound(buffers, cap(in.pool))
 	ranges := []rowRange{{0, files.rows}}
 	if workers := cap(in.pool); workers > 1 && in.sel.nulls != block.NullsDrop && files.lanes(workers) == workers {
 		if r := files.ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {

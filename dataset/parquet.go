@@ -64,7 +64,7 @@ type chunk struct {
 // pages returns the chunk of a column in a row group of so many rows.
 func (c chunk) pages(col leaf, rows int64) page.Chunk {
 	return page.Chunk{Type: page.Type(col.descr.PhysicalType()), Width: col.descr.TypeLength(), MaxDef: int(col.descr.MaxDefinitionLevel()),
-		ListDef: col.listDef, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.size, Padding: int64(c.padding),
+		ListDef: col.listDef, MaxList: col.maxList, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.size, Padding: int64(c.padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
@@ -123,14 +123,14 @@ func (in *parquetInput) name() string {
 // worker decodes a batch when it is wanted, and so do all where memory is short.
 func (in *parquetInput) batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
+		groups, columns := in.groups(), max(1, len(in.sel.columns))
+		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		buffers := in.buffers
 		if buffers == nil {
 			buffers = page.NewPool(mem)
-			buffers.Limit = in.pages()
+			in.bound(buffers, lanes+1)
 			defer buffers.Close()
 		}
-		groups, columns := in.groups(), max(1, len(in.sel.columns))
-		lanes := in.lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		if cap(p) == 1 || lanes == 0 {
 			for _, g := range groups {
 				if !g.decode(ctx, p, buffers, yield) {
@@ -278,7 +278,11 @@ func (f *parquetFile) open(ctx context.Context, group *rowGroup, mem *page.Pool)
 			return nil, r.columnError(ctx, i, err)
 		}
 	}
-	r.step = int(min(max(batchBytes/bytes, minBatchRows), maxBatchRows)) &^ 63
+	r.step = int(min(max(batchBytes/bytes, minBatchRows), maxBatchRows))
+	if mem.Room > 0 {
+		r.step = int(min(int64(r.step), int64(mem.Room*len(r.columns))/bytes))
+	}
+	r.step = max(64, r.step&^63)
 	return r, nil
 }
 

@@ -22,6 +22,7 @@ type column struct {
 	advice   string         // what to do about a column of text that is mostly numbers; "" for others
 	nullable bool
 	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
+	maxList  int            // elements that a list may have; 0: any number
 	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
 	index    int            // among a Parquet file's leaf columns, or a record's fields
 }
@@ -164,6 +165,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 		sel.keep = append(sel.keep, use(i))
 	}
 	for k, i := range sel.features {
+		sel.columns[i].maxList = block.MaxFeatures
 		if c := &sel.columns[i]; inputs[k].Kind == block.NumberColumn && i != sel.label && !slices.Contains(sel.keep, i) {
 			c.float = opt.float
 		}
@@ -180,7 +182,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 			return nil, err
 		}
 		bound[k] = in.cols[i]
-		bound[k].float = first.float
+		bound[k].float, bound[k].maxList = first.float, first.maxList
 	}
 	for i, k := range s.features {
 		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})

@@ -51,6 +51,7 @@ type Chunk struct {
 	Width        int // bytes of a FixedBytes value
 	MaxDef       int // greatest definition level: of a value that isn't null
 	ListDef      int // of lists: definition level from which on a list has an element; 0: no lists
+	MaxList      int // elements that a list may have; 0: 1<<24
 	Codec        Codec
 	Offset, Size int64 // of its pages, in bytes
 	Padding      int64 // bytes of Size that may not belong to them

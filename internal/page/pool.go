@@ -17,9 +17,12 @@ type Allocator interface {
 // A Pool hands out memory and takes it back to hand it out again, still in the processor's cache. It is safe for
 // concurrent use.
 type Pool struct {
-	// Limit, unless 0, is how many bytes buffers in use may have when another one is wanted for a page or a dictionary.
-	// Values come on top: they are bounded by the rows that are read at a time.
+	// Limit, unless 0, is how many bytes buffers in use may have when another one is wanted for a page, a dictionary, or
+	// values that take more than Room. Other values come on top: they are bounded by the rows that are read at a time.
 	Limit int
+
+	// Room, unless 0, is about how many bytes of text, or of elements of lists, a reader reads at a time, but a row at least.
+	Room int
 
 	mem              Allocator
 	mu               sync.Mutex
@@ -47,6 +50,17 @@ const (
 	maxShift = 61 * line
 	large    = 8 << 10
 )
+
+// maxRoom bounds Room: bytes of a page may stand for any number of values.
+const maxRoom = 16 << 20
+
+// room returns how many bytes of values of any number are read at a time.
+func (p *Pool) room() int {
+	if p.Room > 0 {
+		return min(p.Room, maxRoom)
+	}
+	return maxRoom
+}
 
 // slack is how much memory there is behind a buffer's bytes: some decompressors are faster with room to spare.
 const slack = 32
@@ -180,6 +194,30 @@ func (b *Buffer) Release() {
 		b.pool.put(b.memory)
 	}
 	b.Bytes, b.memory = nil, nil
+}
+
+// extend returns a buffer of at least n bytes for values, mostly more, with the first used bytes of b, which it releases. It
+// keeps b where there is an error.
+func (p *Pool) extend(b *Buffer, used, n int) (*Buffer, error) {
+	var bigger *Buffer
+	switch room := p.room(); {
+	case n <= room:
+		bigger = p.Get(min(2*n, room))
+	case p.Limit == 0:
+		bigger = p.Get(2 * n)
+	default:
+		if bigger = p.get(n+n/4, p.Limit); bigger == nil {
+			var err error
+			if bigger, err = p.page(n); err != nil {
+				return b, err
+			}
+		}
+	}
+	if b != nil {
+		copy(bigger.Bytes, b.Bytes[:used])
+		b.Release()
+	}
+	return bigger, nil
 }
 
 // grow returns a buffer of at least n bytes with the first used bytes of b, which it releases, or b itself.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Values of any length that are read at a time are textLimit bytes or a little more, elements of lists maxElements or a
-// few more, of one list maxList at most: bytes of a page may stand for any number of either.
-const (
-	textLimit   = 16 << 20
-	maxElements = 1 << 20
-	maxList     = 1 << 24
-)
+// maxList is how many elements a list may have unless the chunk says otherwise.
+const maxList = 1 << 24
+
+// A LongList is an error about a list that has more elements than Chunk.MaxList.
+type LongList struct{ Most int }
+
+func (l LongList) Error() string { return fmt.Sprintf("a list of more than %d elements", l.Most) }
 
 // defined reads the definition levels of up to n values of the page and returns of how many, and how many of these are
 // null. If some are, but not all, the levels are in r.mask.
@@ -137,20 +137,21 @@ func spreadBytes(dst []byte, w, n int, defs []uint32, most uint32) {
 
 // readBytes reads up to n values of any length.
 func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
-	valid, t := bitmap{pool: r.pool}, text{pool: r.pool, data: r.pool.Get(16 * n)}
+	room := r.pool.room()
+	valid, t := bitmap{pool: r.pool}, text{pool: r.pool, data: r.pool.Get(min(16*n, room))}
 	v.Offsets = r.pool.Get(4 * (n + 1))
 	defer func() { v.Valid, v.Nulls, v.Data = valid.buf, valid.nulls, t.data }()
 	ends := As[int32](v.Offsets.Bytes)
 	ends[0] = 0
-	for v.N < n && t.used < textLimit {
+	for v.N < n && t.used < room {
 		if r.left == 0 {
 			if err := r.nextPage(ctx); err != nil {
 				return err
 			}
 		}
 		k := min(n-v.N, r.left, len(r.mask))
-		if each := r.each(); each > 0 {
-			k = min(k, max(1, (textLimit-t.used)/each))
+		if each := max(r.each(), int(r.body.left())/max(1, r.count)); each > 0 {
+			k = min(k, max(1, (room-t.used)/each))
 		}
 		k, nulls, err := r.defined(k)
 		if err != nil {
@@ -199,6 +200,8 @@ type listLevels struct {
 	at, n      int
 	begun      bool // the chunk's first level was read
 	elements   []uint32
+	nulls      int // of them
+	before     int // bytes of the elements that were read the last time
 }
 
 func (l *listLevels) left() int { return l.n - l.at }
@@ -259,64 +262,95 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 		v.Valid, v.Nulls, v.ValidLists, v.NullLists = valid.buf, valid.nulls, validLists.buf, validLists.nulls
 	}()
 	v.Lists = r.pool.Get(4 * (n + 1))
-	w := r.c.width()
-	for {
-		if ok, err := r.fill(ctx); err != nil || !ok {
-			if err == nil && v.Rows < n {
-				err = located{fmt.Errorf("%d of %d rows", r.rows+int64(v.Rows), r.c.Rows)}
-			}
-			if err != nil {
-				return err
-			}
-			break
+	for more := true; more; {
+		elements, nulls := 0, 0
+		var err error
+		if elements, err = r.oneRun(v); err == nil && elements == 0 {
+			more, err = r.scan(ctx, v, n, &validLists)
+			elements, nulls = len(r.levels.elements), r.levels.nulls
 		}
-		more, err := r.scan(v, n, &validLists)
+		if err == nil {
+			err = r.addElements(v, elements, nulls)
+		}
 		if err != nil {
 			return err
 		}
-		defs, nulls := r.levels.elements, 0
-		for _, d := range defs {
-			if d != uint32(r.c.MaxDef) {
-				nulls++
-			}
-		}
-		end := (v.N + len(defs)) * w
-		if v.Data == nil || end > len(v.Data.Bytes) {
-			v.Data = r.pool.grow(v.Data, v.N*w, max(2*end, 4096))
-		}
-		if nulls < len(defs) {
-			if err := r.open(); err != nil {
-				return err
-			}
-		}
-		if err := r.decodeFixed(v.Data.Bytes[v.N*w:end], len(defs), nulls, defs); err != nil {
-			return err
-		}
-		valid.add(v.N, len(defs), nulls, defs, uint32(r.c.MaxDef))
-		if v.N += len(defs); !more {
-			break
-		}
+		valid.add(v.N, elements, nulls, r.levels.elements, uint32(r.c.MaxDef))
+		v.N += elements
 	}
 	As[int32](v.Lists.Bytes)[v.Rows] = int32(v.N)
 	v.Lists.Bytes = v.Lists.Bytes[:4*(v.Rows+1)]
 	if v.Data == nil {
 		v.Data = r.pool.Get(0)
 	}
-	v.Data.Bytes = v.Data.Bytes[:v.N*w]
+	v.Data.Bytes = v.Data.Bytes[:v.N*r.c.width()]
+	r.levels.before = len(v.Data.Bytes)
 	return nil
 }
 
-// scan goes through the levels at hand up to the beginning of the first list that isn't to be read. It notes where lists
-// begin and the definition levels of their elements. more tells that the last list may go on.
-func (r *Reader) scan(v *Values, n int, valid *bitmap) (more bool, err error) {
+// oneRun passes over a run of levels of the page that all say that the last list has another element, none of them null, and
+// returns how many. Long lists are mostly made of such.
+func (r *Reader) oneRun(v *Values) (elements int, err error) {
+	if v.Rows == 0 || r.levels.left() > 0 || !r.reps.repeats(1, 1) || !r.defs.repeats(1, uint32(r.c.MaxDef)) {
+		return 0, nil
+	}
+	n := min(r.left, r.reps.count, r.defs.count)
+	if first := int(As[int32](v.Lists.Bytes)[v.Rows-1]); v.N+n-first > r.maxList() {
+		return 0, LongList{r.maxList()}
+	}
+	r.left -= n
+	r.reps.count -= n
+	r.defs.count -= n
+	return n, nil
+}
+
+// maxList returns how many elements a list may have.
+func (r *Reader) maxList() int {
+	if r.c.MaxList > 0 {
+		return r.c.MaxList
+	}
+	return maxList
+}
+
+// addElements decodes elements of lists behind those that there are. Where some are null, but not all, their definition
+// levels are at hand.
+func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
+	if n == 0 {
+		return nil
+	}
+	w := r.c.width()
+	end := (v.N + n) * w
+	if v.Data == nil || end > len(v.Data.Bytes) {
+		if v.Data, err = r.pool.extend(v.Data, v.N*w, max(end, min(r.levels.before/2, r.pool.room()), 4096)); err != nil {
+			return err
+		}
+	}
+	if nulls < n {
+		if err := r.open(); err != nil {
+			return err
+		}
+	}
+	return r.decodeFixed(v.Data.Bytes[v.N*w:end], n, nulls, r.levels.elements)
+}
+
+// scan goes through the levels at hand, or the next ones, up to the beginning of the first list that isn't to be read. It notes
+// where lists begin and the definition levels of their elements. more tells that the last list may go on.
+func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (more bool, err error) {
 	l := &r.levels
-	l.elements = l.elements[:0]
-	starts, listDef := As[int32](v.Lists.Bytes), uint32(r.c.ListDef)
+	l.elements, l.nulls = l.elements[:0], 0
+	if ok, err := r.fill(ctx); err != nil || !ok {
+		if err == nil && v.Rows < n {
+			err = located{fmt.Errorf("%d of %d rows", r.rows+int64(v.Rows), r.c.Rows)}
+		}
+		return false, err
+	}
+	starts, listDef, maxDef := As[int32](v.Lists.Bytes), uint32(r.c.ListDef), uint32(r.c.MaxDef)
+	most, maxList := r.pool.room()/2/r.c.width(), r.maxList()
 	for ; l.at < l.n; l.at++ {
 		rep, def := l.reps[l.at], l.defs[l.at]
 		elements := v.N + len(l.elements)
 		if rep == 0 {
-			if v.Rows == n || v.Rows > 0 && elements >= maxElements {
+			if v.Rows == n || v.Rows > 0 && elements >= most {
 				return false, nil
 			}
 			starts[v.Rows] = int32(elements)
@@ -330,9 +364,11 @@ func (r *Reader) scan(v *Values, n int, valid *bitmap) (more bool, err error) {
 		switch {
 		case def >= listDef:
 			if elements-int(starts[v.Rows-1]) >= maxList {
-				return false, Unsupported(fmt.Sprintf("a list of more than %d elements can't be read: leave the column out", maxList))
+				return false, LongList{maxList}
 			}
-			l.elements = append(l.elements, def)
+			if l.elements = append(l.elements, def); def != maxDef {
+				l.nulls++
+			}
 		case rep != 0:
 			return false, fmt.Errorf("a list goes on without an element")
 		}

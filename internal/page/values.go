@@ -36,7 +36,10 @@ func (t *text) add(v []byte) (int32, error) {
 		return 0, Unsupported("a page of over 2 GiB of text can't be read: write smaller pages")
 	}
 	if t.data == nil || end > len(t.data.Bytes) {
-		t.data = t.pool.grow(t.data, t.used, max(2*end, 1024))
+		var err error
+		if t.data, err = t.pool.extend(t.data, t.used, max(end, 512)); err != nil {
+			return 0, err
+		}
 	}
 	copy(t.data.Bytes[t.used:], v)
 	t.used = end
