@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +23,19 @@ import (
 	"halfspace/block"
 )
 
-const childFile = "HALFSPACE_TEST_CHILD_FILE"
+const (
+	childFile  = "HALFSPACE_TEST_CHILD_FILE"
+	childLimit = "HALFSPACE_TEST_CHILD_LIMIT" // bytes of memory; none: readEverything
+)
 
-// TestMain makes the test binary a child that reads one file where TestCorpus asks for it.
+// TestMain makes the test binary a child that reads one file where a test asks for it.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
-		readEverything(path)
+		if limit, err := strconv.ParseInt(os.Getenv(childLimit), 10, 64); err == nil {
+			readWithin(path, limit)
+		} else {
+			readEverything(path)
+		}
 		return
 	}
 	os.Exit(m.Run())
