@@ -36,6 +36,7 @@ type builder[T kernel.Float] struct {
 	block *block.Block[T] // the one being filled; nil before its first row
 	fill  int             // rows in it
 	spare *block.Block[T] // one to use again
+	live  bool            // a block ends with each batch
 	all   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
@@ -120,6 +121,9 @@ func (b *builder[T]) run(ctx context.Context, batches iter.Seq2[*batch, error], 
 		}
 		err = b.add(ctx, batch)
 		batch.release()
+		if err == nil && b.live && b.block != nil {
+			err = b.flush()
+		}
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	chunkBytes = 1 << 20 // of text that is parsed at a time, about
+	chunkBytes = 1 << 20   // of text that is parsed at a time, about
+	liveBytes  = 128 << 10 // the same, of what comes on standard input and is handed on at once
 	// maxRecord bounds the length of a record, and with it what a file without line breaks can take of the memory.
 	maxRecord = 64 << 20
 	// maxTextColumns bounds the columns of a file: a label and a weight come on top of the features.
@@ -42,8 +43,10 @@ type chunker struct {
 	path   string
 	quotes bool
 	size   int
-	spare  *sync.Pool // *[]byte, of chunks that nobody uses any more; nil: there are none
-	rest   []byte     // that was read and begins no whole record, in the chunk's memory, where nobody writes before next does
+	spare  *sync.Pool             // *[]byte, of chunks that nobody uses any more; nil: there are none
+	live   bool                   // a chunk is what there is, where that has a whole record
+	least  func(text []byte) bool // of a live chunker: whether a chunk is enough; nil: a record is
+	rest   []byte                 // that was read and begins no whole record, in the chunk's memory, where nobody writes before next does
 	line   int64
 	end    bool
 }
@@ -69,7 +72,7 @@ func (c *chunker) next() (textChunk, error) {
 	}
 	buf := append(c.buffer(max(c.size, 2*len(c.rest))), c.rest...)
 	for {
-		n, err := io.ReadFull(c.r, buf[len(buf):cap(buf)])
+		n, err := c.read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		short := errors.Is(err, errCutShort)
 		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
@@ -83,7 +86,7 @@ func (c *chunker) next() (textChunk, error) {
 		if !c.end || short {
 			cut = c.cut(buf)
 		}
-		if cut > 0 || c.end {
+		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) == cap(buf)) || c.end {
 			ch := textChunk{buf[:cut], c.line, c.line == 1}
 			c.rest = buf[cut:]
 			c.line += int64(bytes.Count(ch.text, []byte{'\n'}))
@@ -98,8 +101,18 @@ func (c *chunker) next() (textChunk, error) {
 			return textChunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
 				bytesText(maxRecord), hint)
 		}
-		buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
+		}
 	}
+}
+
+// read fills p, or, of a live source, reads what there is.
+func (c *chunker) read(p []byte) (int, error) {
+	if c.live {
+		return c.r.Read(p)
+	}
+	return io.ReadFull(c.r, p)
 }
 
 // endsInCR tells whether text has lines that carriage returns end, and no others.
@@ -190,6 +203,9 @@ func (s *source) chunks(quotes bool, size int, spare *sync.Pool) iter.Seq2[textC
 		}
 		defer r.Close()
 		c := newChunker(r, quotes, size, spare)
+		if c.live = s.live(); c.live {
+			c.size = min(size, liveBytes)
+		}
 		for {
 			ch, err := c.next()
 			if err == io.EOF || !yield(ch, err) || err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
 )
 
 // sampleBytes is how much of the first file decides on the types of the columns, and headBytes how much of each file on
@@ -55,8 +57,12 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 			if schema, err = f.infer(first.textChunk); err != nil {
 				return nil, err
 			}
+			opt.asModel(schema)
 			if in.sel, err = choose(newSchema(f.path, schema), namedLabel(opt, schema)); err != nil {
 				return nil, err
+			}
+			if opt.Live {
+				in.sel.keepLive()
 			}
 			bound = in.sel.columns
 		} else if bound, err = in.sel.bind(newSchema(f.path, f.typed(schema))); err != nil {
@@ -118,6 +124,7 @@ func (s *source) head(size int) (c textChunk, all bool, err error) {
 	}
 	defer r.Close()
 	cutter := newChunker(r, true, size, nil)
+	cutter.live, cutter.least = s.live(), decisive
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
@@ -125,6 +132,55 @@ func (s *source) head(size int) (c textChunk, all bool, err error) {
 		err = fmt.Errorf("%s: the file is empty: write it again", s.path)
 	}
 	return c, cutter.end, err
+}
+
+// asModel gives the columns of a model the types that it takes, where the first rows would do for them too: digits may be text, and fields
+// that are all missing may be numbers.
+func (opt Options) asModel(cols []column) {
+	if opt.Spec == nil {
+		return
+	}
+	types := map[string]arrow.DataType{}
+	for _, in := range opt.Spec.Columns() {
+		switch in.Kind {
+		case block.NumberColumn:
+			types[in.Name] = arrow.PrimitiveTypes.Float64
+		case block.OneHotColumn, block.HashColumn:
+			types[in.Name] = arrow.BinaryTypes.String
+		}
+	}
+	for i := range cols {
+		c := &cols[i]
+		if typ := types[c.name]; typ != nil && (c.empty || typ.ID() == arrow.STRING) {
+			c.typ, c.desc = typ, describe(typ)
+		}
+	}
+}
+
+// keepLive gives columns that are handed on types that later rows fit too, since only the first few are known: text, or numbers where the model
+// wants those.
+func (s *selection) keepLive() {
+	for _, k := range s.keep {
+		c := &s.columns[k]
+		switch {
+		case !slices.Contains(s.features, k):
+			c.typ = arrow.BinaryTypes.String
+		case c.typ.ID() == arrow.INT64:
+			c.typ = arrow.PrimitiveTypes.Float64
+		}
+		c.desc = describe(c.typ)
+	}
+}
+
+// decisive tells whether the first records of a file are enough to tell how it is written: two, or one that is no header.
+func decisive(text []byte) bool {
+	n := 0
+	for fields, err := range records(textChunk{text: text, line: 1}, detectComma(textChunk{text: text, line: 1})) {
+		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
+			return true
+		}
+	}
+	return false
 }
 
 // settle finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
@@ -229,7 +285,7 @@ func (in *csvInput) notes() (notes []string) {
 }
 
 func (in *csvInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	return inOrder(ctx, p, in.memory, chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
+	return inOrder(ctx, p, in.sources[0].ahead(in.memory), chunks(in.sources, true, chunkBytes, nil, func(file int, c textChunk) iter.Seq[job] {
 		return one(c, func() (*batch, error) { return in.parse(&in.files[file], c) })
 	}))
 }

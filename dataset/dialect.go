@@ -274,7 +274,7 @@ func (f *csvFile) infer(c textChunk) ([]column, error) {
 	cols := make([]column, len(f.names))
 	for i, name := range f.names {
 		typ := guesses[i].typ()
-		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, index: i}
+		cols[i] = column{name: name, typ: typ, desc: describe(typ), nullable: true, empty: guesses[i].values == 0, index: i}
 		if g := guesses[i]; g.mostlyNumbers() && typ.ID() == arrow.STRING {
 			cols[i].desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers: use %s if that stands for no value, or correct it",

@@ -38,7 +38,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources(ctx, paths, opt.End)
+	f, sources, err := openSources(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +55,18 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 }
 
 // openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
-func openSources(ctx context.Context, paths []string, end <-chan struct{}) (format, []*source, error) {
+func openSources(ctx context.Context, paths []string, opt Options) (format, []*source, error) {
 	sources := make([]*source, len(paths))
 	var first format
 	for i, path := range paths {
 		f := extensions[extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = newSource(ctx, path, end); err != nil {
+			if sources[i], err = newSource(ctx, path, opt.End); err != nil {
 				return "", nil, err
+			}
+			if sources[i].stdin != nil {
+				sources[i].stdin.live = opt.Live
 			}
 			if f == "" {
 				if f, err = sources[i].sniff(); err != nil {
@@ -100,9 +103,17 @@ func (s *source) sniff() (format, error) {
 		return "", err
 	}
 	defer r.Close()
-	head := make([]byte, 64<<10)
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF && !errors.Is(err, errCutShort) {
+	head, n := make([]byte, 64<<10), 0
+	for err == nil && n < len(head) {
+		var more int
+		more, err = r.Read(head[n:])
+		n += more
+		if end := telling(head[:n]); s.live() && end > 0 {
+			n = end
+			break
+		}
+	}
+	if err != nil && err != io.EOF && !errors.Is(err, errCutShort) {
 		return "", err
 	}
 	head = bytes.TrimPrefix(head[:n], byteOrderMark)
@@ -122,6 +133,29 @@ func (s *source) sniff() (format, error) {
 		return formatSvmlight, nil
 	}
 	return formatCSV, nil
+}
+
+// telling returns how much of a beginning tells the format, 0 where that takes more: of text the first line that has two words or a delimiter, or the
+// second of all.
+func telling(head []byte) int {
+	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || hasPrefix(head, "PAR1") || hasPrefix(head, arrowMagic) {
+		return len(head)
+	}
+	end, lines := 0, 0
+	for line := range bytes.Lines(head) {
+		if end += len(line); line[len(line)-1] != '\n' {
+			break
+		}
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		words := bytes.Fields(line)
+		if len(words) > 0 {
+			lines++
+		}
+		if lines == 2 || len(words) > 1 || len(words) == 1 && bytes.ContainsAny(words[0], ",;|\"") {
+			return end
+		}
+	}
+	return 0
 }
 
 func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }

@@ -17,7 +17,7 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 			return "", 0, false // it has gone by
 		}
 	}
-	f, sources, err := openSources(ctx, paths, nil)
+	f, sources, err := openSources(ctx, paths, Options{})
 	if err != nil || f != formatCSV && f != formatSvmlight {
 		return "", 0, false
 	}

@@ -77,6 +77,10 @@ type Options struct {
 	// that is an error. A nil channel ends nothing.
 	End <-chan struct{} `json:"-"`
 
+	// Live has Scan hand the rows of CSV or svmlight on standard input on as they come, in blocks of any length. Columns of CSV that are
+	// only kept are text then, as they stand. It needs a Spec.
+	Live bool `json:"-"`
+
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
 	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
@@ -308,7 +312,9 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	kept := keptSchema(sel)
 	var b *builder[T]
 	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {
-		b.spare = full
+		if !opt.Live {
+			b.spare = full
+		}
 		sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
@@ -317,6 +323,9 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 		return fn(spec, full, rec)
 	})
+	if b.live = opt.Live; b.live {
+		b.spare = b.newBlock(0, block.Rows[T](b.cols))
+	}
 	if err := b.run(ctx, in.batches(ctx, p, mem), opt.Progress); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type column struct {
 	desc     string         // the type as messages name it
 	advice   string         // what to do about a column of text that is mostly numbers; "" for others
 	nullable bool
+	empty    bool           // the first rows have no value that tells the type
 	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
 	maxList  int            // elements that a list may have; 0: any number
 	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none

@@ -38,6 +38,18 @@ func newSource(ctx context.Context, path string, end <-chan struct{}) (*source, 
 	return &source{path: path, info: info}, nil
 }
 
+// live tells whether what comes of the source is to be handed on at once.
+func (s *source) live() bool { return s.stdin != nil && s.stdin.live }
+
+// ahead returns the memory for jobs that are begun before an earlier one's rows are handed on: of a live source there are none, since to look for the
+// next one is to wait for its text.
+func (s *source) ahead(memory int64) int64 {
+	if s.live() {
+		return 1
+	}
+	return memory
+}
+
 // lastPass has the sources held no longer than it takes to read them once more.
 func lastPass(sources []*source) {
 	for _, s := range sources {
@@ -54,6 +66,7 @@ type standardInput struct {
 	end  <-chan struct{} // see Options
 	r    io.Reader
 	most int64 // bytes that may be held
+	live bool  // what comes is handed on at once
 
 	data []byte // what was read before the last pass
 	err  error  // after which there is nothing more

@@ -238,7 +238,7 @@ func (in *svmlightInput) notes() (notes []string) {
 }
 
 func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator) iter.Seq2[*batch, error] {
-	return inOrder(ctx, p, in.memory, chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
+	return inOrder(ctx, p, in.sources[0].ahead(in.memory), chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c textChunk) iter.Seq[job] {
 		path := in.sources[file].path
 		if in.plain {
 			return one(c, func() (*batch, error) {

@@ -30,7 +30,7 @@ type TableField struct {
 
 // IsParquet tells whether a file is to be read as Parquet.
 func IsParquet(ctx context.Context, path string) (bool, error) {
-	f, _, err := openSources(ctx, []string{path}, nil)
+	f, _, err := openSources(ctx, []string{path}, Options{})
 	return f == formatParquet, err
 }
 
@@ -41,7 +41,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := openSources(ctx, []string{path}, nil)
+	f, _, err := openSources(ctx, []string{path}, Options{})
 	if err != nil {
 		return nil, err
 	}

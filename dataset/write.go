@@ -180,6 +180,20 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
+// Flush writes what came so far to a pipe or a device, as far as the format has it: CSV has all. A file gets it when it is closed.
+func (w *Writer) Flush() error {
+	csv, ok := w.enc.(*csvEncoder)
+	if w.err == nil && !w.done && ok {
+		w.err = w.guard(func() error {
+			if err := csv.finish(); err != nil {
+				return err
+			}
+			return w.file.Flush()
+		})
+	}
+	return w.err
+}
+
 // Abort discards what was written. After Close it does nothing, so it can be deferred.
 func (w *Writer) Abort() {
 	if w.done {

@@ -59,6 +59,14 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.err
 }
 
+// Flush writes what the buffer holds: to a pipe or a device, else to the temporary file.
+func (f *File) Flush() error {
+	if f.err == nil && !f.done {
+		f.err = explain(f.path, f.buf.Flush())
+	}
+	return f.err
+}
+
 // Err returns the error of the first Write that failed, for callers behind an encoder that loses errors.
 func (f *File) Err() error { return f.err }
 

@@ -50,7 +50,8 @@ column "prediction": the class that the model predicts, in the type that the
 labels had. The data needs the model's features and no label. A row with a null
 that the training would have dropped (--nulls drop) gets a null.
 
-FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. In a
+FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. Rows of
+standard input are predicted and written there as they come. In a
 .svm file, which holds numbers alone, the prediction comes first.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
@@ -146,8 +147,9 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	defer p.abort()
 	memory, undo := o.memory.hold()
 	defer undo()
+	p.live = toStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
+		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
@@ -183,6 +185,7 @@ type predictions[T kernel.Float] struct {
 	column     func(classes []int, valid []bool) arrow.Array // of the predicted classes
 	writer     *dataset.Writer                               // from the first block on
 	rows       int64
+	live       bool // what was predicted is written at once
 
 	directions [][]T // of the columns "projection_1", ...
 
@@ -271,7 +274,10 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 	rec := array.NewRecord(schema, columns, int64(b.Len()))
 	defer rec.Release()
 	p.rows += rec.NumRows()
-	return p.writer.Write(rec)
+	if err := p.writer.Write(rec); err != nil || !p.live {
+		return err
+	}
+	return p.writer.Flush()
 }
 
 // scoreNames returns the names of the columns of scores: of more than two classes each has its own.
