@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	farthest = 0x1p-20 // of the square of a column's mean is the variance at least of a column that isn't far from zero
+	farthest = 0x1p-12 // of the square of a column's mean is the variance at least of a column that isn't far from zero
 	constant = 0x1p-92 // of it is the variance at most of a column that is taken for constant
 )
 
@@ -65,6 +65,10 @@ func (p *problem[T]) constant(h *hessian, weight float64) bool {
 	return p.src.Spec().Bias
 }
 
+// biased tells whether what is subtracted is multiples of the bias, the last of so many columns, or nothing, so that weights are penalised as
+// they were.
+func (f *frame) biased(cols int) bool { return f == nil || f.of == cols-1 }
+
 // original returns the weights of the rows as they were, given those in the frame.
 func (f *frame) original(w []float64) []float64 {
 	if f == nil {
@@ -116,23 +120,37 @@ func (f framed[T]) change(ctx context.Context, b *block.Block[T], before *block.
 	if b.Y == nil {
 		to.Y = nil
 	}
+	changed := f.frame.changed()
 	runs := (b.Len() + block.RunRows - 1) / block.RunRows
 	return to, block.Parallel(ctx, f.workers, runs, func(_, n int) {
 		for r := n * block.RunRows; r < min(b.Len(), (n+1)*block.RunRows); r++ {
 			if b.Y != nil {
 				to.Y[r] = float64(b.Y[r])
 			}
-			f.row(b.X[r*b.Stride:][:b.Cols], to.X[r*to.Stride:])
+			f.row(b.X[r*b.Stride:][:b.Cols], to.X[r*to.Stride:], changed)
 		}
 	})
 }
 
 // row writes a dense row in the frame.
-func (f framed[T]) row(from []T, to []float64) {
-	x := -float64(from[f.frame.of])
+func (f framed[T]) row(from []T, to []float64, changed []uint32) {
 	for i, v := range from {
-		to[i] = math.FMA(x, f.frame.multiple[i], float64(v))
+		to[i] = float64(v)
 	}
+	x := -to[f.frame.of]
+	for _, c := range changed {
+		to[c] = math.FMA(x, f.frame.multiple[c], to[c])
+	}
+}
+
+// changed returns the columns that something is subtracted from.
+func (f *frame) changed() (columns []uint32) {
+	for c, m := range f.multiple {
+		if m != 0 {
+			columns = append(columns, uint32(c))
+		}
+	}
+	return columns
 }
 
 // sparse returns sparse rows in the frame. Each column that something is subtracted from is stored in each row.
@@ -142,12 +160,7 @@ func (f framed[T]) sparse(b *block.Block[T]) *block.Block[float64] {
 	for _, v := range b.Y {
 		y = append(y, float64(v))
 	}
-	var changed []uint32
-	for c, m := range f.frame.multiple {
-		if m != 0 {
-			changed = append(changed, uint32(c))
-		}
-	}
+	changed := f.frame.changed()
 	for r := range b.Len() {
 		columns, values := b.Sparse.Row(r)
 		x := 0.0

@@ -8,6 +8,7 @@ import (
 const (
 	firstSlope = 0.5
 	mostSlope  = 1 << 40
+	mostStuck  = 3   // times in a row may rounding errors keep Newton's method from its end
 	mostly     = 1.3 // times what is due to dual variables is a gap that mostly is
 )
 
@@ -15,13 +16,17 @@ const (
 // makes each row's dual variable its base and the slope larger, until the gap is small enough: the augmented Lagrangian method, with
 // Newton's within. Once few rows are near the kink of their loss, it goes on with those alone.
 func (s *solver[T]) hinge(ctx context.Context) error {
+	stuck := 0
 	for {
 		steps := s.steps
 		whole, err := s.newton(ctx)
 		if err != nil || s.converged || s.passes >= s.opt.Epochs || s.blurred() {
 			return err
 		}
-		if !whole && s.steps == steps || s.loss.slope > mostSlope {
+		if stuck++; whole {
+			stuck = 0
+		}
+		if stuck == mostStuck || s.loss.slope > mostSlope {
 			return nil // rounding errors are in the way
 		}
 		if rows := s.src.Rows(); rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least {
@@ -33,7 +38,11 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := s.evaluate(ctx, point{w: s.w, raise: growth(s.steps - steps)}, true, &s.at); err != nil {
+		by := growth(s.steps - steps)
+		if !whole {
+			by = 0.2 // rounding errors of margins grow with the slope
+		}
+		if err := s.evaluate(ctx, point{w: s.w, raise: by}, true, &s.at); err != nil {
 			return err
 		}
 	}
@@ -57,7 +66,7 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 			w, at = s.w, s.at
 		}
 		narrowed := false
-		if few.src.Rows() <= s.src.Rows()/2 && s.passes < s.opt.Epochs {
+		if few.src.Rows() <= s.src.Rows()/2 && (s.fixed != nil || s.at.objective <= s.at.weight) && s.passes < s.opt.Epochs {
 			if narrowed, err = s.narrow(ctx, few, numbers); err != nil {
 				return err
 			}

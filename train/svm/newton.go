@@ -10,11 +10,14 @@ import (
 )
 
 const (
+	little   = 1e-6    // of the objective is what a step gains where an extra penalty ends
+	idle     = 0x1p-60 // of the objective is too little to gain
 	short    = 0.25    // of a step is so little that there is to be an extra penalty
 	relaxed  = 1e-3    // of the mean of the matrix's diagonal is what that begins with
 	blur     = 0x1p-52 // of a loss of 1 is its rounding error
 	dim      = 0x1p-36 // of it may be that of a loss which large products cancel in
 	patience = 10      // passes
+	hopeless = 100     // passes
 	refined  = 1e-20   // of the square of a step, in the norm of the matrix, is what is left to make up for a ridge at most
 	near     = 1e-2    // a gap, relative to the objective, from which a step comes to where the matrix hardly changes
 	steep    = 0.5     // of the slope where a step begins is the most that it may rise with where it ends
@@ -37,6 +40,7 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if !moved {
+			s.close()
 			if s.fresh || s.passes >= s.opt.Epochs {
 				return false, nil
 			}
@@ -49,36 +53,41 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// relax sets the extra penalty. Where a step of the squared hinge's was short, many kinks lie in the way of steps that a small penalty makes
-// long: then there is one, which gets ten times smaller each time that half of the gap is gone that it leaves.
+// relax changes the extra penalty. Where a step of the squared hinge's was short, many kinks lie in the way of steps that a small penalty makes
+// long: then there is one, in proportion to the matrix's diagonal. It gets ten times smaller where half of the gap that it leaves is gone, and
+// ends where steps gain little.
 func (s *solver[T]) relax() error {
-	extra := s.extra
-	switch {
-	case !s.loss.squared() || s.hessian.w == nil:
-		return nil
-	case s.short && !s.relaxed:
-		s.relaxed = true
-		for i := range s.src.Spec().Features {
-			extra += relaxed * s.hessian.most[i] / float64(s.cols)
-		}
-	case extra > 0:
-		objective := s.at.objective + extra/2*s.square(s.frame.original(s.w))
-		gap := objective - s.at.dual - float64(s.at.square/2*(1/s.l2-1/(s.l2+extra)))
-		if gap > objective/2 {
-			return nil
-		}
-		extra /= 10
-	}
-	if extra < s.l2 {
-		extra = 0
-	}
-	if extra == s.extra {
+	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
+	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
 		return nil
 	}
-	s.penalise(s.hessian.rows, extra-s.extra)
+	extra, left := make([]float64, s.cols), false
+	for i := range s.src.Spec().Features {
+		if extra[i] = relaxed * s.hessian.most[i]; !begin {
+			extra[i] = s.extra[i] / 10
+		}
+		left = left || extra[i] > s.l2
+	}
+	if s.relaxed = true; !left || !begin && s.down <= little*s.at.objective {
+		extra = nil
+	}
+	for i := range s.cols {
+		s.hessian.rows[i*(i+1)/2+i] -= at(s.extra, i) - at(extra, i)
+	}
 	s.extra = extra
 	s.descend(s.w, &s.at)
 	return s.factorise(&s.at)
+}
+
+// eased tells whether the gap with the extra penalty is less than half of the objective.
+func (s *solver[T]) eased() bool {
+	objective, dual := s.at.objective, s.at.dual
+	for i := range s.src.Spec().Features {
+		objective += float64(s.extra[i]/2*s.w[i]) * s.w[i]
+		v := s.at.vector[i]
+		dual += float64(v*v) / 2 * (1/s.l2 - 1/(s.l2+s.extra[i]))
+	}
+	return objective-dual <= objective/2
 }
 
 // solved tells whether the gap is mostly due to dual variables that are off.
@@ -89,17 +98,19 @@ func (s *solver[T]) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	step := s.direction()
 	down := kernel.Dot(step, s.at.gradient)
-	if !(down > 0) {
+	if s.down = down; !(down > idle*s.at.objective) { // what is left to gain is lost to rounding
+		s.fresh = true
 		return false, nil
 	}
-	keep := s.loss.squared() && s.extra == 0 && s.fresh && s.at.gap() <= near*s.at.objective
+	keep := s.loss.squared() && s.extra == nil && s.fresh && s.at.gap() <= near*s.at.objective
 	next, at := s.along(step, 1), sums{}
 	if err := s.evaluate(ctx, point{w: next, from: s.w}, !keep, &at); err != nil {
 		return false, err
 	}
+	s.short = false
 	if up := -kernel.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
-		t := at.kinks.minimum(-down, (s.l2+s.extra)*s.square(s.frame.original(step)))
-		s.short = s.short || t < short
+		t := at.kinks.minimum(-down, s.bend(step))
+		s.short = t < short
 		if t < least || s.passes >= s.opt.Epochs {
 			return false, nil
 		}
@@ -170,15 +181,22 @@ func (s *solver[T]) done() bool {
 	return s.converged
 }
 
-// blurred tells whether the gap is no larger than what rounding changes the losses of the active rows by, or not much larger, and several
-// passes haven't halved it.
+// blurred tells whether the gap is no larger than what rounding changes the losses of the active rows by, or not much larger and several
+// passes haven't halved it, or many haven't.
 func (s *solver[T]) blurred() bool {
-	gap := s.at.objective - s.lower
-	s.converged = gap <= tolerance*s.at.objective
+	gap := s.close()
 	if s.halved == 0 || gap < s.halfGap {
 		s.halfGap, s.halved = gap/2, s.passes
 	}
-	return gap <= blur*s.at.active || gap <= dim*s.at.active && s.passes-s.halved > patience
+	since := s.passes - s.halved
+	return gap <= blur*s.at.active || gap <= dim*s.at.active && since > patience || since > hopeless
+}
+
+// close returns the gap. It is no failure where that is as small as it has to be, though not as it was to be.
+func (s *solver[T]) close() float64 {
+	gap := s.at.objective - s.lower
+	s.converged = gap <= tolerance*s.at.objective
+	return gap
 }
 
 // reached tells whether sums are of a point whose objective is as near to the optimum as it is to be.

@@ -17,7 +17,7 @@ type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
 	l2      float64
-	extra   float64 // penalty in addition to l2 that steps take, but no objective
+	extra   []float64 // penalty of each variable in addition to l2 that steps take, but no objective; nil if there is none
 	workers int
 	loss    smoothing
 	fixed   *runSums  // sums over rows that src hasn't, whose dual variables are their weights; nil if there are none
@@ -64,7 +64,7 @@ type sums struct {
 	runSums
 	objective float64   // the loss and the penalty
 	dual      float64   // the objective of the dual problem
-	square    float64   // of |sum a y x| in it
+	vector    []float64 // sum a y x in it
 	gradient  []float64 // of the smooth objective: l2 w - sum a y x
 }
 
@@ -170,7 +170,7 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 	}
 	h.w, h.rows, h.most = pt.w, m.Data, make([]float64, p.cols)
 
-	p.penalise(h.rows, p.l2+p.extra)
+	p.penalise(h.rows)
 	for i := range h.most {
 		h.most[i] = h.rows[i*(i+1)/2+i]
 	}
@@ -217,16 +217,17 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 	if p.frame != nil && p.frame.of < features {
 		shared = scaled(p.frame.of)
 	}
-	at.square = 0
+	dual := 0.0
+	at.vector = make([]float64, features)
 	for i := range features {
 		v := scaled(i)
 		if shared != 0 {
 			v = math.FMA(p.frame.multiple[i], shared, v)
 		}
-		at.square = math.FMA(v, v, at.square)
+		at.vector[i], dual = v, math.FMA(v, v, dual)
 	}
 	at.objective = at.loss + p.l2/2*p.square(p.frame.original(w))
-	at.dual = -at.square / (2 * p.l2)
+	at.dual = -dual / (2 * p.l2)
 	for class, c := range scale {
 		at.dual += float64(c*at.a[class]) - float64(float64(c*c)*at.squares[class])
 	}
@@ -234,17 +235,16 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 }
 
 // descend computes the gradient from the sums over rows.
-func (p *problem[T]) descend(w []float64, at *sums) {
-	l2, features := p.l2+p.extra, len(p.src.Spec().Features)
-	w = p.frame.original(w)
-	for i := range at.gradient {
-		at.gradient[i] = at.ax[0][i] - at.ax[1][i]
+func (p *problem[T]) descend(w []float64, s *sums) {
+	features, original := len(p.src.Spec().Features), p.frame.original(w)
+	for i := range s.gradient {
+		s.gradient[i] = s.ax[0][i] - s.ax[1][i]
 		if i >= features {
 			continue
 		}
-		at.gradient[i] = math.FMA(l2, w[i], at.gradient[i])
+		s.gradient[i] = math.FMA(p.l2, original[i], math.FMA(at(p.extra, i), w[i], s.gradient[i]))
 		if p.frame != nil && p.frame.of < features {
-			at.gradient[i] = math.FMA(-p.frame.multiple[i], float64(l2*w[p.frame.of]), at.gradient[i])
+			s.gradient[i] = math.FMA(-p.frame.multiple[i], float64(p.l2*original[p.frame.of]), s.gradient[i])
 		}
 	}
 }
@@ -257,11 +257,28 @@ func (p *problem[T]) square(w []float64) (sum float64) {
 	return sum
 }
 
-// penalise adds the second derivatives of a penalty to a matrix.
-func (p *problem[T]) penalise(rows []float64, l2 float64) {
-	features := len(p.src.Spec().Features)
+// at returns an element of v, 0 if there is no v.
+func at(v []float64, i int) float64 {
+	if v == nil {
+		return 0
+	}
+	return v[i]
+}
+
+// bend returns the second derivative of the penalties along a line.
+func (p *problem[T]) bend(step []float64) float64 {
+	sum := p.l2 * p.square(p.frame.original(step))
+	for i, v := range p.extra {
+		sum += float64(float64(v*step[i]) * step[i])
+	}
+	return sum
+}
+
+// penalise adds the penalties' second derivatives to a matrix.
+func (p *problem[T]) penalise(rows []float64) {
+	l2, features := p.l2, len(p.src.Spec().Features)
 	for i := range features {
-		rows[i*(i+1)/2+i] += l2
+		rows[i*(i+1)/2+i] += l2 + at(p.extra, i)
 	}
 	if p.frame == nil || p.frame.of >= features {
 		return

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -128,8 +129,7 @@ func TestReal(t *testing.T) {
 						break
 					}
 					for _, loss := range Losses {
-						f := family{name: name + ", l2 " + strconv.FormatFloat(l2, 'g', -1, 64), x: x, y: y, l2: l2}
-						measure(t, f, testrows.Dense[float64](x, y, true), loss, 130)
+						measure(t, name, testrows.Dense[float64](x, y, true), loss, l2, 130)
 					}
 				}
 			}
@@ -154,7 +154,26 @@ func TestReal(t *testing.T) {
 			}
 		}
 		for _, loss := range Losses {
-			measure(t, family{name: "a9a", x: x, y: y, l2: 1}, testrows.Sparse(testrows.Dense[float32](x, y, true)), loss, 130)
+			measure(t, "a9a", testrows.Dense[float32](x, y, true), loss, 1, 130)
 		}
 	})
+}
+
+// standardiseRows subtracts each column's mean and divides by its deviation.
+func standardiseRows(x [][]float64) {
+	for i := range x[0] {
+		mean, square := 0.0, 0.0
+		for _, row := range x {
+			mean += row[i] / float64(len(x))
+		}
+		for _, row := range x {
+			square += (row[i] - mean) * (row[i] - mean) / float64(len(x))
+		}
+		for _, row := range x {
+			row[i] -= mean
+			if square > 0 {
+				row[i] /= math.Sqrt(square)
+			}
+		}
+	}
 }

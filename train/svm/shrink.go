@@ -28,6 +28,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 	err = s.counted(func() error {
 		return block.ReduceRuns(ctx, s.src, s.opt.Workers, s.nearOfRun, func(r nearRows[T]) {
 			s.at.loss += r.loss
+			s.at.weight += r.weight
 			fixed.add(r.fixed)
 			parts, base, numbers = append(parts, r), append(base, r.base...), append(numbers, r.numbers...)
 		})
@@ -59,6 +60,7 @@ type nearRows[T kernel.Float] struct {
 	base    []float64
 	numbers []int
 	loss    float64 // of all rows
+	weight  float64 // of all rows
 	fixed   runSums
 }
 
@@ -82,6 +84,7 @@ func (s *solver[T]) nearOfRun(run block.Run[T]) (r nearRows[T]) {
 				continue
 			}
 			r.loss += float64(c * max(0, u))
+			r.weight += c
 			a, free := s.loss.dual(row, u)
 			was := s.loss.base[row]
 			left := a != was && (was == 0 || was == s.loss.most)

@@ -171,6 +171,7 @@ type solver[T kernel.Float] struct {
 	ridge     float64 // that was added to the factor's matrix
 	fresh     bool    // factor is of the Hessian at w
 	short     bool    // a step was short
+	down      float64 // what the last step was to gain, twice
 	relaxed   bool    // there has been an extra penalty
 	passes    int64
 	visits    int64 // of rows, those of samples and of near rows included
@@ -180,6 +181,7 @@ type solver[T kernel.Float] struct {
 	converged bool
 	chosen    []bool  // whether each row is among those that shrink takes
 	least     float64 // slope for it
+	single    bool    // all rows are of one class
 	settled   bool    // whether rows need a frame
 	wanted    *frame  // that rows need, so that nothing was learned
 	idle      bool    // the frame serves nothing, so that nothing was learned
@@ -217,7 +219,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	if s.wanted, s.idle, s.settled = few.wanted, few.idle, few.settled; s.wanted != nil || s.idle {
 		return nil
 	}
-	if err != nil || !few.converged {
+	if err != nil || !few.converged || few.single {
 		return s.minimise(ctx) // all rows may do where a sample doesn't
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
@@ -241,14 +243,24 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
+	if s.at.objective > s.at.weight { // more than at zeros, from where it is no farther then
+		s.w, s.factor = make([]float64, len(s.w)), nil
+		if clear(s.loss.base); s.loss.base != nil {
+			s.loss.slope = firstSlope
+		}
+		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
+			return err
+		}
+	}
 	if !s.settled {
+		s.settled = true
 		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, which a bias is enough for
-			s.w[s.cols-1] = math.Copysign(1, a[1]-a[0])
+			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
 			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
 			s.done()
 			return err
 		}
-		if s.settled = true; s.frame == nil {
+		if s.frame == nil {
 			s.wanted = s.far(&s.at, &s.hessian)
 		} else {
 			s.idle = s.constant(&s.hessian, s.at.weight)
