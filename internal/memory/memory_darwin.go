@@ -1,0 +1,16 @@
+package memory
+
+import "golang.org/x/sys/unix"
+
+// available takes the share of memory that is free from the number that macOS compares with its levels of memory pressure.
+func available() int64 {
+	size, err := unix.SysctlUint64("hw.memsize")
+	if err != nil {
+		return 0
+	}
+	percent, err := unix.SysctlUint32("kern.memorystatus_level")
+	if err != nil {
+		percent = 100
+	}
+	return share(size, percent)
+}
