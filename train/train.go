@@ -107,9 +107,13 @@ type Result[W any] struct {
 	Voters []W
 	Counts []int64
 
-	Epochs    int64   // epochs begun
-	Visits    int64   // rows visited
-	Updates   int64   // rows that changed the weights
+	Epochs  int64 // epochs begun
+	Visits  int64 // rows visited
+	Updates int64 // rows that changed the weights
+	// Interrupted tells that ctx ended the training, whose error comes beside the result. It holds the weights so far and the counts of
+	// visits and updates then, and nothing that takes another pass over the rows: errors, radius, norm and margin are those of Evaluate.
+	Interrupted bool
+
 	Converged bool    // the stopping rule of the order was met: no row calls for an update any more
 	Errors    int64   // rows whose prediction by Weights isn't their label
 	Loss      float64 // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0

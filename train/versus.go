@@ -130,10 +130,10 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 		})
 	}
 	g.Wait() // which has no error
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	for class, err := range errs {
+		if err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("class %s versus the rest: %w", block.NameClass(classes[class]), err)
 		}

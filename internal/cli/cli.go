@@ -45,7 +45,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 type app struct {
 	stdout  *output
 	stderr  io.Writer
-	started bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
+	kept    string // what an interrupt leaves, as the end of a sentence; "" where the verb has nothing to say
+	started bool   // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -77,7 +78,7 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, "halfspace: interrupted")
+		fmt.Fprintf(a.stderr, "halfspace: interrupted%s\n", oneLine(a.kept))
 		return exitInterrupted
 	case errors.Is(err, errStdoutGone):
 		return exitFailed

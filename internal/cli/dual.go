@@ -83,7 +83,7 @@ func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T]
 	}
 	debug.SetMemoryLimit(limit + used) // the matrix is there once, and no garbage
 	r, err := dual.Train(ctx, data, opt)
-	if err != nil {
+	if r == nil {
 		return nil, nil, err
 	}
 	return &r.Result, func(m *model.Model) {
@@ -94,7 +94,7 @@ func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T]
 			}
 		}
 		m.Training.Misclassified = misclassified(r.Mistakes)
-	}, nil
+	}, err
 }
 
 // misclassified lists the rows that were on the wrong side most often, the first of equal ones first.

@@ -205,7 +205,7 @@ type job[T kernel.Float] struct {
 	note       func(format string, args ...any)
 }
 
-// learn learns. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
+// learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
 // than by the job's functions.
 func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], error) {
 	weighed, classes, err := j.weighed(ctx)
@@ -217,7 +217,7 @@ func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], err
 		how = weighed.versus
 	}
 	m, learned, err := how(ctx)
-	if err == nil {
+	if m != nil {
 		m.Options.ClassWeight = classes
 	}
 	return m, learned, err
@@ -225,10 +225,12 @@ func (j *job[T]) learn(ctx context.Context) (*model.Model, *train.Result[T], err
 
 // run does what learn does, and tells the model which rows it was learned from and judged on.
 func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	m, learned, err := j.learn(ctx)
-	if err != nil {
-		return nil, nil, err
+	m, learned, interrupted := j.learn(ctx)
+	if m == nil {
+		return nil, nil, interrupted
 	}
+	var err error
+	ctx = context.WithoutCancel(ctx)
 	m.Data.Rows = j.src.Rows()
 	src := j.src
 	if j.survey == nil {
@@ -248,7 +250,7 @@ func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error
 		}
 		m.Training.Validation = v
 	}
-	return m, learned, nil
+	return m, learned, interrupted
 }
 
 func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
@@ -256,14 +258,38 @@ func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
 // whole learns by the learner alone.
 func (j *job[T]) whole(ctx context.Context) (*model.Model, *train.Result[T], error) {
 	learned, describe, err := learn[T](j.learner)(ctx, j)
-	if err != nil {
+	if learned != nil && err != nil && ctx.Err() != nil { // also where it was in the last pass, which only counts
+		learned.Interrupted, learned.Errors = true, 0
+	}
+	if learned == nil || err != nil && !learned.Interrupted {
 		return nil, nil, err
+	}
+	if learned.Interrupted && !j.learner.held {
+		if bad := j.evaluate(context.WithoutCancel(ctx), learned); bad != nil {
+			return nil, nil, bad
+		}
 	}
 	m := j.model(learned)
 	if describe != nil {
 		describe(m)
 	}
-	return m, learned, nil
+	if learned.Interrupted && m.Voters != nil { // whose mean was evaluated
+		errors, bad := errorsOf(context.WithoutCancel(ctx), m, j.src, j.workers)
+		if bad != nil {
+			return nil, nil, bad
+		}
+		m.Training.Errors, learned.Predicted = &errors, nil
+	}
+	return m, learned, err
+}
+
+// evaluate adds to what an interrupted training learned what takes a pass over the rows.
+func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
+	if !j.learner.loss {
+		return train.Evaluate(ctx, j.src, j.workers, learned)
+	}
+	_, err := train.EvaluateLoss(ctx, j.src, j.workers, learned)
+	return err
 }
 
 // model returns the model of what was learned, without the fingerprint of the data.
@@ -317,15 +343,21 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 			one.show = func(p train.Progress) { shared.report(class, p) }
 		}
 		m, learned, err := one.whole(ctx)
+		if m != nil {
+			err = nil // the other classes may have weights too
+		}
 		return machine{m, learned}, err
 	})
+	interrupted := ctx.Err()
 	if err != nil {
 		return nil, nil, err
 	}
+	ctx = context.WithoutCancel(ctx)
 	all := &train.Result[T]{Converged: true}
 	for _, m := range machines {
 		r := m.learned
 		all.Last = append(all.Last, r.Last...)
+		all.Interrupted = all.Interrupted || r.Interrupted
 		all.Weights = append(all.Weights, r.Weights...)
 		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
 		all.Updates += r.Updates
@@ -372,7 +404,7 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		}
 		all.Predicted = nil // of the means
 	}
-	return whole, all, nil
+	return whole, all, interrupted
 }
 
 // errorsOf counts the rows whose prediction by a model isn't their label.
@@ -480,14 +512,14 @@ func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Res
 		opt.Pocket = pocket.Mode(j.pocket.value)
 	}
 	r, err := perceptron.TrainValidated(ctx, j.src, j.validation, opt)
-	if err != nil {
+	if r == nil {
 		return nil, nil, err
 	}
 	return r, func(m *model.Model) {
 		if r.Counts != nil {
 			m.Voters = model.NewVoters(r.Voters, r.Counts, j.src.Spec().Cols())
 		}
-	}, nil
+	}, err
 }
 
 func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
@@ -498,7 +530,7 @@ func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[
 func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := logistic.Options{Options: j.passes(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
 	r, err := logistic.Train(ctx, j.src, opt)
-	if err != nil {
+	if r == nil {
 		return nil, nil, err
 	}
 	return &r.Result, func(m *model.Model) {
@@ -512,7 +544,7 @@ func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Resul
 		if r.Solver != logistic.Newton {
 			m.Options.Solver = string(r.Solver)
 		}
-	}, nil
+	}, err
 }
 
 // sumOptima adds up how near the optimum several machines came, or returns nil if that isn't known of each.
@@ -566,13 +598,15 @@ func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T],
 func learnSVM[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := svm.Options{Options: j.passes(), Loss: svm.Loss(j.loss.value), L2: j.l2}
 	r, err := svm.Train(ctx, j.src, opt)
-	if err != nil {
+	if r == nil {
 		return nil, nil, err
 	}
 	return &r.Result, func(m *model.Model) {
 		if !j.epochsGiven {
 			m.Options.Epochs = opt.Loss.Epochs()
 		}
-		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
-	}, nil
+		if !r.Interrupted {
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
+		}
+	}, err
 }

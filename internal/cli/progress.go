@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -10,19 +11,30 @@ import (
 	"golang.org/x/term"
 )
 
-// A progress shows how far the work is, a bar for each stage. A nil one shows nothing.
+// A progress shows how far the work is: a bar for each stage on a terminal, and lines of text elsewhere. A nil one shows nothing.
 type progress struct {
 	out   io.Writer
 	mu    sync.Mutex
 	stage string
 	bar   *progressbar.ProgressBar
+
+	lines bool
+	last  time.Time     // when the last line was written
+	wait  time.Duration // until the next
 }
+
+// The time between the first two lines of a stage, which doubles from line to line, and the most that it becomes.
+const (
+	firstWait = 2 * time.Second
+	mostWait  = time.Minute
+)
 
 // newProgress returns a progress if the user wants one: "always", or "auto" when someone watches.
 func (a *app) newProgress(when string) *progress {
 	f, isFile := a.stderr.(*os.File)
-	if when == "always" || when == "auto" && isFile && term.IsTerminal(int(f.Fd())) {
-		return &progress{out: a.stderr}
+	watched := isFile && term.IsTerminal(int(f.Fd()))
+	if when == "always" || when == "auto" && watched {
+		return &progress{out: a.stderr, lines: !watched}
 	}
 	return nil
 }
@@ -34,6 +46,10 @@ func (p *progress) show(stage, detail string, done, total int64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.lines {
+		p.line(stage, detail, done, total, time.Now())
+		return
+	}
 	if p.bar == nil || p.stage != stage {
 		p.clear()
 		p.stage = stage
@@ -42,6 +58,24 @@ func (p *progress) show(stage, detail string, done, total int64) {
 	}
 	p.bar.Describe(stage + detail)
 	p.bar.Set64(done) // it fails where nothing can be shown, which is no reason to stop
+}
+
+// line writes a line where the stage is new or it is time for one.
+func (p *progress) line(stage, detail string, done, total int64, now time.Time) {
+	switch {
+	case p.stage != stage:
+		p.stage, p.wait = stage, firstWait
+	case now.Sub(p.last) < p.wait:
+		return
+	default:
+		p.wait = min(2*p.wait, mostWait)
+	}
+	p.last = now
+	share := ""
+	if total > 0 {
+		share = ", " + percent(float64(done)/float64(total))
+	}
+	fmt.Fprintf(p.out, "%s%s%s\n", stage, detail, share)
 }
 
 // end removes the bar, so that what follows stands on a clean line.

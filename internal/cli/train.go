@@ -110,7 +110,8 @@ every class, and each fold is predicted by what is learned from the others.
 is then learned from all rows. What --standardize, --nulls mean and
 --categorical learn, they learn from all rows once.
 
-Without --out the model is reported and thrown away.`,
+Without --out the model is reported and thrown away. Ctrl-C ends the training and
+writes the weights so far to --out; the exit status is 130 then.`,
 		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
   halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
@@ -334,6 +335,9 @@ func (o *trainOptions) common() train.Options {
 
 func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
+	if o.out != "" {
+		a.kept = ": nothing was kept"
+	}
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -389,17 +393,19 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	j := &job[T]{trainOptions: o, held: block.Bytes[T](data.Rows(), data.Spec().Cols(), o.storage.weighted), src: data.Source,
 		validation: validation.Source, survey: looked, show: show, note: a.note}
-	m, learned, err := j.run(ctx)
-	if err != nil {
-		return ofLearner(err)
+	m, learned, interrupted := j.run(ctx)
+	if m == nil {
+		return ofLearner(interrupted)
 	}
 	if cv != nil {
 		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: cv.Points[cv.Chosen].Errors}
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
+			a.kept = ": " + err.Error()
 			return err
 		}
+		a.kept = ": " + o.out + " has the weights so far"
 	}
 	bar.end()
 	if !inMemory {
@@ -413,10 +419,15 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	r.Streamed = !inMemory
 	r.CrossValidation = cv
 	r.Seconds = trainSeconds{Load: load, CrossValidation: judged, Train: learned.Seconds, Total: time.Since(start).Seconds()}
+	r.Interrupted = interrupted != nil
+	print := func() error { return a.print(r.text(o, m)) }
 	if o.json {
-		return a.printJSON(r)
+		print = func() error { return a.printJSON(r) }
 	}
-	return a.print(r.text(o, m))
+	if err := print(); err != nil {
+		return err
+	}
+	return interrupted
 }
 
 // noteNeverPredicted names a class that no row is predicted to be.

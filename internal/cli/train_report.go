@@ -39,6 +39,7 @@ type trainReport struct {
 	NeverPredicted  []block.Class     `json:"never_predicted,omitempty"` // classes that no row is predicted to be
 	Baseline        *baseline         `json:"baseline"`
 	Converged       bool              `json:"converged"`
+	Interrupted     bool              `json:"interrupted"`          // the weights are those of the training so far
 	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
 	Loss            float64           `json:"loss"`
 	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
@@ -107,6 +108,9 @@ func neverPredicted(classes []block.Class, predicted []int64) []block.Class {
 func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	var s sheet
 	converged := "no"
+	if r.Interrupted {
+		converged = "no, interrupted"
+	}
 	if r.Converged {
 		converged = "yes, after " + plural(r.Updates, "update")
 		if o.learner.kept != "" {
@@ -198,6 +202,8 @@ func (o *trainOptions) defaultsText() string {
 // advice says what to try where the training did not converge.
 func (r *trainReport) advice(o *trainOptions) string {
 	switch {
+	case r.Interrupted:
+		return "Interrupted: the model is that of the training so far."
 	case r.Converged:
 		return ""
 	case r.Validation != nil && r.Validation.Errors == 0:

@@ -98,7 +98,15 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 		return nil, err
 	}
 	if err := l.run(ctx); err != nil && err != errStop {
-		return nil, err
+		if ctx.Err() == nil || l.updates() == 0 {
+			return nil, err
+		}
+		r, bad := l.result(context.WithoutCancel(ctx))
+		if bad != nil {
+			return nil, bad
+		}
+		r.Interrupted, r.Converged = true, false
+		return r, err
 	}
 	return l.result(ctx)
 }
@@ -129,6 +137,14 @@ func (o Options) withDefaults(features int) (Options, error) {
 		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
 	}
 	return o, nil
+}
+
+// updates returns how many there were.
+func (l *learner[T]) updates() (n int) {
+	for _, m := range l.machines {
+		n += len(m.mistakes)
+	}
+	return n
 }
 
 // linear tells whether weights say it all.

@@ -155,7 +155,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		r, err = learn[T](ctx, train.Centre(src, pivots, opt.Workers), pivots, opt)
 	}
 	if err != nil {
-		return nil, err
+		return r, err // of weights so far
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
@@ -181,7 +181,9 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 		}
 		return c
 	}
-	if err := s.fit(ctx); err != nil {
+	err := s.fit(ctx)
+	interrupted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 })
+	if err != nil && (!interrupted || s.pass(context.WithoutCancel(ctx), s.w, false, &s.at) != nil) {
 		return nil, err
 	}
 	r := &Result[T]{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
@@ -195,6 +197,10 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 		r.Weights = append(r.Weights, T(v))
 	}
 	r.Loss = s.at.loss
+	if interrupted {
+		r.Interrupted, r.Converged, r.Gap = true, false, math.Inf(1)
+		return r, err
+	}
 	if opt.Solver != SGD { // which learns weights for them all
 		r.Dependent = s.dependent
 	}

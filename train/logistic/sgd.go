@@ -42,6 +42,9 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		var sum sums
 		for runs, err := range block.Runs(ctx, s.src, 1) {
 			if err != nil {
+				s.steps = int64(t)
+				sc.weights(mean, s.w, s.stride) // for whoever wants the weights so far
+				s.balanceWeights()
 				return err
 			}
 			for _, run := range runs {

@@ -99,12 +99,16 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		return nil, err
 	}
 	if err := l.run(ctx); err != nil && err != errStop {
-		return nil, err
+		return l.interrupted(ctx), err
 	}
 	if err := l.settlePocket(ctx); err != nil {
-		return nil, err
+		return l.interrupted(ctx), err
 	}
-	return l.result(ctx)
+	r, err := l.result(ctx)
+	if err != nil {
+		return l.interrupted(ctx), err
+	}
+	return r, nil
 }
 
 // check looks for options that are out of range or exclude each other.
@@ -456,7 +460,20 @@ func (l *learner[T]) report() {
 	l.opt.Progress(p)
 }
 
-func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+// interrupted returns the weights so far where ctx ended the training after some visits, else nil.
+func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
+	if ctx.Err() == nil || l.updates == 0 {
+		return nil
+	}
+	r := l.learned()
+	if r.Interrupted = true; l.voters != nil {
+		r.Voters, r.Counts = l.voters.w, l.voters.counts
+	}
+	return r
+}
+
+// learned returns what was learned, without what a pass over the rows tells.
+func (l *learner[T]) learned() *train.Result[T] {
 	l.w = l.current()
 	seconds := time.Since(l.start).Seconds()
 	kept, cols := int64(0), l.src.Spec().Cols()
@@ -472,6 +489,11 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 		r.Candidates, r.RowsScored = l.pocket.Judged()
 		r.Curve = l.pocket.Curve()
 	}
+	return r
+}
+
+func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+	r := l.learned()
 	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r); err != nil {
 		return nil, err
 	}

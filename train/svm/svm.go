@@ -102,7 +102,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	start := time.Now()
 	r, err := learn(ctx, src, opt)
 	if err != nil {
-		return nil, err
+		return r.interrupted(ctx, start), err
 	}
 	r.Seconds = time.Since(start).Seconds()
 	if err := r.round(ctx, src, opt); err != nil {
@@ -132,6 +132,18 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 func result[T, U kernel.Float](s *solver[U]) *Result[T] {
 	r := &Result[T]{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
+	return r
+}
+
+// interrupted completes the result where ctx ended the training after some steps over all rows, else it returns nil.
+func (r *Result[T]) interrupted(ctx context.Context, start time.Time) *Result[T] {
+	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
+		return nil
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	r.Seconds, r.Interrupted, r.Converged = time.Since(start).Seconds(), true, false
 	return r
 }
 

@@ -87,14 +87,14 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		r.Epochs++
 		for b, err := range src.Blocks(ctx) {
 			if err != nil {
-				return nil, err
+				return l.interrupted(ctx, src, r, start), err
 			}
 			if b.Y == nil {
 				return nil, block.ErrNoLabels
 			}
 			for i := 0; i < b.Len() && !over(); i++ {
 				if i%1024 == 0 && ctx.Err() != nil {
-					return nil, ctx.Err()
+					return l.interrupted(ctx, src, r, start), ctx.Err()
 				}
 				x := rowOf(b, i, row)
 				if r.Epochs == 1 {
@@ -117,6 +117,15 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	}
 	r.Weights, r.Converged, r.Seconds = l.w[:src.Spec().Cols()], quiet == src.Rows(), time.Since(start).Seconds()
 	return r, train.Evaluate(ctx, src, opt.Workers, r)
+}
+
+// interrupted completes the result where ctx ended the training after some updates, else it returns nil.
+func (l *learner[T]) interrupted(ctx context.Context, src block.Source[T], r *train.Result[T], start time.Time) *train.Result[T] {
+	if ctx.Err() == nil || r.Updates == 0 {
+		return nil
+	}
+	r.Weights, r.Seconds, r.Interrupted = l.w[:src.Spec().Cols()], time.Since(start).Seconds(), true
+	return r
 }
 
 func (o Options) withDefaults(features int) (Options, error) {

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// TestInterruptedKeeps: a training that ends by its context leaves the model of the weights so far: for the same visits it is that of a
+// training which ends by itself.
+func TestInterruptedKeeps(t *testing.T) {
+	two, three := noisy(t, "9000"), iris
+	for _, c := range []struct {
+		data, label, options string
+		same                 bool // as --epochs 3
+	}{
+		{two, "label", "--algo perceptron", true},
+		{two, "label", "--algo perceptron --order shuffle", true},
+		{two, "label", "--algo averaged --order shuffle --l2 0.1", true},
+		{two, "label", "--algo pocket --pocket epoch", false},
+		{two, "label", "--algo pocket --pocket exact", false},
+		{two, "label", "--algo voted", true},
+		{two, "label", "--algo dual --max-updates 100000", true},
+		{two, "label", "--algo logistic --solver lbfgs", false},
+		{two, "label", "--algo logistic --solver newton", false},
+		{two, "label", "--algo logistic --solver sgd", false},
+		{two, "label", "--algo svm", false},
+		{two, "label", "--algo svm --loss hinge", false},
+		{three, "species", "--algo averaged --multiclass joint", true},
+		{three, "species", "--algo logistic", false},
+	} {
+		t.Run(strings.ReplaceAll(c.options, " ", "_"), func(t *testing.T) {
+			if testing.Short() && strings.Contains(c.options, "dual") {
+				t.Skip("takes long")
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			data, err := dataset.Load[float64](ctx, []string{c.data}, dataset.Options{Label: c.label, Standardize: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := jobOf(t, data, strings.Fields(c.options+" --epochs 1000"))
+			ended := int64(0) // epochs at the end
+			j.show = func(p train.Progress) {
+				if p.Epoch >= 3 && ended == 0 {
+					ended = p.Epoch
+					cancel()
+				}
+			}
+			m, learned, err := j.run(ctx)
+			if ended == 0 {
+				t.Fatalf("the training ended by itself: %v", err)
+			}
+			if m == nil || !errors.Is(err, context.Canceled) {
+				t.Fatalf("model %v, error %v", m, err)
+			}
+			if !learned.Interrupted || m.Training.Converged || m.Data.Fingerprint == "" {
+				t.Errorf("interrupted %v, converged %v, fingerprint %q", learned.Interrupted, m.Training.Converged, m.Data.Fingerprint)
+			}
+			errors, err := errorsOf(context.Background(), m, block.Source[float64](data), 2)
+			if err != nil || errors != *m.Training.Errors {
+				t.Errorf("the model has %d errors, and says %d (%v)", errors, *m.Training.Errors, err)
+			}
+			if float64(errors) > 0.35*float64(data.Rows()) {
+				t.Errorf("%d errors of %d rows", errors, data.Rows())
+			}
+			if !c.same {
+				return
+			}
+			whole, _, err := jobOf(t, data, strings.Fields(c.options+" --epochs 3")).run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := m.Training.Visits, whole.Training.Visits; got == want && !slices.EqualFunc(m.Weights, whole.Weights, slices.Equal) {
+				t.Errorf("after %d visits the weights aren't those of a training that ends there", got)
+			}
+		})
+	}
+}
+
+// jobOf returns the job of some options, as train makes it.
+func jobOf(t *testing.T, data *block.Data[float64], args []string) *job[float64] {
+	t.Helper()
+	var o trainOptions
+	cmd := new(cobra.Command)
+	o.addFlags(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	o.learner, o.workers = learnerNamed(o.algo.value), 2
+	if err := o.checkLearner(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.settle(cmd); err != nil {
+		t.Fatal(err)
+	}
+	return &job[float64]{trainOptions: &o, src: data, held: 1 << 20, show: func(train.Progress) {}, note: func(string, ...any) {}}
+}
+
+// A cancelling writer cancels when it was written a text so many times.
+type cancelling struct {
+	strings.Builder
+	cancel context.CancelFunc
+	text   string
+	left   int
+}
+
+func (c *cancelling) Write(p []byte) (int, error) {
+	if c.left -= strings.Count(string(p), c.text); c.left <= 0 {
+		c.cancel()
+	}
+	return c.Builder.Write(p)
+}
+
+// TestInterruptedOut: the command writes the weights so far to --out, says so, and exits with 130. Interrupted before there are any, it
+// says that nothing was kept.
+func TestInterruptedOut(t *testing.T) {
+	data := noisy(t, "5000")
+	for lines, kept := range map[int]bool{0: false, 2: true} { // the second line comes when the training is under way
+		path := filepath.Join(t.TempDir(), "m.json")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		stderr := &cancelling{cancel: cancel, text: "training", left: lines}
+		if lines == 0 {
+			cancel()
+		}
+		var stdout strings.Builder
+		status := run(ctx, []string{"train", data, "--label", "label", "--algo", "pocket", "--epochs", "1000000000000", "--progress", "always", "--out", path, "--json"}, &stdout, stderr)
+		want := "halfspace: interrupted: nothing was kept\n"
+		if kept {
+			want = "halfspace: interrupted: " + path + " has the weights so far\n"
+		}
+		if status != exitInterrupted || !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("status %d, %q; want %d, %q", status, stderr.String(), exitInterrupted, want)
+		}
+		_, err := os.Stat(path)
+		if (err == nil) != kept {
+			t.Errorf("the model is there: %v", err)
+		}
+		if !kept {
+			continue
+		}
+		var r map[string]any
+		if err := json.Unmarshal([]byte(stdout.String()), &r); err != nil || r["interrupted"] != true || r["converged"] != false || r["model"] != path {
+			t.Errorf("%v: report %v", err, r)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := decode(t, "eval", "--model", path, data, "--json"); e["errors"] != float64(*m.Training.Errors) || e["errors"] != r["train_errors"] {
+			t.Errorf("eval has %v errors, the model %d, the report %v", e["errors"], *m.Training.Errors, r["train_errors"])
+		}
+		onlyFiles(t, filepath.Dir(path), "m.json")
+	}
+}
+
+// TestProgressLines: where nobody watches, progress is lines of text, the first of a stage at once and then fewer and fewer.
+func TestProgressLines(t *testing.T) {
+	var out strings.Builder
+	p := (&app{stderr: &out}).newProgress("always")
+	start := time.Unix(1e9, 0)
+	for second := range 600 {
+		p.line("training", ": epoch "+count(int64(second)), int64(second), 600, start.Add(time.Duration(second)*time.Second))
+	}
+	p.line("evaluating", "", 3, -1, start)
+	p.show("evaluating", "", 4, -1)
+	p.end()
+	want := []int{0, 2, 6, 14, 30, 62, 122, 182, 242, 302, 362, 422, 482, 542}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) < len(want)+1 || lines[len(want)] != "evaluating" {
+		t.Fatalf("lines are %q", lines)
+	}
+	for i, second := range want {
+		if text := "training: epoch " + count(int64(second)) + ", " + percent(float64(second)/600); lines[i] != text {
+			t.Errorf("line %d is %q, want %q", i, lines[i], text)
+		}
+	}
+	if strings.ContainsFunc(out.String(), func(r rune) bool { return r < ' ' && r != '\n' }) {
+		t.Errorf("there are control characters in %q", out.String())
+	}
+}
