@@ -39,6 +39,7 @@ type Column struct {
 	Elements int    `json:"elements,omitempty"` // of each list
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
+	Values     string   `json:"values,omitempty"`     // what the categories were: "number", "boolean", or "" for text
 	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features
 
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
@@ -165,6 +166,9 @@ func (c *Column) check() error {
 		if has[key] != (key == need) && !(key == "unit" && c.Kind == NumberColumn) {
 			return fmt.Errorf("of the kind %q, but %q is there: %t", c.Kind, key, has[key])
 		}
+	}
+	if text := c.Kind != OneHotColumn && c.Kind != HashColumn; c.Values != "" && (text || c.Values != Number.String() && c.Values != Bool.String()) {
+		return fmt.Errorf("of the kind %q, but its values are %q", c.Kind, c.Values)
 	}
 	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxCategories {
 		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))

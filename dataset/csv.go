@@ -146,7 +146,9 @@ func (opt Options) asModel(cols []column) {
 		case block.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
 		case block.OneHotColumn, block.HashColumn:
-			types[in.Name] = arrow.BinaryTypes.String
+			if types[in.Name] = arrow.BinaryTypes.String; in.Values != "" {
+				types[in.Name] = arrow.PrimitiveTypes.Float64
+			}
 		}
 	}
 	for i := range cols {

@@ -56,7 +56,8 @@ type Options struct {
 	// read at a time, which come on top, doesn't depend on it.
 	Memory int64 `json:"-"`
 
-	// Categorical says what becomes of columns of text or with a dictionary: "onehot" makes a feature "name=category" for
+	// Categorical says what becomes of columns of text or with a dictionary, and, as "column=onehot,other=hash:8", of columns that are named, which may
+	// be numbers or booleans: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
 	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
 	// is all zeros.

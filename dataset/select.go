@@ -107,11 +107,11 @@ func (s *selection) drops() bool { return s.nulls == block.NullsDrop && (!s.fixe
 
 // choose resolves what opt asks for among the columns of the first file.
 func choose(in *schema, opt Options) (*selection, error) {
-	text, err := parseCoding(opt.Categorical)
+	text, named, err := parseCodings(opt.Categorical)
 	if err != nil {
 		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
 	}
-	c := &chooser{schema: in, opt: opt, coding: text}
+	c := &chooser{schema: in, opt: opt, codings: slices.Repeat([]coding{text}, len(in.cols))}
 	label, err := c.label()
 	if err != nil {
 		return nil, err
@@ -120,7 +120,13 @@ func choose(in *schema, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.name(named, label, weight); err != nil {
+		return nil, err
+	}
 	features, inputs, err := c.features(label, weight)
+	if err == nil && opt.Spec == nil {
+		err = c.checkNamed(named, features)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +192,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 		bound[k].float, bound[k].maxList = first.float, first.maxList
 	}
 	for i, k := range s.features {
-		input, ok := toInput(bound[k], coding{s.inputs[i].Kind, s.inputs[i].HashBits})
+		input, ok := toInput(bound[k], codingOf(s.inputs[i]))
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
@@ -214,12 +220,12 @@ func (s *selection) bind(in *schema) ([]column, error) {
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
 	*schema
-	opt    Options
-	coding coding
-	left   []string // as in selection
-	odd    []string // as in selection
-	passed []string // as in selection
-	texts  bool     // as in selection
+	opt     Options
+	codings []coding // of each column
+	left    []string // as in selection
+	odd     []string // as in selection
+	passed  []string // as in selection
+	texts   bool     // as in selection
 }
 
 func (c *chooser) label() (int, error) {
@@ -288,7 +294,7 @@ func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 	}
 	inputs := make([]block.Column, len(wanted))
 	for k, i := range wanted {
-		inputs[k], _ = toInput(c.cols[i], c.coding)
+		inputs[k], _ = toInput(c.cols[i], c.codings[i])
 	}
 	return wanted, inputs, c.unique(wanted)
 }
@@ -320,7 +326,7 @@ func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		if input, ok := toInput(c.cols[i], coding{want.Kind, want.HashBits}); !ok || !fits(input, want) {
+		if input, ok := toInput(c.cols[i], codingOf(want)); !ok || !fits(input, want) {
 			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].desc,
 				nameInput(want))
 		}
@@ -332,35 +338,11 @@ func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) 
 // featureTypes are what a feature can be made from.
 const featureTypes = "a number, a boolean or a list of numbers"
 
-// A coding is what becomes of columns of text: nothing, if its kind isn't one of text.
-type coding struct {
-	kind block.Kind
-	bits int
-}
-
-// parseCoding reads Options.Categorical.
-func parseCoding(text string) (coding, error) {
-	digits, hash := strings.CutPrefix(text, "hash:")
-	bits, err := strconv.Atoi(digits)
-	switch {
-	case text == "":
-		return coding{}, nil
-	case text == "onehot":
-		return coding{kind: block.OneHotColumn}, nil
-	case hash && err == nil && bits >= 1 && bits <= block.MaxHashBits:
-		return coding{block.HashColumn, bits}, nil
-	}
-	return coding{}, fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d", block.MaxHashBits)
-}
-
-// CheckCategorical returns an error if text is no value of Options.Categorical.
-func CheckCategorical(text string) error {
-	_, err := parseCoding(text)
-	return err
-}
-
 // toInput says how a column becomes features, if it can.
 func toInput(c column, text coding) (block.Column, bool) {
+	if kind, ok := classKind(c.typ); ok && text.named {
+		return block.Column{Name: c.name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.typ, kind)}, true
+	}
 	if number(c.typ) {
 		return block.Column{Name: c.name, Kind: block.NumberColumn, Unit: unit(c.typ)}, true
 	}
@@ -374,13 +356,17 @@ func toInput(c column, text coding) (block.Column, bool) {
 
 // fits tells whether a column of a further file, or of a model's data, can take the place of the one wanted. Whether its
 // lists are as long is seen row by row.
-func fits(have, want block.Column) bool { return have.Kind == want.Kind && have.Unit == want.Unit }
+func fits(have, want block.Column) bool {
+	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
+}
 
 // nameInput names what a model takes from a column.
 func nameInput(c block.Column) string {
 	switch {
 	case c.Kind == block.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case (c.Kind == block.OneHotColumn || c.Kind == block.HashColumn) && c.Values != "":
+		return "a " + c.Values
 	case c.Kind == block.OneHotColumn || c.Kind == block.HashColumn:
 		return "text"
 	case c.Unit != "":
@@ -449,7 +435,7 @@ func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error
 
 // usable tells whether a column can be a feature.
 func (c *chooser) usable(i int) bool {
-	_, ok := toInput(c.cols[i], c.coding)
+	_, ok := toInput(c.cols[i], c.codings[i])
 	return ok
 }
 

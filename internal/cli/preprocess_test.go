@@ -190,6 +190,70 @@ func TestFilteredData(t *testing.T) {
 }
 
 // TestPreprocessingReports has what train, predict, eval and inspect say.
+// TestCategoricalColumns: columns of text, numbers and booleans that are named become categories, from any format, and the model makes them
+// again from data in which codes are written another way.
+func TestCategoricalColumns(t *testing.T) {
+	rows := "color,zip,on,size,y\nred,10,true,1,p\nblue,9,false,2,q\nred,9,true,3,q\n7,10,false,4,p\nblue,11,true,5,q\n"
+	dir := text(t, map[string]string{
+		"x.csv": rows,
+		"y.csv": "color,zip,on,size\n7,10.0,true,1\n7,9,false,2\n", // digits where the training had text, and the other way of writing ten
+		"z.csv": "color,zip,on,size\nred,north,true,1\nred,9,true,1\n",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "convert", at("x.csv"), "--out", at("x.parquet"))
+	learn := func(data, coding, out string) []string {
+		succeed(t, "train", at(data), "--label", "y", "--algo", "averaged", "--categorical", coding, "--out", at(out))
+		var names []string
+		for _, f := range decode(t, "inspect", at(out), "--json")["features"].([]any) {
+			names = append(names, f.(string))
+		}
+		return names
+	}
+	for coding, want := range map[string]string{
+		"color=onehot":                      "color=7 color=blue color=red zip on size",
+		"zip=onehot":                        "zip=10 zip=11 zip=9 on size",
+		"onehot":                            "color=7 color=blue color=red zip on size",
+		"onehot,zip=hash:1":                 "color=7 color=blue color=red zip#hash:1[0] zip#hash:1[1] on size",
+		"color=hash:1,o*=onehot":            "color#hash:1[0] color#hash:1[1] zip on=false on=true size",
+		"color=onehot,?i*=onehot,y*=onehot": "color=7 color=blue color=red zip=10 zip=11 zip=9 on size=1 size=2 size=3 size=4 size=5",
+	} {
+		for _, data := range []string{"x.csv", "x.parquet"} {
+			if got := strings.Join(learn(data, coding, data+".json"), " "); got != want {
+				t.Errorf("%s of %s: features %s, want %s", coding, data, got, want)
+			}
+		}
+		if a, b := read(t, at("x.csv.json")), read(t, at("x.parquet.json")); a != b {
+			t.Errorf("%s: of CSV the model is\n%s\nof Parquet\n%s", coding, a, b)
+		}
+	}
+	learn("x.csv", "color=onehot,zip=onehot", "m.json")
+	status, _, stderr := command("predict", "--model", at("m.json"), at("y.csv"), "--score", "--out", at("p.csv"))
+	if status != 0 || strings.Contains(stderr, "category") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	succeed(t, "predict", "--model", at("m.json"), at("x.parquet"), "--score", "--out", at("q.csv"))
+	status, _, stderr = command("predict", "--model", at("m.json"), at("z.csv"), "--out", at("p.csv"))
+	if want := `column "zip" is string, and the model takes a number: convert it`; status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %s, want %s", status, stderr, want)
+	}
+	for coding, want := range map[string]string{
+		"colour=onehot": `no column "colour": did you mean "color"?`,
+		"y=onehot":      `column "y" is the label: leave it out of --categorical`,
+		"color":         "use onehot or hash:BITS, with BITS from 1 to 16, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for some of any type: color=onehot if that is a column",
+		"color=one":     "use onehot or hash:BITS",
+		"onehot,hash:3": "use onehot or hash:BITS",
+		"zip=hash:17":   "use onehot or hash:BITS, with BITS from 1 to 16",
+	} {
+		if status, _, stderr := command("train", at("x.csv"), "--label", "y", "--algo", "averaged", "--categorical", coding); status == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %s, want %s", coding, status, stderr, want)
+		}
+	}
+	_, _, stderr = command("train", at("x.csv"), "--label", "y", "--algo", "averaged", "--features", "size", "--categorical", "zip=onehot")
+	if want := `column "zip" is no feature: add it to --features, or leave it out of --exclude or of --categorical`; !strings.Contains(stderr, want) {
+		t.Errorf("%s, want %s", stderr, want)
+	}
+}
+
 // TestNullValues: the model remembers which texts are missing values, so that predict and eval take them as the training did.
 func TestNullValues(t *testing.T) {
 	rows := "x,z,y\n1,-999,n\n2,4,n\n-999,5,n\n4,NA,p\n5,7,p\n6,-999.0,p\n7,9,p\n"

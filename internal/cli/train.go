@@ -93,9 +93,10 @@ otherwise, perceptron and averaged. The greatest score predicts the class.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
---categorical adds columns of text. --nulls says what becomes of nulls, NaN and
-infinities; a label may be null only with --nulls drop. The model remembers how
-features were made, and predict and eval make them the same way.
+--categorical adds columns of text, or those that it names, numbers too. --nulls
+says what becomes of nulls, NaN and infinities; a label may be null only with
+--nulls drop. The model remembers how features were made, and predict and eval
+make them the same way.
 
 --sample-weight and --class-weight say what rows count. All learners heed them
 but winnow; errors in reports are counts of rows all the same.

@@ -1,0 +1,130 @@
+package dataset
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+)
+
+// A coding is what becomes of a column of categories: nothing, if its kind isn't one of those.
+type coding struct {
+	kind   block.Kind
+	bits   int
+	named  bool   // the column may hold numbers or booleans too
+	values string // see block.Column; what a dictionary has is taken for that
+}
+
+// codingOf returns the coding of a column of another file, or of a model.
+func codingOf(c block.Column) coding {
+	return coding{c.Kind, c.HashBits, c.Kind == block.OneHotColumn || c.Kind == block.HashColumn, c.Values}
+}
+
+// valuesOf says of which kind the categories of a column are, as block.Column does.
+func (c coding) valuesOf(t arrow.DataType, kind block.ClassKind) string {
+	switch {
+	case t.ID() == arrow.DICTIONARY:
+		return c.values
+	case kind == block.String:
+		return ""
+	}
+	return kind.String()
+}
+
+// A namedCoding is the coding of the columns that a name or a pattern stands for.
+type namedCoding struct {
+	pattern string
+	coding  coding
+}
+
+// parseCodings reads Options.Categorical: the coding of all columns of text, and those of columns that are named.
+func parseCodings(text string) (all coding, named []namedCoding, err error) {
+	if text == "" {
+		return all, nil, nil
+	}
+	items, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return all, nil, errCoding
+	}
+	for _, item := range items {
+		i := strings.LastIndexByte(item, '=')
+		c, ok := parseCoding(item[i+1:])
+		switch {
+		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot"):
+			return all, nil, fmt.Errorf("%w: %s=onehot if that is a column", errCoding, item)
+		case !ok || i < 0 && all.kind != "":
+			return all, nil, errCoding
+		case i < 0:
+			all = c
+		default:
+			c.named = true
+			named = append(named, namedCoding{item[:i], c})
+		}
+	}
+	return all, named, nil
+}
+
+var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for some of any type",
+	block.MaxHashBits)
+
+func parseCoding(text string) (coding, bool) {
+	if text == "onehot" {
+		return coding{kind: block.OneHotColumn}, true
+	}
+	digits, hash := strings.CutPrefix(text, "hash:")
+	bits, err := strconv.Atoi(digits)
+	return coding{kind: block.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= block.MaxHashBits
+}
+
+// CheckCategorical returns an error if text is no value of Options.Categorical.
+func CheckCategorical(text string) error {
+	_, _, err := parseCodings(text)
+	return err
+}
+
+// name gives columns the codings that they are named with. A pattern passes over those that can't have one, the others among them: the label
+// and the weight or -1.
+func (c *chooser) name(named []namedCoding, others ...int) error {
+	for _, n := range named {
+		matches, err := c.matches("--categorical", n.pattern)
+		if err != nil {
+			return err
+		}
+		for _, i := range matches {
+			_, ok := classKind(c.cols[i].typ)
+			switch other := slices.Index(others, i); {
+			case ok && other < 0:
+				c.codings[i] = n.coding
+				c.cols[i].advice = "" // it is to be text
+			case c.isPattern(n.pattern):
+			case other >= 0:
+				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern, [...]string{"label", "weight of rows"}[other])
+			default:
+				return c.errorf("column %q is %s, and categories are text, numbers or booleans: leave it out of --categorical", n.pattern, c.cols[i].desc)
+			}
+		}
+	}
+	return nil
+}
+
+// checkNamed returns an error if a column was named that is none of the features.
+func (c *chooser) checkNamed(named []namedCoding, features []int) error {
+	for _, n := range named {
+		if c.isPattern(n.pattern) {
+			continue
+		}
+		i, err := c.lookUp(n.pattern)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(features, i) {
+			return c.errorf("column %q is no feature: add it to --features, or leave it out of --exclude or of --categorical", n.pattern)
+		}
+	}
+	return nil
+}
