@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -160,8 +161,9 @@ type Point[T kernel.Float] struct {
 	FalsePositives, TruePositives int64
 }
 
-// Curve returns a point for each different score, from the highest to the lowest, after one of no rows, whose threshold is
-// infinite. A score of NaN ranks below every other. It sorts the scores in place.
+// Curve returns the corners of the ROC curve: of the points for each different score, from the highest to the lowest, after one of
+// no rows, whose threshold is infinite, those that aren't on a straight line between others. The area under it is that of all
+// points. A score of NaN ranks below every other. It sorts the scores in place.
 func (a *AUC[T]) Curve() []Point[T] {
 	a.sort()
 	curve := []Point[T]{{Threshold: T(math.Inf(1))}}
@@ -177,9 +179,20 @@ func (a *AUC[T]) Curve() []Point[T] {
 		}
 		for ; n > 0 && !less(a.negative[n-1], at); n-- {
 		}
-		curve = append(curve, Point[T]{at, int64(len(a.negative) - n), int64(len(a.positive) - p)})
+		next := Point[T]{at, int64(len(a.negative) - n), int64(len(a.positive) - p)}
+		if last := len(curve) - 1; last > 0 && between(curve[last-1], curve[last], next) {
+			curve = curve[:last]
+		}
+		curve = append(curve, next)
 	}
 	return curve
+}
+
+// between tells whether b is on the straight line from a to c, exactly.
+func between[T kernel.Float](a, b, c Point[T]) bool {
+	high, low := bits.Mul64(uint64(b.FalsePositives-a.FalsePositives), uint64(c.TruePositives-b.TruePositives))
+	otherHigh, otherLow := bits.Mul64(uint64(b.TruePositives-a.TruePositives), uint64(c.FalsePositives-b.FalsePositives))
+	return high == otherHigh && low == otherLow
 }
 
 // less orders scores as slices.Sort does.

@@ -160,7 +160,58 @@ func TestLogLoss(t *testing.T) {
 	}
 }
 
-// TestCurve: every point counts what the definition does, and gonum has the same curve.
+// corners returns the points of a curve that aren't on the line between their neighbours among those left, by slopes as fractions.
+func corners(tpr, fpr, thresholds []float64, positive, negative int) (kept []int) {
+	whole := func(share float64, n int) int64 { return int64(math.Round(share * float64(n))) }
+	slope := func(i, k int) (dx, dy int64) {
+		dx, dy = whole(fpr[k], negative)-whole(fpr[i], negative), whole(tpr[k], positive)-whole(tpr[i], positive)
+		a, b := dx, dy
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return dx / a, dy / a
+	}
+	for k := range thresholds {
+		for n := len(kept); n > 1; n = len(kept) {
+			x, y := slope(kept[n-2], kept[n-1])
+			if u, v := slope(kept[n-1], k); x != u || y != v {
+				break
+			}
+			kept = kept[:n-1]
+		}
+		kept = append(kept, k)
+	}
+	return kept
+}
+
+// area returns the area under a curve by the trapezoidal rule, in units of one row of either class.
+func area(curve []Point[float64]) (sum float64) {
+	for i := 1; i < len(curve); i++ {
+		a, b := curve[i-1], curve[i]
+		sum += float64(b.FalsePositives-a.FalsePositives) * float64(a.TruePositives+b.TruePositives) / 2
+	}
+	return sum
+}
+
+// TestPublishedCurve: the example in the documentation of scikit-learn's roc_curve, whose points are all corners, and one whose
+// corners are three.
+func TestPublishedCurve(t *testing.T) {
+	a := new(AUC[float64])
+	a.Add([]float64{0.1, 0.4, 0.35, 0.8}, []float64{-1, -1, 1, 1})
+	want := []Point[float64]{{math.Inf(1), 0, 0}, {0.8, 0, 1}, {0.4, 1, 1}, {0.35, 1, 2}, {0.1, 2, 2}}
+	if got := a.Curve(); !slices.Equal(got, want) {
+		t.Errorf("curve %v, want %v", got, want)
+	}
+	a = new(AUC[float64])
+	a.Add([]float64{9, 8, 7, 6, 5, 4, 3, 2}, []float64{1, 1, 1, 1, -1, -1, -1, -1})
+	want = []Point[float64]{{math.Inf(1), 0, 0}, {6, 0, 4}, {2, 4, 4}}
+	if got := a.Curve(); !slices.Equal(got, want) {
+		t.Errorf("curve %v, want %v", got, want)
+	}
+}
+
+// TestCurve: every point counts what the definition does, the area is that of all points, and the points are the corners of
+// gonum's curve.
 func TestCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, levels := range []int{2, 7, 1 << 30} {
@@ -194,10 +245,15 @@ func TestCurve(t *testing.T) {
 		}
 		stat.SortWeightedLabeled(scores, classes, nil)
 		tpr, fpr, thresholds := stat.ROC(nil, scores, classes, nil)
-		if len(curve) != len(thresholds) {
-			t.Fatalf("%d levels: %d points, gonum has %d", levels, len(curve), len(thresholds))
+		kept := corners(tpr, fpr, thresholds, positive, negative)
+		if len(curve) != len(kept) || levels > n && len(kept) == len(thresholds) {
+			t.Fatalf("%d levels: %d points, gonum has %d with %d corners", levels, len(curve), len(thresholds), len(kept))
 		}
-		for i, p := range curve {
+		if got, want := area(curve)/float64(positive)/float64(negative), a.Value(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d levels: the area under the points is %v, that of all %v", levels, got, want)
+		}
+		for k, p := range curve {
+			i := kept[k]
 			if p.Threshold != thresholds[i] || math.Abs(float64(p.TruePositives)/float64(positive)-tpr[i]) > 0x1p-52 ||
 				math.Abs(float64(p.FalsePositives)/float64(negative)-fpr[i]) > 0x1p-52 { // gonum multiplies by a reciprocal
 				t.Fatalf("%d levels: point %v, gonum has %v, %v at %v", levels, p, tpr[i], fpr[i], thresholds[i])

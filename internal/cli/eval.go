@@ -44,7 +44,8 @@ row's class. Rows with nulls are left out if the training dropped them.
 in "models", however many there are.
 
 --roc writes the ROC curve itself: for each different score, from the highest to
-the lowest, how many rows of either class have that score or more.`,
+the lowest, how many rows of either class have that score or more. Points on a
+straight line between others are left out.`,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'
