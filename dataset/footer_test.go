@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // Pieces of footers in Thrift's compact protocol, as little of each as there need be. A struct ends with 0.
@@ -252,6 +253,71 @@ func TestHostileValues(t *testing.T) {
 		}
 		if mib > limit>>20*3/2 {
 			t.Errorf("%s: %d MiB within %d", name, mib, limit>>20)
+		}
+	}
+}
+
+// TestHostileSchemas reads Arrow schemas whose columns, or whose texts, are all the same table: 4 bytes each, for which Arrow
+// makes some hundred.
+func TestHostileSchemas(t *testing.T) {
+	const n = 4_000_000
+	for name, of := range map[string]string{"columns": "columns", "columns of a column": "children", "texts": "texts"} {
+		b := flatbuffers.NewBuilder(5 * n)
+		text := b.CreateString("x")
+		b.StartObject(2) // KeyValue
+		b.PrependUOffsetTSlot(0, text, 0)
+		b.PrependUOffsetTSlot(1, text, 0)
+		pair := b.EndObject()
+		many := func(table flatbuffers.UOffsetT, n int) flatbuffers.UOffsetT {
+			b.StartVector(4, n, 4)
+			for range n {
+				b.PrependUOffsetT(table)
+			}
+			return b.EndVector(n)
+		}
+		field := func(children flatbuffers.UOffsetT) flatbuffers.UOffsetT {
+			b.StartObject(1) // FloatingPoint, or Struct
+			typ := b.EndObject()
+			kind := byte(3)
+			if children != 0 {
+				kind = 13
+			}
+			b.StartObject(7)
+			b.PrependUOffsetTSlot(0, text, 0)
+			b.PrependByteSlot(2, kind, 0)
+			b.PrependUOffsetTSlot(3, typ, 0)
+			b.PrependUOffsetTSlot(5, children, 0)
+			return b.EndObject()
+		}
+		one, texts := field(0), flatbuffers.UOffsetT(0)
+		columns := many(one, 1)
+		switch of {
+		case "columns":
+			columns = many(one, n)
+		case "children":
+			columns = many(field(many(one, n)), 1)
+		case "texts":
+			texts = many(pair, n)
+		}
+		b.StartObject(3) // Schema
+		b.PrependUOffsetTSlot(1, columns, 0)
+		b.PrependUOffsetTSlot(2, texts, 0)
+		schema := b.EndObject()
+		b.StartObject(5) // Message
+		b.PrependInt16Slot(0, 4, 0)
+		b.PrependByteSlot(1, messageSchema, 0)
+		b.PrependUOffsetTSlot(2, schema, 0)
+		b.Finish(b.EndObject())
+		meta := b.FinishedBytes()
+		meta = append(meta, make([]byte, -len(meta)&7)...)
+		data := append(binary.LittleEndian.AppendUint32([]byte(arrowContinuation), uint32(len(meta))), meta...)
+		path := filepath.Join(t.TempDir(), "a.arrow")
+		if err := os.WriteFile(path, append(data, arrowContinuation+"\x00\x00\x00\x00"...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, err := readInChild(t.Context(), path)
+		if want := "load: error: " + path + ": the data is damaged (a schema of more than 524288 columns and texts)"; err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: error %v: %s", name, err, out[:min(len(out), 1000)])
 		}
 	}
 }

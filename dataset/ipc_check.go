@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -23,8 +24,12 @@ const (
 	slotBuffers, slotBufferCounts    = 8, 12   // of RecordBatch
 )
 
-// maxNesting bounds how deep columns are nested in columns.
-const maxNesting = 64
+// maxNesting bounds how deep columns are nested in columns. maxTables bounds the columns and texts of a schema: each takes 4
+// bytes if it is the same table as another one, and Arrow makes some hundred bytes of it.
+const (
+	maxNesting = 64
+	maxTables  = 1 << 19
+)
 
 // checkMessage looks at what Arrow's reader makes room for by what a message says of itself: vectors must lie in the
 // message, and its parts may not stand for much more than they take. It panics where a table lies outside.
@@ -61,8 +66,9 @@ func dictionaryOf(meta []byte) (id int64, delta bool) {
 
 // A messageCheck is how much a message may still hold.
 type messageCheck struct {
-	left int
-	err  error // the first
+	left   int
+	tables int   // so far
+	err    error // the first
 }
 
 // take takes n bytes or elements off what is left.
@@ -78,14 +84,17 @@ func (c *messageCheck) fail(text string) {
 	}
 }
 
-// tables calls f with the tables of a vector.
-func (c *messageCheck) tables(t flatbuffers.Table, slot flatbuffers.VOffsetT, f func(flatbuffers.Table)) {
+// each calls f with the tables of a vector.
+func (c *messageCheck) each(t flatbuffers.Table, slot flatbuffers.VOffsetT, f func(flatbuffers.Table)) {
 	o := flatbuffers.UOffsetT(t.Offset(slot))
 	if o == 0 {
 		return
 	}
 	n, start := t.VectorLen(o), t.Vector(o)
 	c.take(n)
+	if c.tables += n; c.tables > maxTables {
+		c.fail(fmt.Sprintf("a schema of more than %d columns and texts", maxTables))
+	}
 	for i := 0; i < n && c.err == nil; i++ {
 		f(flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(start + flatbuffers.UOffsetT(4*i))})
 	}
@@ -98,7 +107,7 @@ func (c *messageCheck) text(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
 }
 
 func (c *messageCheck) metadata(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
-	c.tables(t, slot, func(kv flatbuffers.Table) {
+	c.each(t, slot, func(kv flatbuffers.Table) {
 		c.text(kv, slotKey)
 		c.text(kv, slotValue)
 	})
@@ -110,7 +119,7 @@ func (c *messageCheck) children(t flatbuffers.Table, slot flatbuffers.VOffsetT, 
 		c.fail("columns nested too deep")
 		return
 	}
-	c.tables(t, slot, func(field flatbuffers.Table) {
+	c.each(t, slot, func(field flatbuffers.Table) {
 		c.text(field, slotName)
 		c.metadata(field, slotFieldMetadata)
 		if o := flatbuffers.UOffsetT(field.Offset(slotType)); o != 0 && field.GetByteSlot(slotTypeType, 0) == typeUnion {
