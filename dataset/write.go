@@ -254,8 +254,12 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 	}
 	props := []parquet.WriterProperty{parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(opt.RowGroupRows)}
 	for _, f := range schema.Fields() {
-		if arrow.IsFloating(f.Type.ID()) { // hardly a value comes twice
-			props = append(props, parquet.WithDictionaryFor(f.Name, false))
+		values, path := f.Type, f.Name
+		if elements, _, ok := listOf(f.Type); ok {
+			values, path = elements, f.Name+".list.element"
+		}
+		if arrow.IsFloating(values.ID()) { // hardly a value comes twice
+			props = append(props, parquet.WithDictionaryFor(path, false))
 		}
 	}
 	t := &tail{Writer: out}

@@ -581,3 +581,27 @@ func TestTimestampsInCSV(t *testing.T) {
 		t.Errorf("%q, error %v, want %q", got, err, want)
 	}
 }
+
+// TestListEncoding: floats are written without a dictionary, in lists too.
+func TestListEncoding(t *testing.T) {
+	p := arrow.PrimitiveTypes
+	rec := record(t, field("x", p.Float32, "[1, 1]"), field("l", arrow.ListOf(p.Float64), "[[1, 1], [1]]"),
+		field("fixed", arrow.FixedSizeListOf(2, p.Float32), "[[1, 1], [1, 2]]"), field("i", arrow.ListOf(p.Int32), "[[1, 1], [1]]"))
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	w, err := Create(path, rec.Schema(), WriterOptions{})
+	if err == nil {
+		err = errors.Join(w.Write(rec), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := Inspect(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range info.Columns {
+		if got, want := slices.Contains(c.Encodings, "RLE_DICTIONARY"), strings.HasPrefix(c.Name, "i."); got != want {
+			t.Errorf("column %s: %v", c.Name, c.Encodings)
+		}
+	}
+}
