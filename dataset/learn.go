@@ -38,14 +38,14 @@ func (s *selection) unmeasured() bool {
 // found by the builder, which says where they are.
 func (s *selection) learn(ctx context.Context, name string, p pool, batches iter.Seq2[*batch, error], total int64,
 	progress func(rows, total int64)) error {
-	l := &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs)), texts: make([]collector, len(s.inputs))}
+	l := newLesson(s, p)
 	for bt, err := range batches {
 		if err != nil {
 			return err
 		}
 		err := recovered(func() error { return l.add(ctx, bt) })
 		bt.release()
-		if err != nil && ctx.Err() == nil && !errors.As(err, new(unfit)) {
+		if err != nil && ctx.Err() == nil && !isUnfit(err) {
 			err = errorIn(bt.file, "damaged data (%w)", err)
 		}
 		if err != nil {
@@ -71,15 +71,27 @@ type lesson struct {
 	texts []collector // of each column of categories
 }
 
+func newLesson(s *selection, p pool) *lesson {
+	return &lesson{sel: s, pool: p, stats: make([][]moments, len(s.inputs)), texts: make([]collector, len(s.inputs))}
+}
+
 // unfit is an error about a column as a whole.
 type unfit struct{ error }
 
+func isUnfit(err error) bool { return errors.As(err, new(unfit)) }
+
 func (l *lesson) add(ctx context.Context, bt *batch) error {
-	l.input += bt.rows
 	kept, err := l.sel.kept(ctx, l.pool, bt)
-	if err == nil {
-		err = l.sel.measureLists(bt, kept)
+	if err != nil {
+		return err
 	}
+	return l.addKept(ctx, bt, kept)
+}
+
+// addKept adds some of the kept rows of a batch.
+func (l *lesson) addKept(ctx context.Context, bt *batch, kept cut) error {
+	l.input += bt.rows
+	err := l.sel.measureLists(bt, kept)
 	if err != nil {
 		return err
 	}

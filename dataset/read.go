@@ -67,6 +67,9 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
+	// LearnedFrom names for Key the rows that the features are learned from, where these aren't all; see Input.Shares.
+	LearnedFrom string `json:",omitempty"`
+
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
 	float    arrow.DataType // of the blocks' values; nil where there are none
 

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/dataset"
 	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/train"
 )
 
@@ -50,16 +50,31 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		o.variations = append(o.variations, variation{settings, v})
 		o.storage.access = max(o.storage.access, v.access())
 		for name := range settings {
-			heard[name] = heard[name] || v.has(name)
+			heard[name] = heard[name] || v.has(name) && !(name == "eta" && v.scales())
 		}
 	}
 	for _, name := range o.learner.uses {
 		if has, varied := heard[name]; varied && !has {
 			last := o.variations[len(o.variations)-1].options
+			if last.has(name) {
+				return usagef("--grid varies %q, by which %s only multiplies its weights: leave it out, or add --margin%s", name, last.deaf(name), last.orPenalty())
+			}
 			return usagef("--grid varies %q, which has no effect with %s: leave it out", name, last.deaf(name))
 		}
 	}
 	return nil
+}
+
+// scales tells whether the learning rate only multiplies the weights: those of a perceptron that begins with zeros, where no margin and
+// no penalty is measured against them.
+func (o *trainOptions) scales() bool { return o.learner.loss && o.margin == 0 && o.l2 == 0 }
+
+// orPenalty names the penalty where the learner has one, as what else makes a learning rate matter.
+func (o *trainOptions) orPenalty() string {
+	if slices.Contains(o.learner.uses, "l2") {
+		return " or --l2"
+	}
+	return ""
 }
 
 // points returns every combination of what --grid lists, in its order, the last option varying fastest.
@@ -151,34 +166,98 @@ type crossValidation struct {
 }
 
 type point struct {
-	Options      map[string]string `json:"options"` // that the grid varied
-	Errors       int64             `json:"errors"`  // of all rows, each judged when its fold was held back
-	Accuracy     float64           `json:"accuracy"`
+	Options      map[string]string `json:"options"`                // that the grid varied
+	Errors       *int64            `json:"errors"`                 // of all rows, each judged when its fold was held back; null of a point that failed
+	ErrorWeight  *float64          `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
+	Accuracy     *float64          `json:"accuracy"`
 	FoldAccuracy []float64         `json:"fold_accuracy"`
+	Failed       string            `json:"failed,omitempty"` // why nothing was learned on some fold
+	failure      error
+	sum          tally
 }
 
-// crossValidate judges every variation on each fold in turn, by what it learns from the others.
-func crossValidate[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], bar *progress) (*crossValidation, error) {
+// crossValidate judges every variation on each fold in turn, by what it learns from the others. The chosen one has the fewest errors, or
+// where rows or classes have weights, errors of the least weight. A variation that fails on a fold is left out; it is an error if all do.
+func crossValidate[T kernel.Float](ctx context.Context, o *trainOptions, data *rows[T], bar *progress) (*crossValidation, error) {
+	all := data.Source
 	if err := checkCounts(ctx, o.folds, o.workers, all); err != nil {
 		return nil, err
+	}
+	var classes []float64
+	if len(o.classWeight) > 0 {
+		var err error
+		if classes, err = classWeights(ctx, o, all); err != nil {
+			return nil, err
+		}
 	}
 	cv := &crossValidation{Folds: o.folds, Points: make([]point, len(o.variations))}
 	for i, v := range o.variations {
 		cv.Points[i].Options = v.settings
 	}
+	has := func(f int) chooser { return fold(o.seed, o.folds, len(all.Spec().Classes), f) }
+	inputs, err := foldInputs(ctx, o, data, has)
+	if err != nil {
+		return nil, err
+	}
 	for f := range o.folds {
-		if err := judgeFold(ctx, o, all, f, cv, bar); err != nil {
+		from := all
+		if inputs != nil {
+			if from, err = openFold(ctx, data, inputs[f]); err != nil {
+				return nil, fmt.Errorf("fold %d of %d: %w", f+1, o.folds, err)
+			}
+		}
+		if err := judgeFold(ctx, o, from, has(f), f, classes, cv, bar); err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, o.folds, err)
 		}
 	}
+	return cv, cv.choose(all.Rows(), o.storage.weighted)
+}
+
+// foldInputs returns an input of all rows for each fold, whose features are learned from the rows outside of it; nil where features depend
+// on no rows.
+func foldInputs[T kernel.Float](ctx context.Context, o *trainOptions, data *rows[T], has func(fold int) chooser) ([]*dataset.Input[T], error) {
+	in, err := data.input()
+	if err != nil || !in.Learned() {
+		return nil, err
+	}
+	return in.Shares(ctx, func([]int64) (choices []dataset.Choice) {
+		for f := range o.folds {
+			choices = append(choices, has(f).others())
+		}
+		return choices
+	})
+}
+
+// openFold opens the rows of an input as those of data are: in memory, or as a stream.
+func openFold[T kernel.Float](ctx context.Context, data *rows[T], in *dataset.Input[T]) (block.Source[T], error) {
+	if _, inMemory := data.Source.(*block.Data[T]); inMemory {
+		return in.Load(ctx)
+	}
+	return in.Stream(ctx)
+}
+
+// choose sets what the points have come to, and chooses one.
+func (cv *crossValidation) choose(rows int64, weighted bool) error {
+	cv.Chosen = -1
 	for i := range cv.Points {
 		p := &cv.Points[i]
-		p.Accuracy = float64(all.Rows()-p.Errors) / float64(all.Rows())
-		if p.Errors < cv.Points[cv.Chosen].Errors {
+		if p.failure != nil {
+			p.Failed, p.FoldAccuracy = asTyped(p.failure.Error()), nil
+			continue
+		}
+		accuracy := float64(rows-p.sum.errors) / float64(rows)
+		p.Errors, p.Accuracy = &p.sum.errors, &accuracy
+		if weighted {
+			p.ErrorWeight = &p.sum.weight
+		}
+		if cv.Chosen < 0 || p.sum.weight < cv.Points[cv.Chosen].sum.weight {
 			cv.Chosen = i
 		}
 	}
-	return cv, nil
+	if cv.Chosen < 0 {
+		return cv.Points[0].failure
+	}
+	return nil
 }
 
 // checkCounts returns an error unless every fold gets rows, and leaves some of each class.
@@ -201,7 +280,7 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 // fold holds back one of so many folds of rows of some classes. Each class is dealt out by itself, so that all folds have the share of
 // it that all rows have: its rows go to the folds in turn, in a random order that is new in each round, by the generators of classRandoms.
 func fold(seed uint64, folds, classes, number int) chooser {
-	return func() func(int) bool {
+	return func() dataset.Choice {
 		decks, rngs := make([][]int, classes), classRandoms(seed, classes)
 		return func(c int) bool {
 			if len(decks[c]) == 0 {
@@ -218,47 +297,55 @@ func fold(seed uint64, folds, classes, number int) chooser {
 }
 
 // judgeFold learns every variation from the rows outside of a fold, in memory several at a time, and counts the errors in it.
-func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], number int, cv *crossValidation, bar *progress) error {
+func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.Source[T], has chooser, number int, classes []float64, cv *crossValidation, bar *progress) error {
 	learned, held := &rows[T]{close: nothing}, &rows[T]{close: nothing}
-	if err := split(ctx, o, all, fold(o.seed, o.folds, len(all.Spec().Classes), number), learned, held, bar); err != nil {
+	if err := split(ctx, o, all, has, learned, held, bar); err != nil {
 		return err
 	}
 	defer learned.close()
 	defer held.close()
+	judges := held.Source
+	if classes != nil {
+		judges = train.Weigh(judges, classes)
+	}
 	side, bytes := 1, 2*block.Bytes[T](all.Rows(), all.Spec().Cols(), o.storage.weighted) // of the rows, and of the two shares of them
 	if _, inMemory := all.(*block.Data[T]); inMemory && !o.learner.held {
 		side = o.sideBySide(all.Rows(), bytes)
 	}
 	var g errgroup.Group
 	g.SetLimit(side)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	for i, v := range o.variations {
+		p := &cv.Points[i]
+		if p.failure != nil {
+			continue
+		}
 		bar.show("cross-validating", "", int64(number*len(o.variations)+i), int64(o.folds*len(o.variations)))
 		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			opt := *v.options
 			opt.workers = max(1, o.workers/side)
 			j := &job[T]{trainOptions: &opt, held: bytes, src: learned.Source, note: func(string, ...any) {}}
 			m, _, err := j.learn(ctx)
 			if err == nil {
-				err = addFold(ctx, &cv.Points[i], m, held.Source, opt.workers)
+				err = p.add(tallyOf(ctx, m, judges, opt.workers))
 			}
-			if err != nil && ctx.Err() == nil {
-				if len(v.settings) > 0 {
-					err = fmt.Errorf("%s: %w", v.text(), err)
-				}
-				cancel(err)
+			if err != nil {
+				p.failure = fmt.Errorf("fold %d of %d: %s%w", number+1, o.folds, v.prefix(), err)
 			}
-			return err
+			return ctx.Err()
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return context.Cause(ctx)
+	return g.Wait()
+}
+
+// prefix names the settings of a variation before an error.
+func (v *variation) prefix() string {
+	if len(v.settings) == 0 {
+		return ""
 	}
-	return nil
+	return v.text() + ": "
 }
 
 // noted is how many bytes a learner keeps of a row at most, beside the rows: six numbers of svm's hinge, a weight and a label.
@@ -274,11 +361,12 @@ func (o *trainOptions) sideBySide(rows, bytes int64) int {
 	return int(max(1, min(int64(o.workers), int64(len(o.variations)), room/(rows*noted))))
 }
 
-// addFold counts the errors of a model on a fold.
-func addFold[T kernel.Float](ctx context.Context, p *point, m *model.Model, held block.Source[T], workers int) error {
-	errors, err := errorsOf(ctx, m, held, workers)
-	p.Errors += errors
-	p.FoldAccuracy = append(p.FoldAccuracy, float64(held.Rows()-errors)/float64(held.Rows()))
+// add adds what was counted on a fold.
+func (p *point) add(t tally, err error) error {
+	p.sum.rows += t.rows
+	p.sum.errors += t.errors
+	p.sum.weight += t.weight
+	p.FoldAccuracy = append(p.FoldAccuracy, float64(t.rows-t.errors)/float64(t.rows))
 	return err
 }
 
@@ -309,20 +397,46 @@ func (p *point) deviation() float64 {
 
 // table is the cross-validation of a grid for people.
 func (cv *crossValidation) table(l *learner) [][]string {
-	rows := [][]string{{"options", "errors", "accuracy", "std dev", "chosen"}}
+	head := []string{"options", "errors", "accuracy", "std dev", "chosen"}
+	weighted := cv.Points[cv.Chosen].ErrorWeight != nil
+	if weighted {
+		head = slices.Insert(head, 2, "weight")
+	}
+	rows := [][]string{head}
 	for i, p := range cv.Points {
-		chosen := ""
-		if i == cv.Chosen {
-			chosen = "*"
+		if p.Failed != "" {
+			rows = append(rows, append([]string{settingsText(l, p.Options), "failed"}, make([]string, len(head)-2)...))
+			continue
 		}
-		rows = append(rows, []string{settingsText(l, p.Options), count(p.Errors), percent(p.Accuracy), percent(p.deviation()), chosen})
+		row := []string{settingsText(l, p.Options), count(*p.Errors), percent(*p.Accuracy), percent(p.deviation()), ""}
+		if i == cv.Chosen {
+			row[4] = "*"
+		}
+		if weighted {
+			row = slices.Insert(row, 2, real(*p.ErrorWeight))
+		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// failures says why points failed, a line for each.
+func (cv *crossValidation) failures() (lines []string) {
+	for _, p := range cv.Points {
+		if p.Failed != "" {
+			lines = append(lines, p.Failed)
+		}
+	}
+	return lines
 }
 
 // summary tells how the chosen point did.
 func (cv *crossValidation) summary(rows int64) string {
 	p := &cv.Points[cv.Chosen]
-	return fmt.Sprintf("errors %s, in %d folds, each judged by what was learned from the others; accuracy of a fold %s to %s", errorsText(p.Errors, rows), cv.Folds,
+	weight := ""
+	if p.ErrorWeight != nil {
+		weight = ", weight " + real(*p.ErrorWeight)
+	}
+	return fmt.Sprintf("errors %s%s, in %d folds, each judged by what was learned from the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
 		percent(slices.Min(p.FoldAccuracy)), percent(slices.Max(p.FoldAccuracy)))
 }

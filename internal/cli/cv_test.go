@@ -121,7 +121,7 @@ func TestCrossValidation(t *testing.T) {
 func TestCrossValidationStreamed(t *testing.T) {
 	head, rows, _ := threeClasses(20_000)
 	dir := text(t, map[string]string{"all.csv": head + strings.Join(rows, "")})
-	for _, learner := range []string{"lda", "pocket", "perceptron --order shuffle", "averaged --grid order=random,cyclic"} {
+	for _, learner := range []string{"lda", "pocket", "perceptron --order shuffle", "averaged --grid order=random,cyclic", "averaged --order shuffle --standardize"} {
 		args := append([]string{"train", filepath.Join(dir, "all.csv"), "--label", "label", "--epochs", "1", "--cv", "2", "--json", "--out", filepath.Join(dir, "m.json"), "--algo"},
 			strings.Fields(learner)...)
 		want := decode(t, args...)

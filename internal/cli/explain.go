@@ -54,7 +54,7 @@ func explain(cmd *cobra.Command, args []string, err error) error {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
 	if learners && !namesFile(text, paths) {
-		text = optionWords.Replace(optionName.ReplaceAllString(text, "$1--$2"))
+		text = asTyped(text)
 		if file == "" {
 			file = dataset.Name(paths)
 		}
@@ -64,6 +64,11 @@ func explain(cmd *cobra.Command, args []string, err error) error {
 		return err
 	}
 	return errors.New(lead + text)
+}
+
+// asTyped names options in an error of a learner as they are typed.
+func asTyped(text string) string {
+	return optionWords.Replace(optionName.ReplaceAllString(text, "$1--$2"))
 }
 
 // namesFile tells whether an error begins with the name of a file: one of reading the rows again, not of learning.

@@ -57,7 +57,7 @@ type learning[T kernel.Float] func(ctx context.Context, j *job[T]) (*train.Resul
 
 // particular lists the options that not every learner has a use for.
 var particular = []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "l2", "loss", "kernel", "degree", "gamma", "coef0", "form",
-	"pocket", "winnow", "validation", "shrinkage"}
+	"pocket", "winnow", "shrinkage"}
 
 // The names of learners that others have to know.
 const (
@@ -107,7 +107,7 @@ func learnerNamed(name string) *learner {
 	return &learner{name: name}
 }
 
-// judged tells whether weights are judged on other rows than those that are learned from, if there are some.
+// judged tells whether the learner judges its weights on the rows of a validation, if there are some. Of others they are only counted on.
 func (l *learner) judged() bool { return slices.Contains(l.uses, "validation") }
 
 // learn returns what learns from rows of T.
@@ -203,6 +203,7 @@ type job[T kernel.Float] struct {
 	survey     *survey         // of src; nil where nobody has looked yet
 	show       func(train.Progress)
 	note       func(format string, args ...any)
+	wrong      tally // of the validation, once it has run
 }
 
 // learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. It returns the model, without the fingerprint of the data, and how it went. It neither reads files nor prints, other
@@ -245,9 +246,14 @@ func (j *job[T]) run(ctx context.Context) (*model.Model, *train.Result[T], error
 		if v.Fingerprint, err = block.Fingerprint(ctx, j.validation, j.workers); err != nil {
 			return nil, nil, err
 		}
-		if v.Errors, err = errorsOf(ctx, m, j.validation, j.workers); err != nil {
+		judges := j.validation
+		if classes := m.Options.ClassWeight; classes != nil {
+			judges = train.Weigh(judges, classes)
+		}
+		if j.wrong, err = tallyOf(ctx, m, judges, j.workers); err != nil {
 			return nil, nil, err
 		}
+		v.Errors = j.wrong.errors
 		m.Training.Validation = v
 	}
 	return m, learned, interrupted
@@ -407,28 +413,47 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 	return whole, all, interrupted
 }
 
+// A tally is what a model has wrong of some rows.
+type tally struct {
+	rows, errors int64
+	weight       float64 // of the rows that are wrong
+}
+
 // errorsOf counts the rows whose prediction by a model isn't their label.
-func errorsOf[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (errors int64, err error) {
+func errorsOf[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (int64, error) {
+	t, err := tallyOf(ctx, m, src, workers)
+	return t.errors, err
+}
+
+// tallyOf counts the rows whose prediction by a model isn't their label, and adds up their weights: within runs, then over runs.
+func tallyOf[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (t tally, err error) {
 	scorer, err := predict.NewScorer[T](m, workers)
 	if err != nil {
-		return 0, err
+		return t, err
 	}
 	positive := src.Spec().PositiveClass()
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
-			return 0, err
+			return t, err
 		}
 		scores, err := scorer.Scores(ctx, b)
 		if err != nil {
-			return 0, err
+			return t, err
 		}
+		run := 0.0
 		for i, y := range b.Y {
 			if predict.Predicted(scores, i, positive) != predict.Labelled(y, len(scores), positive) {
-				errors++
+				t.errors++
+				run += b.Weight(i)
+			}
+			if (i+1)%block.RunRows == 0 || i == len(b.Y)-1 {
+				t.weight += run
+				run = 0
 			}
 		}
+		t.rows += int64(b.Len())
 	}
-	return errors, nil
+	return t, nil
 }
 
 // A sharedProgress is how far the machines of several classes are. Its figures are sums over them.
@@ -468,8 +493,7 @@ func (o *trainOptions) shaping() model.Options {
 				m.L2 = &o.l2
 			}
 		},
-		"loss":       func() { m.Loss = o.loss.value },
-		"validation": func() { m.Validation = o.share },
+		"loss": func() { m.Loss = o.loss.value },
 	} {
 		if o.has(name) {
 			set()
@@ -481,7 +505,7 @@ func (o *trainOptions) shaping() model.Options {
 	if o.random() {
 		m.Seed = &o.seed
 	}
-	m.SampleWeight = o.data.sampleWeight
+	m.SampleWeight, m.Validation = o.data.sampleWeight, o.share
 	return m
 }
 
@@ -511,7 +535,11 @@ func learnPerceptron[T kernel.Float](ctx context.Context, j *job[T]) (*train.Res
 	if j.has("pocket") {
 		opt.Pocket = pocket.Mode(j.pocket.value)
 	}
-	r, err := perceptron.TrainValidated(ctx, j.src, j.validation, opt)
+	judges := j.validation
+	if !j.learner.judged() {
+		judges = nil
+	}
+	r, err := perceptron.TrainValidated(ctx, j.src, judges, opt)
 	if r == nil {
 		return nil, nil, err
 	}

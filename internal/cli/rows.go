@@ -24,6 +24,10 @@ type rowOptions struct {
 	data    rowData
 	dtype   choice
 	storage storage
+
+	// Where not all rows are learned from: which are, by how many rows each class has, and a name for them.
+	learned     func(counts []int64) dataset.Choice
+	learnedName string
 }
 
 // rowData are the options on what to read.
@@ -36,6 +40,11 @@ type rowData struct {
 	nulls             choice
 	standardize       bool
 	categorical       string
+}
+
+// learned tells whether features depend on the values of the rows.
+func (d *rowData) learned() bool {
+	return d.standardize || block.Nulls(d.nulls.value) == block.NullsMean || d.categorical == "onehot"
 }
 
 // addTo adds the flags; the first of the types is the default.
@@ -101,6 +110,7 @@ type storage struct {
 	access   access
 	weighted bool // rows have weights
 	shared   bool // rows are shared out, so that they are there twice for a while
+	folds    bool // each fold has features of its own, so that its rows are there beside the others
 	parted   bool // only the shares are learned from, and each gets a cache of its own
 }
 
@@ -140,6 +150,7 @@ const overhead = 32 << 20
 type rows[T kernel.Float] struct {
 	block.Source[T]
 	close func() error
+	input func() (*dataset.Input[T], error) // opens the files that the rows are of; nil of rows that have none of their own
 }
 
 // openRows opens the rows in memory, where they fit, and else in the files themselves or in a cache. The files serve for
@@ -149,17 +160,34 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive, SampleWeight: o.data.sampleWeight,
 		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
 		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
-		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) }, LearnedFrom: o.learnedName,
+	}
+	said := false // once the rows are open, nothing is said again of the same files
+	opt.Warn = func(s string) {
+		if !said {
+			bar.end()
+			a.note("%s", s)
+		}
 	}
 	written := func(rows, total int64) { bar.show("writing the cache", "", rows, total) }
 	s := &o.storage
 	if s.cache != "" {
-		return openCache[T](ctx, s, paths, opt, written)
+		r, err := openCache[T](ctx, o, paths, opt, written)
+		if err == nil {
+			r.input = func() (*dataset.Input[T], error) {
+				said = true
+				return openInput[T](ctx, o, paths, opt)
+			}
+		}
+		return r, err
 	}
-	in, err := dataset.Open[T](ctx, paths, opt)
+	in, err := openInput[T](ctx, o, paths, opt)
 	if err != nil {
 		return nil, err
+	}
+	again := func() (*dataset.Input[T], error) {
+		said = true
+		return in, nil
 	}
 	count, err := rowsAtMost(ctx, s, in)
 	if err != nil {
@@ -171,17 +199,30 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 	}
 	if fits {
 		data, err := in.Load(ctx)
-		return &rows[T]{data, nothing}, err
+		return &rows[T]{data, nothing, again}, err
 	}
 	stream, err := in.Stream(ctx)
 	if err != nil || s.access == inOrder || s.parted {
-		return &rows[T]{stream, nothing}, err
+		return &rows[T]{stream, nothing, again}, err
 	}
 	f, err := cache.Temporary(ctx, s.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}
-	return &rows[T]{f, f.Close}, nil
+	return &rows[T]{f, f.Close, again}, nil
+}
+
+// openInput opens files. Their features are learned from the rows that the options tell.
+func openInput[T kernel.Float](ctx context.Context, o *rowOptions, paths []string, opt dataset.Options) (*dataset.Input[T], error) {
+	in, err := dataset.Open[T](ctx, paths, opt)
+	if err != nil || o.learned == nil || !in.Learned() {
+		return in, err
+	}
+	shares, err := in.Shares(ctx, func(counts []int64) []dataset.Choice { return []dataset.Choice{o.learned(counts)} })
+	if err != nil {
+		return nil, err
+	}
+	return shares[0], nil
 }
 
 // rowsAtMost returns how many rows there are at most. Where only reading tells, files that can't be too large aren't read for
@@ -195,15 +236,16 @@ func rowsAtMost[T kernel.Float](ctx context.Context, s *storage, in *dataset.Inp
 }
 
 // openCache opens the rows in the cache that the user named. The files are read only where it must be made.
-func openCache[T kernel.Float](ctx context.Context, s *storage, paths []string, opt dataset.Options,
+func openCache[T kernel.Float](ctx context.Context, o *rowOptions, paths []string, opt dataset.Options,
 	written func(rows, total int64)) (*rows[T], error) {
+	s := &o.storage
 	key, err := dataset.Key(paths, opt)
 	if err != nil {
 		return nil, err
 	}
 	total := int64(0)
 	source := func() (block.Source[T], error) {
-		in, err := dataset.Open[T](ctx, paths, opt)
+		in, err := openInput[T](ctx, o, paths, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -228,14 +270,14 @@ func openCache[T kernel.Float](ctx context.Context, s *storage, paths []string, 
 	}
 	fits, err := budget[T](s, f.Rows(), f.Spec().Cols())
 	if err == nil && !fits {
-		return &rows[T]{f, f.Close}, nil
+		return &rows[T]{Source: f, close: f.Close}, nil
 	}
 	defer f.Close()
 	if err != nil {
 		return nil, err
 	}
 	data, err := block.Collect(ctx, f)
-	return &rows[T]{data, nothing}, err
+	return &rows[T]{Source: data, close: nothing}, err
 }
 
 // tempDir returns the directory that a temporary cache is made in; "" is the system's place.
@@ -253,6 +295,9 @@ func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err e
 	held := all
 	if s.shared {
 		held *= 2
+	}
+	if s.folds {
+		held += all
 	}
 	if held <= limit/5*4 {
 		debug.SetMemoryLimit(min(limit, held/4*5+overhead))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/dataset"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -54,7 +55,13 @@ func split[T kernel.Float](ctx context.Context, o *trainOptions, all block.Sourc
 }
 
 // A chooser returns a function that tells for one row after the other, from row 0 on, by the number of its class whether it is held back.
-type chooser func() func(class int) bool
+type chooser func() dataset.Choice
+
+// others takes the rows that aren't held back.
+func (has chooser) others() dataset.Choice {
+	is := has()
+	return func(class int) bool { return !is(class) }
+}
 
 // stratified holds back a share of each class, of which counts says how many rows there are: the nearest whole number of rows, half a
 // row being one. Of a class of two or more rows, one at least is held back and one at least is not, where the share is one of all rows
@@ -73,7 +80,7 @@ func stratified(seed uint64, share float64, counts []int64) chooser {
 			held[c] = min(max(held[c], 1), n-1)
 		}
 	}
-	return func() func(int) bool {
+	return func() dataset.Choice {
 		left, wanted, rngs := slices.Clone(counts), slices.Clone(held), classRandoms(seed, len(counts))
 		return func(c int) bool {
 			is := train.Draw(rngs[c], uint64(left[c])) < uint64(wanted[c])

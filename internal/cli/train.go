@@ -109,7 +109,8 @@ is made beside --out. The model is the same.
 every class, and each fold is predicted by what is learned from the others.
 --grid does that for every combination of values and keeps the best. The model
 is then learned from all rows. What --standardize, --nulls mean and
---categorical learn, they learn from all rows once.
+--categorical learn, they learn for each fold from the other rows, and with
+--validation 0.2 from the rows that are learned from.
 
 Without --out the model is reported and thrown away. Ctrl-C ends the training and
 writes the weights so far to --out; the exit status is 130 then.`,
@@ -132,7 +133,7 @@ writes the weights so far to --out; the exit status is 130 then.`,
 			return err
 		}
 		var validation []string
-		if o.validation != "" && o.share == 0 && o.learner.judged() {
+		if o.validation != "" && o.share == 0 {
 			if validation, err = dataset.Expand([]string{o.validation}); err != nil {
 				return fmt.Errorf("--validation: %w", err)
 			}
@@ -149,6 +150,11 @@ writes the weights so far to --out; the exit status is 130 then.`,
 		}
 		a.noteUnused(cmd, &o)
 		o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
+		o.storage.folds = o.folds > 0 && o.data.learned()
+		if o.share > 0 {
+			o.learned = func(counts []int64) dataset.Choice { return stratified(o.seed, o.share, counts).others() }
+			o.learnedName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
+		}
 		if o.dtype.value == "float64" {
 			return trainAs[float64](cmd.Context(), a, &o, paths, validation)
 		}
@@ -188,8 +194,8 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"has weights of either sign", winnowNames()...)
 	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
 		"for logistic and lda, else ovr", multiclassNames...)
-	f.StringVar(&o.validation, "validation", "", "rows that weights are judged on, at the ends of epochs or as the pocket does, instead of those that are "+
-		"learned from: of a `FILE`, glob or directory, or a share of DATA, such as 0.2, chosen at random and not learned from")
+	f.StringVar(&o.validation, "validation", "", "rows to count errors on that aren't learned from: of a `FILE`, glob or directory, or a share of each class of DATA, such as 0.2, "+
+		"chosen at random; perceptron, pocket and averaged also judge their weights on them, instead of the rows that they learn from")
 	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
 		"given again, every combination is tried")
@@ -253,9 +259,7 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 		if !(share > 0 && share < 1) {
 			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
-		if o.learner.judged() {
-			o.share = share
-		}
+		o.share = share
 	}
 	if toStdout(o.out) {
 		return usagef("--out is %s: name a file for the model", o.out)
@@ -309,11 +313,7 @@ func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
 	for _, name := range particular {
 		used := func(v variation) bool { return v.options.has(name) }
 		if cmd.Flags().Changed(name) && !slices.ContainsFunc(o.variations, used) {
-			advice := ""
-			if name == "validation" {
-				advice = ": --cv judges it on rows that are held back"
-			}
-			a.note("--%s has no effect with %s%s", name, o.deaf(name), advice)
+			a.note("--%s has no effect with %s", name, o.deaf(name))
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
@@ -387,7 +387,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	var cv *crossValidation
 	judged := 0.0
 	if o.folds > 0 {
-		if cv, err = crossValidate(ctx, o, data.Source, bar); err != nil {
+		if cv, err = crossValidate(ctx, o, data, bar); err != nil {
 			return ofLearner(err)
 		}
 		o, judged = o.variations[cv.Chosen].options, time.Since(start).Seconds()-load
@@ -399,7 +399,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return ofLearner(interrupted)
 	}
 	if cv != nil {
-		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: cv.Points[cv.Chosen].Errors}
+		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
 	}
 	if o.out != "" {
 		if err := m.Save(o.out); err != nil {
@@ -419,6 +419,9 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	a.noteNeverPredicted(o, r.NeverPredicted)
 	r.Streamed = !inMemory
 	r.CrossValidation = cv
+	if r.Validation != nil && o.storage.weighted {
+		r.Validation.ErrorWeight = &j.wrong.weight
+	}
 	r.Seconds = trainSeconds{Load: load, CrossValidation: judged, Train: learned.Seconds, Total: time.Since(start).Seconds()}
 	r.Interrupted = interrupted != nil
 	print := func() error { return a.print(r.text(o, m)) }

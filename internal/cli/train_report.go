@@ -50,7 +50,7 @@ type trainReport struct {
 	Candidates      int64             `json:"candidates,omitempty"`  // that the pocket judged
 	RowsScored      int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
 	Curve           []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
-	Validation      *model.Validation `json:"validation,omitempty"`  // rows that it judged on
+	Validation      *validationReport `json:"validation,omitempty"`  // of rows that it didn't learn from
 	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
 	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
@@ -74,18 +74,28 @@ type trainSeconds struct {
 	Total           float64 `json:"total"`
 }
 
+// A validationReport is what a model has wrong of the rows of a validation.
+type validationReport struct {
+	*model.Validation
+	Accuracy    float64  `json:"accuracy"`
+	ErrorWeight *float64 `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
+}
+
 func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 	t := &m.Training
 	r := &trainReport{
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Validation: t.Validation, Margin: t.Margin, MistakeBound: t.MistakeBound,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
 		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
 	}
 	if m.Voters != nil {
 		r.Voters = len(m.Voters.Counts)
+	}
+	if v := t.Validation; v != nil {
+		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
 	}
 	if o.out != "" {
 		r.Model = &o.out
@@ -149,7 +159,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	if v := r.Validation; v != nil {
 		scored = v.Rows
-		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows))
+		weight := ""
+		if v.ErrorWeight != nil {
+			weight = ", weight " + real(*v.ErrorWeight)
+		}
+		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+weight)
 	}
 	if r.Kept != nil {
 		pairs = append(pairs, "kept", keptText(*r.Kept))
@@ -183,6 +197,9 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
 		s.table(cv.table(o.learner))
+		for _, failure := range cv.failures() {
+			s.line("  failed: %s", failure)
+		}
 	}
 	if advice := r.advice(o); advice != "" {
 		s.line("\n%s", advice)
@@ -206,7 +223,7 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return "Interrupted: the model is that of the training so far."
 	case r.Converged:
 		return ""
-	case r.Validation != nil && r.Validation.Errors == 0:
+	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.judged():
 		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
 	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
 		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
