@@ -227,7 +227,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --grid eta=1,0.5 --eta 1":                     `--grid varies "eta", which --eta sets: leave one of them out`,
 		"x.csv --grid eta=1 --grid eta=0.5":                  `--grid varies "eta" twice`,
 		"x.csv --algo svm --grid l2=0,1":                     "--l2 is 0",
-		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: l2 0: ",
+		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: --l2 0: ",
 	} {
 		list := []string{"train", "--algo", "perceptron", "--label", "last"}
 		for _, f := range strings.Fields(args) {

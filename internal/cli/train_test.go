@@ -445,7 +445,7 @@ func TestShare(t *testing.T) {
 		}
 	}
 	for share, want := range map[string]string{"0": "a share of the rows is above 0", "1": "and below 1", "-0.5": "above 0", "nan": "./nan",
-		"1.5": "./1.5"} {
+		"1.5": "--validation 0.015"} {
 		if status, _, stderr := command("train", "--algo", "perceptron", data, "--label", "label", "--validation", share); status != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %q", share, status, stderr)
 		}
