@@ -372,7 +372,7 @@ func (j *job[T]) versus(ctx context.Context) (*model.Model, *train.Result[T], er
 		all.Candidates += r.Candidates
 		all.RowsScored += r.RowsScored
 	}
-	if all.Last != nil {
+	if n := len(all.Last); n > 0 && n == len(all.Weights) {
 		judges := j.src
 		if j.validation != nil {
 			judges = j.validation
