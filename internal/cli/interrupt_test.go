@@ -33,7 +33,7 @@ func TestInterruptedKeeps(t *testing.T) {
 		{two, "label", "--algo pocket --pocket epoch", false},
 		{two, "label", "--algo pocket --pocket exact", false},
 		{two, "label", "--algo voted", true},
-		{two, "label", "--algo dual --max-updates 100000", true},
+		{noisy(t, "1000"), "label", "--algo dual", true},
 		{two, "label", "--algo logistic --solver lbfgs", false},
 		{two, "label", "--algo logistic --solver newton", false},
 		{two, "label", "--algo logistic --solver sgd", false},
@@ -43,9 +43,6 @@ func TestInterruptedKeeps(t *testing.T) {
 		{three, "species", "--algo logistic", false},
 	} {
 		t.Run(strings.ReplaceAll(c.options, " ", "_"), func(t *testing.T) {
-			if testing.Short() && strings.Contains(c.options, "dual") {
-				t.Skip("takes long")
-			}
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			data, err := dataset.Load[float64](ctx, []string{c.data}, dataset.Options{Label: c.label, Standardize: true})

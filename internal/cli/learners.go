@@ -264,7 +264,7 @@ func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
 // whole learns by the learner alone.
 func (j *job[T]) whole(ctx context.Context) (*model.Model, *train.Result[T], error) {
 	learned, describe, err := learn[T](j.learner)(ctx, j)
-	if learned != nil && err != nil && ctx.Err() != nil { // also where it was in the last pass, which only counts
+	if learned != nil && err != nil && ctx.Err() != nil && !learned.Interrupted { // also where it was in the last pass, which only counts
 		learned.Interrupted, learned.Errors = true, 0
 	}
 	if learned == nil || err != nil && !learned.Interrupted {
