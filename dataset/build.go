@@ -45,10 +45,10 @@ type builder[T kernel.Float] struct {
 	texts   []*categories
 	ones    []T
 	zeros   []T
-	inexact []atomic.Bool // feature columns that T can't hold
-	heavy   *atomic.Bool  // some row doesn't weigh 0
-	odd     *suspects     // nil but for the part that has the first rows
-	scratch sync.Pool     // *scratch[T]
+	losses  []losses     // of feature columns
+	heavy   *atomic.Bool // some row doesn't weigh 0
+	odd     *suspects    // nil but for the part that has the first rows
+	scratch sync.Pool    // *scratch[T]
 }
 
 // maxKeptBytes is how many bytes of kept columns a block waits for more rows with.
@@ -65,7 +65,7 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 	emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	b := &builder[T]{sel: sel, labels: l, pool: p, mem: mem, total: total, emit: emit, cols: sel.width()}
 	b.texts = newCategories(sel)
-	b.inexact, b.heavy = make([]atomic.Bool, len(sel.features)), new(atomic.Bool)
+	b.losses, b.heavy = make([]losses, len(sel.features)), new(atomic.Bool)
 	b.odd = newSuspects(sel)
 	if sel.bias {
 		b.cols++
@@ -101,7 +101,7 @@ func (b *builder[T]) makeRoom(stored int64) {
 // part returns a builder of rows first to last of those of b, which shares with it what is noted for warnings.
 func (b *builder[T]) part(l *labels, p pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *builder[T] {
 	part := newBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.inexact, part.heavy, part.all = b.texts, b.inexact, b.heavy, b.all
+	part.texts, part.losses, part.heavy, part.all = b.texts, b.losses, b.heavy, b.all
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}
@@ -329,9 +329,9 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
 	var bad *rowError
-	note := func(k int, exact bool, row int, what string) {
-		if !exact {
-			b.inexact[k].Store(true)
+	note := func(k int, lost loss, row int, what string) {
+		if lost == merged {
+			b.losses[k].merged.Store(true)
 		}
 		if what == "" {
 			return
@@ -349,16 +349,19 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 			}
 			continue
 		}
-		values, exact, row, what := r.readCut(rows, s.values[r.first*b.panel():], s)
+		values, lost, row, what := r.readCut(rows, s.values[r.first*b.panel():], s)
 		if what != "" {
 			values = b.zeros[:n]
 		}
-		note(k, exact, row, what)
+		note(k, lost, row, what)
+		if lost != none {
+			addValues(&b.losses[k], values)
+		}
 		s.columns[r.first] = values
 	}
 	if b.sel.weight >= 0 {
 		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
-		note(len(readers), true, row, what)
+		note(len(readers), none, row, what)
 	}
 	if b.sel.bias {
 		s.columns[b.cols-1] = b.ones[:n]
@@ -368,11 +371,14 @@ func (b *builder[T]) putPanel(bt *batch, readers []reader[T], rows cut, at int) 
 	for k := range readers {
 		switch r := &readers[k]; {
 		case r.list != nil:
-			exact, row, what := r.putLists(dst, b.block.Stride, rows, s)
-			note(k, exact, row, what)
+			lost, row, what := r.putLists(dst, b.block.Stride, rows, s)
+			note(k, lost, row, what)
+			for i := 0; lost != none && i < n; i++ {
+				addValues(&b.losses[k], dst[i*b.block.Stride+r.first:][:r.width])
+			}
 		case r.categories != nil:
 			row, what := r.putCategories(dst, b.block.Stride, rows, s)
-			note(k, true, row, what)
+			note(k, none, row, what)
 		}
 	}
 	return bad
@@ -392,8 +398,8 @@ func (b *builder[T]) putPairs(bt *batch, rows cut, at int) (bad *rowError) {
 				if bad == nil || k < bad.col {
 					bad = b.rowError(bt, k, r, b.unusable(p.value[i]))
 				}
-			} else if float64(v) != p.value[i] && !b.inexact[k].Load() {
-				b.inexact[k].Store(true)
+			} else if float64(v) != p.value[i] && lossOf(p.value[i]) == merged { // zeros make any column a wide one
+				b.losses[k].merged.Store(true)
 			}
 		}
 		if b.sel.bias {
@@ -464,7 +470,50 @@ func (b *builder[T]) rowError(bt *batch, k, row int, what string) *rowError {
 	return &rowError{n, k, errorIn(bt.file, "column %q, row %d: %s", b.sel.columns[col].name, n, what).Error()}
 }
 
-// warn tells once about columns that aren't features by default, rows left out, and features that T couldn't hold exactly.
+// losses are what was lost of a column when it was narrowed, and how wide the column is.
+type losses struct {
+	merged  atomic.Bool
+	wide    atomic.Bool // its range is large against its numbers, so that the last digits don't matter
+	mu      sync.Mutex
+	rounded bool
+	lo, hi  float64 // of the values
+}
+
+// wideEnough is the least range of a wide column, in units of the last digit of its greatest number.
+const wideEnough = 1 << 12
+
+// addValues takes values of a column some of which were rounded. Once a column is wide it stays so, whatever comes.
+func addValues[T kernel.Float](l *losses, values []T) {
+	if l.wide.Load() || len(values) == 0 {
+		return
+	}
+	lo, hi := values[0], values[0]
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.rounded {
+		l.rounded, l.lo, l.hi = true, float64(lo), float64(hi)
+	}
+	l.lo, l.hi = min(l.lo, float64(lo)), max(l.hi, float64(hi))
+	digit := 0x1p-24
+	if unsafe.Sizeof(T(0)) == 8 {
+		digit = 0x1p-53
+	}
+	if l.hi-l.lo >= wideEnough*digit*max(-l.lo, l.hi) {
+		l.wide.Store(true)
+	}
+}
+
+// matter tells whether the losses may matter to a learner: whole numbers became others, or the last digits are much of the column's range.
+func (l *losses) matter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.merged.Load() || l.rounded && !l.wide.Load()
+}
+
+// warn tells once about columns that aren't features by default, rows left out, and features of which T lost what matters.
 func (b *builder[T]) warn(warn func(string)) {
 	if warn == nil {
 		return
@@ -494,7 +543,7 @@ func (b *builder[T]) warn(warn func(string)) {
 	}
 	var names []string
 	for k, i := range b.sel.features {
-		if b.inexact[k].Load() {
+		if b.losses[k].matter() {
 			names = append(names, fmt.Sprintf("%q", b.sel.columns[i].name))
 		}
 	}

@@ -91,7 +91,7 @@ func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page
 		return nil
 	}
 	made := r.pool.Get(size)
-	if _, exact := view.read(0, n, page.As[T](made.Bytes)); !exact {
+	if _, lost := view.read(0, n, page.As[T](made.Bytes)); lost != none {
 		made.Release()
 		return nil
 	}

@@ -103,41 +103,41 @@ func (s *selection) fill(c *block.Column) []float64 {
 
 // read returns the numbers lo to hi of the column, or of one of its lists, as features, either where they lie or in dst.
 // It tells whether they are read exactly, and returns the first one that can't be used and what is wrong there, or "".
-func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
+func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost loss, row int, what string) {
 	if r.center == nil {
 		return finished(r, r.view, lo, hi, dst)
 	}
-	wide, exact, row, what := finished(r, r.wide, lo, hi, s.wide)
+	wide, lost, row, what := finished(r, r.wide, lo, hi, s.wide)
 	if what != "" {
-		return nil, exact, row, what
+		return nil, lost, row, what
 	}
 	dst = dst[:len(wide)]
 	r.standardize(dst, wide)
 	if !finite(dst) {
 		for i, x := range wide {
 			if finite(wide[i:i+1]) && !finite(dst[i:i+1]) {
-				return nil, exact, lo + i, fmt.Sprintf("%v is too far from the mean of the training: correct the value", x)
+				return nil, lost, lo + i, fmt.Sprintf("%v is too far from the mean of the training: correct the value", x)
 			}
 		}
 	}
-	return dst, exact, 0, ""
+	return dst, lost, 0, ""
 }
 
 // finished reads through a view, and fills in what is missing.
-func finished[T, V kernel.Float](r *reader[T], v view[V], lo, hi int, dst []V) (values []V, exact bool, row int, what string) {
-	values, exact = v.read(lo, hi, dst)
+func finished[T, V kernel.Float](r *reader[T], v view[V], lo, hi int, dst []V) (values []V, lost loss, row int, what string) {
+	values, lost = v.read(lo, hi, dst)
 	if v.sound(lo, values) {
-		return values, exact, 0, ""
+		return values, lost, 0, ""
 	}
 	if r.fill == nil {
 		row, what = v.problem(lo, values)
 		if isMissing(v.array, row) {
 			what += r.advice
 		}
-		return nil, exact, row, what
+		return nil, lost, row, what
 	}
-	exact, row, what = v.mend(lo, hi, dst, r.fill)
-	return dst[:hi-lo], exact, row, what
+	lost, row, what = v.mend(lo, hi, dst, r.fill)
+	return dst[:hi-lo], lost, row, what
 }
 
 // standardize writes the features that are made of numbers: of many rows of one feature, or one of each.
@@ -155,61 +155,59 @@ func (r *reader[T]) standardize(dst []T, wide []float64) {
 }
 
 // readCut is read for any rows of a column of numbers.
-func (r *reader[T]) readCut(c cut, dst []T, s *scratch[T]) (values []T, exact bool, row int, what string) {
+func (r *reader[T]) readCut(c cut, dst []T, s *scratch[T]) (values []T, lost loss, row int, what string) {
 	if c.rows == nil {
 		return r.read(c.lo, c.hi, dst, s)
 	}
-	exact = true
 	for i, span := range c.spans() {
 		values, all, row, what := r.read(span.lo, span.hi, dst[i:], s)
 		if what != "" {
-			return nil, exact, row, what
+			return nil, lost, row, what
 		}
 		copy(dst[i:], values)
-		exact = exact && all
+		lost = max(lost, all)
 	}
-	return dst[:c.len()], exact, 0, ""
+	return dst[:c.len()], lost, 0, ""
 }
 
 // putLists writes the elements of lists to the columns of rows, which are in a block. The results are those of read.
-func (r *reader[T]) putLists(rows []T, stride int, c cut, s *scratch[T]) (exact bool, row int, what string) {
-	exact = true
+func (r *reader[T]) putLists(rows []T, stride int, c cut, s *scratch[T]) (lost loss, row int, what string) {
 	for _, span := range c.spans() {
 		for row := span.lo; row < span.hi; row, rows = row+1, rows[stride:] {
 			all, what := r.putList(rows[r.first:r.first+r.width], row, s)
 			if what != "" {
-				return exact, row, what
+				return lost, row, what
 			}
-			exact = exact && all
+			lost = max(lost, all)
 		}
 	}
-	return exact, 0, ""
+	return lost, 0, ""
 }
 
 // putList writes the elements of one list to dst.
-func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (exact bool, what string) {
+func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost loss, what string) {
 	switch {
 	case !r.list.IsNull(row):
 	case r.fill == nil:
-		return false, "null" + r.advice
+		return none, "null" + r.advice
 	case r.center != nil:
 		r.standardize(dst, r.fill)
-		return true, ""
+		return none, ""
 	default:
 		for i, v := range r.fill {
 			dst[i] = T(v)
 		}
-		return true, ""
+		return none, ""
 	}
 	from, to := r.list.ValueOffsets(row)
 	if int(to-from) != r.width {
-		return false, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
+		return none, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
 			"equally long)", to-from, r.width)
 	}
-	values, exact, i, what := r.read(int(from), int(to), s.values, s)
+	values, lost, i, what := r.read(int(from), int(to), s.values, s)
 	if what != "" {
-		return false, fmt.Sprintf("element %d: %s", i-int(from), what)
+		return none, fmt.Sprintf("element %d: %s", i-int(from), what)
 	}
 	copy(dst, values)
-	return exact, ""
+	return lost, ""
 }

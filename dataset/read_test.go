@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -474,6 +476,72 @@ func TestModelClasses(t *testing.T) {
 	}
 }
 
+// TestRounding: that numbers are narrowed is told where whole numbers become others, and where the last digits are much of a column's range; not
+// of fractions, of which a part in 2^24 is lost.
+func TestRounding(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	const n = 2_000
+	values := map[string]func(i int) string{
+		"fraction": func(i int) string { return fmt.Sprint(float64(i%97) / 10) },
+		"price":    func(i int) string { return fmt.Sprint(100 + float64(i%89)/100) },
+		"large":    func(i int) string { return fmt.Sprint(1e9 * (float64(i%83) + 0.123456789123)) },
+		"sorted":   func(i int) string { return fmt.Sprint(float64(i) / n * 3) },
+		"seconds":  func(i int) string { return fmt.Sprint(1700000000 + i) },
+		"far":      func(i int) string { return fmt.Sprint(1e6 + float64(i%71)/1000) },
+		"whole":    func(i int) string { return fmt.Sprint(16777216 + float64(i%61)) },
+	}
+	types := map[string]arrow.DataType{"seconds": p.Int64}
+	var fields []testField
+	var names []string
+	text := make([]strings.Builder, n)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = values[name](i)
+			fmt.Fprintf(&text[i], "%s,", all[i])
+		}
+		typ := types[name]
+		if typ == nil {
+			typ = p.Float64
+		}
+		fields, names = append(fields, field(name, typ, "["+strings.Join(all, ",")+"]")), append(names, name)
+	}
+	lines := strings.Join(names, ",") + ",y\n"
+	for i := range text {
+		lines += text[i].String() + fmt.Sprintln(i%2)
+	}
+	csv := filepath.Join(dir, "a.csv")
+	if err := os.WriteFile(csv, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := `columns "far", "seconds", "whole": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)`
+	for _, path := range []string{file1(t, dir, "a.parquet", fields...), csv} {
+		for _, standardize := range []bool{false, true} {
+			var notes []string
+			opt := Options{Exclude: []string{"[y]*"}, Standardize: standardize, Warn: func(s string) {
+				if strings.Contains(s, "exactly") {
+					notes = append(notes, s)
+				}
+			}}
+			if path != csv {
+				opt.Exclude = nil
+			}
+			if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(notes, "\n"); standardize && got != "" || !standardize && got != want {
+				t.Errorf("%s, standardized: %v: %s", path, standardize, got)
+			}
+		}
+	}
+	svm := textFile(t, "a.svm", "1 1:0.1 2:16777217\n0 1:0.7 2:3\n")
+	var notes []string
+	if _, err := Load[float32](context.Background(), []string{svm}, Options{Label: "label", Warn: func(s string) { notes = append(notes, s) }}); err != nil ||
+		len(notes) != 1 || !strings.HasPrefix(notes[0], `column "f2": float32`) {
+		t.Errorf("svmlight: %q, %v", notes, err)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	path := file1(t, dir, "a.parquet", field("exact", p.Float64, "[0.5, 16777216]"), field("tenth", p.Float64, "[0.5, 0.1]"),
@@ -484,7 +552,7 @@ func TestWarnings(t *testing.T) {
 		want32  string
 		want64  string
 	}{
-		{nil, `columns "tenth", "odd", "most": float32 can't hold every value exactly, they are rounded (use --dtype float64 ` +
+		{nil, `columns "odd", "most": float32 can't hold every value exactly, they are rounded (use --dtype float64 ` +
 			`to keep them)`, `column "most": float64 can't hold every value exactly, they are rounded`},
 		{[]string{"tenth", "most"}, `column "odd": float32 can't hold every value exactly, they are rounded (use --dtype ` +
 			`float64 to keep them)`, ""},

@@ -163,8 +163,8 @@ func TestDecimalRecords(t *testing.T) {
 	if fmt.Sprint(rows, y, d.Spec().Classes) != "[[0.25 0.1] [-1e+48 -0.5]] [-1 1] [1 9007199254740993]" {
 		t.Errorf("rows %v, labels %v, classes %v", rows, y, d.Spec().Classes)
 	}
-	if want := `columns "x", "z": float64 can't hold every value exactly, they are rounded`; warned != want {
-		t.Errorf("warning %q, want %q", warned, want)
+	if warned != "" { // of their last digits
+		t.Errorf("warning %q", warned)
 	}
 	_, err = fromRecord[float32](t, rec, 2, Options{Label: "y", Features: []string{"x"}})
 	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (use --dtype float64)`)

@@ -18,10 +18,10 @@ import (
 )
 
 // A view reads an array of numbers as T. Read returns rows lo to hi, converted into scratch unless they lie in
-// memory as T, and whether T holds all of them exactly. Where the array is null the value is arbitrary.
+// memory as T, and what that lost of them. Where the array is null the value is arbitrary.
 type view[T kernel.Float] struct {
 	array arrow.Array
-	read  func(lo, hi int, scratch []T) (values []T, exact bool)
+	read  func(lo, hi int, scratch []T) (values []T, lost loss)
 }
 
 func newView[T kernel.Float](a arrow.Array) (view[T], error) {
@@ -73,21 +73,38 @@ func newView[T kernel.Float](a arrow.Array) (view[T], error) {
 	return v, nil
 }
 
-func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, bool) {
+// A loss is what reading numbers as T lost.
+type loss uint8
+
+const (
+	none    loss = iota
+	rounded      // of some the last digits
+	merged       // whole numbers became others, so that some may no longer be told apart
+)
+
+func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, loss) {
 	if same, ok := any(src).([]T); ok {
-		return func(lo, hi int, _ []T) ([]T, bool) { return same[lo:hi], true }
+		return func(lo, hi int, _ []T) ([]T, loss) { return same[lo:hi], none }
 	}
-	return func(lo, hi int, scratch []T) ([]T, bool) {
-		exact := true
+	return func(lo, hi int, scratch []T) ([]T, loss) {
+		lost := none
 		scratch = scratch[:hi-lo]
 		for i, v := range src[lo:hi] {
 			scratch[i] = T(v)
 			if S(scratch[i]) != v {
-				exact = false
+				lost = max(lost, lossOf(float64(v)))
 			}
 		}
-		return scratch, exact
+		return scratch, lost
 	}
+}
+
+// lossOf returns what is lost of a number that T doesn't hold. Beyond 2^53 all are whole, and count nothing.
+func lossOf(v float64) loss {
+	if m := math.Abs(v); m >= 1<<24 && m < 1<<53 && m == math.Trunc(m) {
+		return merged
+	}
+	return rounded
 }
 
 // integer are the types of Arrow's whole numbers, dates and times.
@@ -95,12 +112,12 @@ type integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
 }
 
-func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) ([]T, bool) {
+func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) ([]T, loss) {
 	digits := 53
 	if unsafe.Sizeof(T(0)) == 4 {
 		digits = 24
 	}
-	return func(lo, hi int, scratch []T) ([]T, bool) {
+	return func(lo, hi int, scratch []T) ([]T, loss) {
 		part := src[lo:hi]
 		scratch = scratch[:len(part)]
 		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
@@ -109,14 +126,14 @@ func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) 
 			all |= v ^ v>>sign // without branches: the magnitude, or, of negative numbers, one less
 		}
 		if uint64(all)>>digits == 0 {
-			return scratch, true
+			return scratch, none
 		}
 		for _, v := range part {
 			if m := magnitude(v); bits.Len64(m)-bits.TrailingZeros64(m) > digits && m != 0 {
-				return scratch, false
+				return scratch, merged
 			}
 		}
-		return scratch, true
+		return scratch, none
 	}
 }
 
@@ -127,13 +144,13 @@ func magnitude[S integer](v S) uint64 {
 	return uint64(v)
 }
 
-func halfFloats[T kernel.Float](src []float16.Num) func(lo, hi int, scratch []T) ([]T, bool) {
-	return func(lo, hi int, scratch []T) ([]T, bool) {
+func halfFloats[T kernel.Float](src []float16.Num) func(lo, hi int, scratch []T) ([]T, loss) {
+	return func(lo, hi int, scratch []T) ([]T, loss) {
 		scratch = scratch[:hi-lo]
 		for i, v := range src[lo:hi] {
 			scratch[i] = T(halfFloat(v))
 		}
-		return scratch, true
+		return scratch, none
 	}
 }
 
@@ -150,8 +167,8 @@ func halfFloat(v float16.Num) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, bool) {
-	return func(lo, hi int, scratch []T) ([]T, bool) {
+func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, loss) {
+	return func(lo, hi int, scratch []T) ([]T, loss) {
 		scratch = scratch[:hi-lo]
 		clear(scratch)
 		for i := range scratch {
@@ -159,21 +176,26 @@ func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([
 				scratch[i] = 1
 			}
 		}
-		return scratch, true
+		return scratch, none
 	}
 }
 
 // decimals reads each as the nearest float64.
-func decimals[T kernel.Float, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, bool) {
-	return func(lo, hi int, scratch []T) ([]T, bool) {
-		all := true
+func decimals[T kernel.Float, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, loss) {
+	return func(lo, hi int, scratch []T) ([]T, loss) {
+		lost := none
 		scratch = scratch[:hi-lo]
 		for i, v := range src[lo:hi] {
 			f, exact := decimal(v, scale)
 			scratch[i] = T(f)
-			all = all && exact && float64(scratch[i]) == f
+			switch held := float64(scratch[i]) == f; {
+			case !held:
+				lost = max(lost, lossOf(f))
+			case !exact:
+				lost = max(lost, rounded)
+			}
 		}
-		return scratch, all
+		return scratch, lost
 	}
 }
 
@@ -249,9 +271,8 @@ func (v view[T]) text(row int) string {
 }
 
 // mend reads rows lo to hi into dst, fill in place of those that are missing: one number for all, or one for each. It
-// tells whether T holds the others exactly, and returns the first that it can't hold at all and what is wrong there, or "".
-func (v view[T]) mend(lo, hi int, dst []T, fill []float64) (exact bool, row int, what string) {
-	exact = true
+// returns what that lost of the others, and the first that it can't hold at all and what is wrong there, or "".
+func (v view[T]) mend(lo, hi int, dst []T, fill []float64) (lost loss, row int, what string) {
 	gaps := missing(v.array, lo, hi)
 	for from, i := lo, 0; from < hi; i++ {
 		to := hi
@@ -263,9 +284,9 @@ func (v view[T]) mend(lo, hi int, dst []T, fill []float64) (exact bool, row int,
 		copy(dst[from-lo:], values)
 		if !finite(values) {
 			row, what = v.problem(from, values)
-			return exact, row, what
+			return lost, row, what
 		}
-		exact, from = exact && all, to+1
+		lost, from = max(lost, all), to+1
 	}
-	return exact, 0, ""
+	return lost, 0, ""
 }
