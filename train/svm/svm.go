@@ -298,6 +298,8 @@ func (s *solver[T]) nearby(ctx context.Context, off float64) error {
 	if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
+	s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0 // what rows far from the kink miss may take long to mend from there
+	clear(s.loss.base)
 	return s.minimise(ctx)
 }
 

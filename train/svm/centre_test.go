@@ -1,0 +1,90 @@
+package svm
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// offset returns normal rows with labels, some columns far from zero, another constant and another mostly 0.
+func offset(n int) (x [][]float64, y []float64) {
+	x, y = draw(n, 6, 11)
+	for r := range x {
+		x[r][1] += 1e6
+		x[r][2] = 3e5 - 20*x[r][2]
+		x[r][3] = 7.7
+		if r%9 > 0 {
+			x[r][4] = 0
+		}
+		for i := range x[r] {
+			x[r][i] = float64(float32(x[r][i]))
+		}
+	}
+	return x, y
+}
+
+// TestFrame: with columns far from zero the optimum is that of rows whose means are subtracted, the bias excepted, and without a bias it is a
+// minimum; and the bits depend on nothing but the rows.
+func TestFrame(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	x, y := offset(5000)
+	d := testrows.Dense[float32](x, y, true)
+	for _, loss := range Losses {
+		want := mustTrain[float32](t, d, Options{Loss: loss})
+		if other := centredOptimum[float32](t, x, y, loss, 1); want.Objective-want.Gap > other*(1+1e-9) || want.Objective > other*(1+1e-3) {
+			t.Errorf("%s: objective %v and gap %v, centred %v", loss, want.Objective, want.Gap, other)
+		}
+		for _, level := range kernel.Levels() {
+			kernel.Use(level)
+			for k, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+				got := mustTrain(t, src, Options{Loss: loss, Options: train.Options{Workers: 1 + k}})
+				if !slices.Equal(got.Exact, want.Exact) || got.Gap != want.Gap {
+					t.Errorf("%s, %v, %T: weights %v, want %v", loss, level, src, got.Exact, want.Exact)
+				}
+			}
+		}
+		kernel.Use(best)
+	}
+}
+
+// TestFrameWithoutBias: without a bias, columns that are far from zero are told apart.
+func TestFrameWithoutBias(t *testing.T) {
+	x, y := offset(500)
+	d := testrows.Dense[float64](x, y, false)
+	for _, loss := range Losses {
+		r := mustTrain[float64](t, d, Options{Loss: loss})
+		if objective := exactly(d, r.Weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
+			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
+		}
+		for i := range r.Weights { // a minimum along each axis, where the bound on the optimum is true
+			for _, by := range []float64{1 + 1e-6, 1 - 1e-6} {
+				w := slices.Clone(r.Weights)
+				w[i] *= by
+				if other := exactly(d, w, loss, 1); other < r.Objective-r.Gap-1e-9*r.Objective {
+					t.Errorf("%s: objective %v and gap %v, but %v elsewhere", loss, r.Objective, r.Gap, other)
+				}
+			}
+		}
+	}
+}
+
+// TestConstant: a constant column, which a bias makes superfluous, is none that is far from zero.
+func TestConstant(t *testing.T) {
+	x, y := draw(500, 3, 2)
+	plain := testrows.Dense[float64](x, y, true)
+	for r := range x {
+		x[r] = append(x[r], 0.1)
+	}
+	for _, loss := range Losses {
+		want, r := mustTrain[float64](t, plain, Options{Loss: loss}), mustTrain[float64](t, testrows.Dense[float64](x, y, true), Options{Loss: loss})
+		if math.Abs(r.Objective/want.Objective-1) > 2*tolerance || !r.Converged || math.Abs(r.Exact[3]) > 1e-3 {
+			t.Errorf("%s: objective %v, want %v; weights %v", loss, r.Objective, want.Objective, r.Exact)
+		}
+	}
+}
