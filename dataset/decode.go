@@ -45,13 +45,13 @@ func (b *batch) release() {
 
 // A columnReader reads a column of a row group as Arrow arrays, so many rows at a time.
 type columnReader struct {
-	col   leaf
+	col   column
 	pages *page.Reader
 	pool  *page.Pool
 	rest  arrow.Array // rows that were read and not handed on; may be nil
 }
 
-func newColumnReader(src io.ReaderAt, col leaf, c page.Chunk, pool *page.Pool) *columnReader {
+func newColumnReader(src io.ReaderAt, col column, c page.Chunk, pool *page.Pool) *columnReader {
 	r := &columnReader{col: col, pages: page.NewReader(src, c, pool), pool: pool}
 	if col.float != nil && !arrow.TypeEqual(col.float, col.typ) {
 		r.pages.Convert = r.floats
@@ -190,7 +190,7 @@ func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
 // data makes values Arrow data of a type.
 func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData, error) {
 	var err error
-	physical := page.Type(r.col.descr.PhysicalType())
+	physical := r.col.physical
 	switch typ.ID() {
 	case arrow.BOOL:
 		r.replace(v, (v.N+7)/8, packBits)

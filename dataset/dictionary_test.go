@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/block"
 	"halfspace/internal/page"
@@ -205,10 +204,9 @@ func TestDictionaryTypes(t *testing.T) {
 func TestLargeDictionaries(t *testing.T) {
 	pool := page.NewPool(memory.DefaultAllocator)
 	p := arrow.PrimitiveTypes
-	long := leaf{column{typ: p.Int64}, pschema.NewColumn(pschema.NewInt64Node("x", parquet.Repetitions.Required, -1), 0, 0)}
-	short := leaf{column{typ: p.Int32}, pschema.NewColumn(pschema.NewInt32Node("x", parquet.Repetitions.Required, -1), 0, 0)}
+	long, short := column{typ: p.Int64, physical: page.Int64}, column{typ: p.Int32, physical: page.Int32}
 	for _, c := range []struct {
-		col         leaf
+		col         column
 		width, n    int
 		float       arrow.DataType
 		isConverted bool

@@ -19,6 +19,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"halfspace/internal/page"
 )
 
 // Pieces of footers in Thrift's compact protocol, as little of each as there need be. A struct ends with 0.
@@ -86,8 +88,11 @@ func TestHostileFooters(t *testing.T) {
 		"no schema": {footer(none, 0, none), "its footer has no schema"},
 		"long paths": {footer(thriftList(thriftStruct, 10_002, append([][]byte{schemaGroup("root", 1), schemaGroup(long, 10_000)},
 			columns(10_000)...)...), 0, none), "a schema whose columns have names of more than 67108864 bytes together"},
-		"columns": {footer(thriftList(thriftStruct, 1<<19+1, append([][]byte{schemaGroup("root", 1<<19)}, columns(1<<19)...)...), 0, none),
-			"a schema of more than 262144 columns"},
+		"columns": {footer(thriftList(thriftStruct, 1<<19+2, append([][]byte{schemaGroup("root", 1<<19+1)}, columns(1<<19+1)...)...), 0, none),
+			"a schema of more than 524288 columns"},
+		"100,000 columns": {footer(thriftList(thriftStruct, 1e5+1, append([][]byte{schemaGroup("root", 1e5)},
+			slices.Repeat([][]byte{schemaColumn("x.y")}, 1e5)...)...), 0, none),
+			"100000 columns are named"},
 		"type": {footer(thriftList(thriftStruct, 2, schemaGroup("root", 1), []byte{0x15, 100, 0x38, 1, 'x', 0}), 0, none),
 			"a column of type 50, which there is not"},
 		"row groups":           {footer(one, 5, thriftList(thriftStruct, 90e6)), "its footer ends too early"},
@@ -139,12 +144,14 @@ func FuzzFooter(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := recovered(func() error {
-			foot, schema, err := readFooter(bytes.NewReader(data), int64(len(data)))
+			foot, err := page.ReadFooter(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
+				return damaged{err}
+			}
+			m := &fileMetadata{Footer: foot}
+			if _, err := m.columns(); err != nil {
 				return err
 			}
-			m := &fileMetadata{Footer: foot, schema: schema}
-			m.columns()
 			all := make([]int, m.Columns)
 			for i := range all {
 				all[i] = i

@@ -61,13 +61,18 @@ func Inspect(path string) (*FileInfo, error) {
 	var info *FileInfo
 	err := withMetadata(path, func(m *fileMetadata) error {
 		info = &FileInfo{Path: path, Bytes: m.info.Size(), Rows: m.Rows, CreatedBy: m.CreatedBy,
-			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.schema.NumColumns()), Metadata: []KeyValue{}}
+			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.Columns), Metadata: []KeyValue{}}
+		columns, err := m.columns()
+		if err != nil {
+			return err
+		}
 		features := map[int]bool{}
-		for _, c := range m.columns() {
+		for _, c := range columns {
 			_, features[c.index] = toInput(c, coding{})
 		}
-		for i := range info.Columns {
-			info.Columns[i] = columnInfo(m.schema.Column(i), features[i])
+		err = m.leaves(func(i int, c *pschema.Column, _ pschema.Node) { info.Columns[i] = columnInfo(c, features[i]) })
+		if err != nil {
+			return err
 		}
 		all := make([]int, m.Columns)
 		for i := range all {

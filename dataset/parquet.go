@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -37,14 +38,8 @@ type parquetInput struct {
 type parquetFile struct {
 	path    string
 	info    os.FileInfo
-	columns []leaf
+	columns []column
 	groups  []rowGroup
-}
-
-// A leaf is a selected column of a file.
-type leaf struct {
-	column
-	descr *pschema.Column
 }
 
 // A rowGroup is the selected column chunks of a row group, and which of its rows are read: some after those to pass over.
@@ -62,8 +57,8 @@ type chunk struct {
 }
 
 // pages returns the chunk of a column in a row group of so many rows.
-func (c chunk) pages(col leaf, rows int64) page.Chunk {
-	return page.Chunk{Type: page.Type(col.descr.PhysicalType()), Width: col.descr.TypeLength(), MaxDef: int(col.descr.MaxDefinitionLevel()),
+func (c chunk) pages(col column, rows int64) page.Chunk {
+	return page.Chunk{Type: col.physical, Width: col.width, MaxDef: col.maxDef,
 		ListDef: col.listDef, MaxList: col.maxList, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.size, Padding: int64(c.padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
@@ -76,7 +71,11 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 	}
 	in := &parquetInput{files: make([]*parquetFile, len(paths))}
 	err = withMetadata(paths[0], func(m *fileMetadata) error {
-		if in.sel, err = choose(newSchema(paths[0], m.columns()), opt); err != nil {
+		columns, err := m.columns()
+		if err != nil {
+			return err
+		}
+		if in.sel, err = choose(newSchema(paths[0], columns), opt); err != nil {
 			return err
 		}
 		in.files[0], err = m.selected(in.sel.columns)
@@ -87,7 +86,10 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 	}
 	err = p.each(ctx, len(paths)-1, func(i int) error {
 		return withMetadata(paths[i+1], func(m *fileMetadata) error {
-			columns, err := in.sel.bind(newSchema(m.path, m.columns()))
+			columns, err := m.columns()
+			if err == nil {
+				columns, err = in.sel.bind(newSchema(m.path, columns))
+			}
 			if err == nil {
 				in.files[i+1], err = m.selected(columns)
 			}
@@ -272,7 +274,7 @@ func (f *parquetFile) open(ctx context.Context, group *rowGroup, mem *page.Pool)
 	bytes := int64(1)
 	for i, c := range group.chunks {
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
-		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].descr.TypeLength())), batchBytes)
+		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].width)), batchBytes)
 		if err := r.columns[i].skip(ctx, group.skip); err != nil {
 			defer r.close()
 			return nil, r.columnError(ctx, i, err)
@@ -385,7 +387,6 @@ type fileMetadata struct {
 	path string
 	info os.FileInfo
 	*page.Footer
-	schema *pschema.Schema
 	padded bool // sizes leave the dictionary page's header out (PARQUET-816)
 }
 
@@ -413,8 +414,8 @@ func withMetadata(path string, f func(*fileMetadata) error) error {
 	}
 	m := &fileMetadata{path: path, info: info}
 	err = recovered(func() error {
-		if m.Footer, m.schema, err = readFooter(src, info.Size()); err != nil {
-			return err
+		if m.Footer, err = page.ReadFooter(src, info.Size()); err != nil {
+			return damaged{err}
 		}
 		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
 		return f(m)
@@ -430,22 +431,28 @@ func withMetadata(path string, f func(*fileMetadata) error) error {
 	return err
 }
 
-// readFooter reads the footer of a file of so many bytes. Arrow gets to see the schema alone, which is sound by then: it
-// takes sizes in a footer on trust, and some hundred bytes of memory for each of them.
-func readFooter(src io.ReaderAt, size int64) (*page.Footer, *pschema.Schema, error) {
-	f, err := page.ReadFooter(src, size)
-	if err != nil {
-		return nil, nil, damaged{err}
+// leaves calls f with each leaf column, its number, and the top-level column that it is or is in. Arrow gets to see the schema
+// alone, some columns at a time, and it is sound by then: Arrow takes sizes in a footer on trust, and a kilobyte of memory for
+// each column.
+func (m *fileMetadata) leaves(f func(i int, leaf *pschema.Column, root pschema.Node)) error {
+	n := 0
+	for footer, err := range m.Schemas() {
+		if err != nil {
+			return damaged{err}
+		}
+		meta, err := metadata.NewFileMetaData(footer, nil)
+		if err != nil {
+			return damaged{errors.New(oneLine(err.Error()))}
+		}
+		for i := range meta.Schema.NumColumns() {
+			f(n, meta.Schema.Column(i), meta.Schema.ColumnRoot(i))
+			n++
+		}
 	}
-	meta, err := metadata.NewFileMetaData(f.Schema, nil)
-	if err != nil {
-		return nil, nil, damaged{errors.New(oneLine(err.Error()))}
+	if n != m.Columns {
+		return damaged{fmt.Errorf("%d of %d columns", n, m.Columns)}
 	}
-	if n := meta.Schema.NumColumns(); n != f.Columns {
-		return nil, nil, damaged{fmt.Errorf("%d of %d columns", n, f.Columns)}
-	}
-	f.Schema = nil
-	return f, meta.Schema, nil
+	return nil
 }
 
 // damaged is what is wrong with a file, or what Arrow finds wrong.
@@ -474,15 +481,16 @@ func checkMagic(src io.ReaderAt, size int64) error {
 }
 
 // columns returns the top-level columns. Nested ones but lists of numbers have no type to be read into.
-func (m *fileMetadata) columns() []column {
-	var cols []column
-	for i := range m.schema.NumColumns() {
-		leaf := m.schema.Column(i)
-		root := m.schema.ColumnRoot(i)
-		if len(cols) > 0 && root == m.schema.ColumnRoot(i-1) {
-			continue
+func (m *fileMetadata) columns() (cols []column, err error) {
+	var last pschema.Node
+	cols = make([]column, 0, m.Columns)
+	err = m.leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
+		if root == last {
+			return
 		}
-		col := column{name: root.Name(), index: i}
+		last = root
+		col := column{name: root.Name(), index: i, physical: page.Type(leaf.PhysicalType()), width: leaf.TypeLength(),
+			maxDef: int(leaf.MaxDefinitionLevel())}
 		switch {
 		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
 			col.typ, col.desc = arrowType(leaf)
@@ -494,8 +502,8 @@ func (m *fileMetadata) columns() []column {
 			col.desc = nestedType(root)
 		}
 		cols = append(cols, col)
-	}
-	return cols
+	})
+	return cols, err
 }
 
 // nestedType describes a column of lists, maps or structures.
@@ -512,10 +520,7 @@ func nestedType(n pschema.Node) string {
 
 // selected checks what the metadata says about columns and returns it.
 func (m *fileMetadata) selected(columns []column) (*parquetFile, error) {
-	f := &parquetFile{path: m.path, info: m.info, columns: make([]leaf, len(columns))}
-	for i, c := range columns {
-		f.columns[i] = leaf{c, m.schema.Column(c.index)}
-	}
+	f := &parquetFile{path: m.path, info: m.info, columns: slices.Clone(columns)}
 	index := make([]int, len(columns))
 	for i, c := range columns {
 		index[i] = c.index

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/nearest"
+	"halfspace/internal/page"
 )
 
 // A column is a column of a file or of a record reader, as its schema has it.
@@ -25,7 +26,10 @@ type column struct {
 	listDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
 	maxList  int            // elements that a list may have; 0: any number
 	float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
-	index    int            // among a Parquet file's leaf columns, or a record's fields
+	physical page.Type      // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
+	width    int
+	maxDef   int
+	index    int // among a Parquet file's leaf columns, or a record's fields
 }
 
 // A selection says which columns are read, each once, and what for.

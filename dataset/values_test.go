@@ -27,7 +27,11 @@ import (
 func openColumns(path string, names ...string) (*parquetInput, error) {
 	in := &parquetInput{}
 	err := withMetadata(path, func(m *fileMetadata) error {
-		cols := slices.DeleteFunc(m.columns(), func(c column) bool {
+		cols, err := m.columns()
+		if err != nil {
+			return err
+		}
+		cols = slices.DeleteFunc(cols, func(c column) bool {
 			return c.typ == nil || len(names) > 0 && !slices.Contains(names, c.name)
 		})
 		f, err := m.selected(cols)

@@ -10,25 +10,33 @@ import (
 )
 
 // A Footer is the end of a Parquet file, which says what its columns are and where their values lie. Every claim in it is
-// held against the bytes that are there. Row groups and texts stay in the file until they are asked for.
+// held against the bytes that are there. The schema, row groups and texts stay in the file until they are asked for.
 type Footer struct {
-	Schema    []byte // a footer with the same columns, and without rows: sound enough for other readers
-	Columns   int    // leaf columns
+	Columns   int // leaf columns
 	Rows      int64
 	CreatedBy string
 
 	src           io.ReaderAt
 	end           int64
+	schema        []schemaPart
 	groups, texts int64 // where these lists are in the file; 0: nowhere
 }
 
-// What a schema may have: other readers make some hundred bytes of each element, recurse into groups, and put together the
-// path of each column.
+// A schemaPart is top-level columns that follow each other, with what is in them.
+type schemaPart struct {
+	at, end           int64 // in the file
+	columns, elements int
+}
+
+// What a schema may have: other readers make a kilobyte of each element, recurse into groups, and put together the path of
+// each column.
 const (
 	maxSchema  = 64 << 20 // bytes
-	maxColumns = 1 << 18
+	maxColumns = 1 << 19
 	maxGroups  = 64 // around a column
 	maxPaths   = 64 << 20
+	// partElements is how many elements a part has, but for the last of its columns.
+	partElements = 1 << 10
 )
 
 // maxText is how many bytes of a text that names something are read.
@@ -52,7 +60,7 @@ func ReadFooter(src io.ReaderAt, size int64) (*Footer, error) {
 	t := newThrift(src, f.end-length, f.end)
 	t.fields(func(id int16, kind byte) bool {
 		switch {
-		case id == 2 && kind == thriftList && f.Schema == nil:
+		case id == 2 && kind == thriftList && f.schema == nil:
 			f.readSchema(t)
 		case id == 3:
 			return t.int64(kind, &f.Rows)
@@ -69,7 +77,7 @@ func ReadFooter(src io.ReaderAt, size int64) (*Footer, error) {
 		}
 		return true
 	})
-	if t.err == nil && (f.Schema == nil || f.Rows == absent || f.groups == 0) {
+	if t.err == nil && (f.schema == nil || f.Rows == absent || f.groups == 0) {
 		t.err = errors.New("its footer lacks the schema, the rows or the row groups")
 	}
 	return f, t.footerError()
@@ -86,25 +94,48 @@ func (t *thrift) footerError() error {
 	return t.err
 }
 
-// readSchema checks the elements of the schema and keeps them.
+// readSchema checks the elements of the schema and notes where they are.
 func (f *Footer) readSchema(t *thrift) {
 	first := t.place()
+	f.schema = []schemaPart{}
 	f.checkSchema(t)
-	size := t.place() - first
-	if size > maxSchema {
+	if size := t.place() - first; size > maxSchema {
 		t.fail(fmt.Errorf("a schema of %d bytes, more than %d", size, maxSchema))
 	}
-	if t.err != nil {
-		return
+}
+
+// Schemas yields footers for other readers, which have no rows. Their columns are those of the file, some of the top-level
+// ones in each: what a reader makes of a thousand goes before the next are read. After an error nothing more comes.
+func (f *Footer) Schemas() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, p := range f.schema {
+			// Fields 1 and 2: version 1, and a list of the root and its elements.
+			schema := binary.AppendUvarint([]byte{0x15, 2, 0x19, 0xf0 | thriftStruct}, uint64(1+p.elements))
+			schema = append(binary.AppendVarint(append(schema, "\x48\x04root\x15"...), int64(p.columns)), 0)
+			head := len(schema)
+			schema = append(schema, make([]byte, p.end-p.at)...)
+			if err := readAt(f.src, schema[head:], p.at); err != nil {
+				yield(nil, err)
+				return
+			}
+			// Fields 3, 4 and 7: no rows, no row groups, no orders of columns.
+			if !yield(append(schema, "\x16\x00\x19\x0c\x39\x0c\x00"...), nil) {
+				return
+			}
+		}
 	}
-	// Fields 1 to 4 and 7: version 1, the schema, no rows, no row groups, no orders of columns.
-	const before, after = "\x15\x02\x19", "\x16\x00\x19\x0c\x39\x0c\x00"
-	f.Schema = append(make([]byte, 0, len(before)+int(size)+len(after)), before...)
-	f.Schema = f.Schema[:len(before)+int(size)]
-	if err := readAt(t.src, f.Schema[len(before):], first); err != nil {
-		t.fail(err)
+}
+
+// addElement adds an element of the schema, of a top-level column or in one, to the parts.
+func (f *Footer) addElement(top bool, at, end int64) {
+	if n := len(f.schema); n == 0 || top && f.schema[n-1].elements >= partElements {
+		f.schema = append(f.schema, schemaPart{at: at})
 	}
-	f.Schema = append(f.Schema, after...)
+	last := &f.schema[len(f.schema)-1]
+	if last.elements++; top {
+		last.columns++
+	}
+	last.end = end
 }
 
 // A schemaGroup is a group whose columns follow.
@@ -122,6 +153,7 @@ func (f *Footer) checkSchema(t *thrift) {
 	var open []schemaGroup
 	paths := int64(0)
 	for i := uint64(0); i < n && t.err == nil; i++ {
+		at := t.place()
 		children, path := t.schemaElement()
 		switch {
 		case i > 0 && len(open) == 0:
@@ -132,6 +164,7 @@ func (f *Footer) checkSchema(t *thrift) {
 			return
 		}
 		if i > 0 {
+			f.addElement(len(open) == 1, at, t.place())
 			last := &open[len(open)-1]
 			last.left--
 			path += last.path

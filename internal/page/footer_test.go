@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -110,12 +111,59 @@ func TestFooter(t *testing.T) {
 		for _, err = range f.Texts(11) {
 		}
 		wantError(t, "long texts", err, "its key-value metadata is too long")
-		// What is left for other readers is a footer with the same columns.
-		for range 2 {
-			if f, err = readFooter(f.Schema); err != nil || f.Columns != 3 || f.Rows != 0 {
+		// Other readers see the same columns.
+		parts := 0
+		for schema, err := range f.Schemas() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts++
+			if f, err := readFooter(schema); err != nil || f.Columns != 3 || f.Rows != 0 {
 				t.Fatalf("%+v, %v", f, err)
 			}
 		}
+		if parts != 1 {
+			t.Errorf("%d parts", parts)
+		}
+	}
+}
+
+// TestSchemas: the parts of a schema have all of its columns, and begin where a top-level column does.
+func TestSchemas(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 14))
+	var elements [][]byte
+	columns := 0
+	var group func(children, depth int)
+	group = func(children, depth int) {
+		elements = append(elements, fields(field(4, thriftBinary, textBytes(fmt.Sprint("g", len(elements)))), field(5, thriftInt32, zigzag(children))))
+		for range children {
+			if depth < 5 && rng.IntN(8) == 0 {
+				group(1+rng.IntN(4), depth+1)
+				continue
+			}
+			columns++
+			elements = append(elements, fields(field(1, thriftInt32, zigzag(1)), field(4, thriftBinary, textBytes("c"))))
+		}
+	}
+	group(5000, 0)
+	f, err := readFooter(fields(field(1, thriftInt32, zigzag(1)), field(2, thriftList, listOf(elements...)), field(3, thriftInt64, zigzag(0)),
+		field(4, thriftList, listOf())))
+	if err != nil || f.Columns != columns {
+		t.Fatalf("%d of %d columns, %v", f.Columns, columns, err)
+	}
+	have, parts := 0, 0
+	for schema, err := range f.Schemas() {
+		part, again := readFooter(schema)
+		if err != nil || again != nil {
+			t.Fatal(err, again)
+		}
+		if len(part.schema) != 1 || part.schema[0].elements > partElements+20 {
+			t.Errorf("parts %v of a part", part.schema)
+		}
+		have, parts = have+part.Columns, parts+1
+	}
+	if have != columns || parts < 4 {
+		t.Errorf("%d of %d columns in %d parts", have, columns, parts)
 	}
 }
 
