@@ -74,6 +74,7 @@ const (
 	roughly    = 1e-3    // of that of SGD
 	tiny       = 100     // times the root of an objective below 1, the tolerance
 	unlike     = 10      // a sample whose optimum is so many times as far from that of all rows as chance lets expect isn't like them
+	worth      = 20      // times what is left to gain, a sample's optimum has gained over zeros
 	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
 	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
 	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
@@ -306,13 +307,21 @@ func (s *solver[T]) first(ctx context.Context) (settled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !reached && s.hasMatrix() && s.passes+patient <= s.opt.Epochs {
-		clear(s.w) // from which few steps lead to the optimum, and scores grow no faster than they must where there is none
-		_, err := s.minimise(ctx)
-		return false, err
-	}
 	s.balanceWeights()
-	return s.settleDual(ctx)
+	matrix := s.hasMatrix() && s.passes+patient <= s.opt.Epochs
+	if reached && matrix && s.opt.L2 == 0 {
+		if err := s.certify(ctx, s.w); err != nil {
+			return false, err
+		}
+		reached = s.exists
+	}
+	if reached || !matrix {
+		return s.settleDual(ctx)
+	}
+	clear(s.w) // from which few steps lead to the optimum, and scores grow no faster than they must where there is none
+	s.factor = nil
+	_, err = s.minimise(ctx)
+	return false, err
 }
 
 // minimise goes on from w, by the factor if there is one, and tells whether it reached the goal.
@@ -380,17 +389,18 @@ func (s *solver[T]) distance(step []float64) float64 {
 	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
 }
 
-// doubt looks whether w, a sample's optimum, and the sample's Hessian are where to begin. Where w is no better than zeros, zeros are. Where
-// the optimum is far from w by that Hessian, that of all rows takes its place.
+// doubt looks whether w, a sample's optimum, and the sample's Hessian are where to begin. Zeros are where w is no better, or where that Hessian
+// promises a gain from w of more than a twentieth of what w has over zeros: then rows differ from the sample. Where the optimum is just far from w by that
+// Hessian, that of all rows takes its place.
 func (s *solver[T]) doubt(ctx context.Context) error {
-	farthest := s.farthest
+	farthest, norm := s.farthest, s.distance(s.step(s.factor))
 	s.farthest = 0
 	switch {
 	case s.passes >= s.opt.Epochs:
 		return nil
-	case !(s.at.objective < s.at.weight*math.Ln2):
+	case !(worth*float64(norm*norm)/2 < s.at.weight*math.Ln2-s.at.objective):
 		clear(s.w)
-	case s.distance(s.step(s.factor)) <= farthest:
+	case norm <= farthest:
 		return nil
 	}
 	return s.evaluate(ctx, s.w, true, &s.at)
