@@ -2,20 +2,14 @@ package logistic
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 
-	"halfspace/block"
-	"halfspace/internal/dense"
 	"halfspace/kernel"
 )
 
 const (
-	matrixRows = 1024  // the weights of all classes for which first-order methods get a Hessian at the end
-	reachable  = 0.5   // by how much a step may change a score, for certify to bound the gap by its length
-	onPlane    = 1e-10 // relative to the sum of its terms and what a step of Newton's changes scores by, one that is made of rounding errors
-	offPlane   = 0.1   // of the greatest score, one that isn't
+	matrixRows = 1024 // the weights of all classes for which first-order methods get a Hessian at the end
+	reachable  = 0.5  // by how much a step may change a score, for certify to bound the gap by its length
 )
 
 // certify sets the gap, by which the objective at w is above the optimum at most, and exists: that there is an optimum. It makes a pass
@@ -62,142 +56,6 @@ func (s *sums) reach(vectors int) float64 {
 	e := []float64{s.largest / 2}
 	kernel.Exp(e, e)
 	return e[0] * math.Sqrt(float64(max(4, vectors))/s.lightest)
-}
-
-// A probed direction is what rows say about a plane.
-type probed struct {
-	reach float64   // the greatest change of a score along the direction; of more than two classes, of the difference of two
-	all   onSides   // the score of a row's class less that of another
-	own   []onSides // of each class, its score less the mean of the others', the other way round for rows of the others
-}
-
-// onSides are the sides of a plane on which rows are.
-type onSides struct {
-	least, most float64 // scores, least being relative to what a step changes, 1, and the sum of the terms' sizes
-}
-
-func (o *onSides) add(z, terms float64) {
-	o.least, o.most = min(o.least, z/(1+terms)), max(o.most, z)
-}
-
-func (o *onSides) merge(p onSides) { o.least, o.most = min(o.least, p.least), max(o.most, p.most) }
-
-// separate tells whether no row is on the wrong side, and some are off the plane.
-func (o onSides) separate(reach float64) bool {
-	return o.least >= -onPlane && o.most > offPlane*reach && reach > 0
-}
-
-// probe looks, in a pass over the rows, how a direction, in the order of compact, changes scores.
-func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, error) {
-	d := s.spread(direction)
-	classes := max(2, s.vectors)
-	largest := make([]float64, s.cols) // of the direction's elements
-	for i := range largest {
-		for k := range s.vectors {
-			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
-		}
-	}
-	fresh := func() *probed {
-		p := &probed{all: onSides{math.Inf(1), 0}, own: make([]onSides, classes)}
-		for k := range p.own {
-			p.own[k] = onSides{math.Inf(1), 0}
-		}
-		return p
-	}
-	all := fresh()
-	err := block.ReduceRuns(ctx, s.src, s.workers, func(run block.Run[T]) *probed {
-		p, c := fresh(), s.scratch.Get().(*scratch[T])
-		defer s.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
-			for k := range s.vectors {
-				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
-			}
-			see(p, rows, c.scores, largest)
-		}
-		return p
-	}, func(p *probed) {
-		all.reach = max(all.reach, p.reach)
-		all.all.merge(p.all)
-		for k, o := range p.own {
-			all.own[k].merge(o)
-		}
-	})
-	return all, err
-}
-
-// see adds the rows of a panel, of which the classes have such scores. Of two classes, the score of the first is 0.
-func see[T kernel.Float](p *probed, rows *block.Block[T], scores, largest []float64) {
-	for r, y := range rows.Y {
-		if rows.Weight(r) == 0 {
-			continue
-		}
-		terms := sizeOf(rows, r, largest)
-		if len(p.own) == 2 {
-			z := float64(float64(y) * scores[r])
-			p.reach = max(p.reach, math.Abs(z))
-			p.all.add(z, terms)
-			continue
-		}
-		own, sum, most, least := scores[int(y)*dense.PanelRows+r], 0.0, math.Inf(-1), math.Inf(1)
-		for k := range p.own {
-			z := scores[k*dense.PanelRows+r]
-			sum, most, least = sum+z, max(most, z), min(least, z)
-			if k != int(y) {
-				p.all.add(own-z, 2*terms)
-			}
-		}
-		p.reach = max(p.reach, most-least)
-		for k := range p.own {
-			z := scores[k*dense.PanelRows+r]
-			if z -= (sum - z) / float64(len(p.own)-1); k != int(y) {
-				z = -z
-			}
-			p.own[k].add(z, 2*terms)
-		}
-	}
-}
-
-// sizeOf returns the sum of the sizes of the terms of row r's product with a vector whose elements have such sizes.
-func sizeOf[T kernel.Float](rows *block.Block[T], r int, sizes []float64) (sum float64) {
-	if rows.Sparse != nil {
-		columns, values := rows.Sparse.Row(r)
-		for i, c := range columns {
-			sum += math.Abs(float64(float64(values[i]) * sizes[c]))
-		}
-		return sum
-	}
-	for c, x := range rows.X[r*rows.Stride:][:len(sizes)] {
-		sum += math.Abs(float64(float64(x) * sizes[c]))
-	}
-	return sum
-}
-
-// separated returns an error if a direction, from 0 to w, separates the rows.
-func (s *solver[T]) separated(ctx context.Context, w []float64) error {
-	p, err := s.probe(ctx, w)
-	if err != nil || !p.all.separate(p.reach) && !p.any() {
-		return err
-	}
-	spec, names := s.src.Spec(), []block.Class(nil)
-	for k, o := range p.own {
-		if s.vectors > 1 && o.separate(p.reach) {
-			names = append(names, spec.Classes[k])
-		}
-	}
-	switch len(names) {
-	case 0:
-		return ErrSeparable
-	case 1:
-		return fmt.Errorf("column %q: a plane has class %s alone on one side: %w", spec.Label, block.NameClass(names[0]), ErrSeparable)
-	}
-	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, block.ListClasses(names), ErrSeparable)
-}
-
-// any tells whether some class is alone on its side.
-func (p *probed) any() bool {
-	return len(p.own) > 2 && slices.ContainsFunc(p.own, func(o onSides) bool { return o.separate(p.reach) })
 }
 
 // dualGap returns by how much the objective, with sums at, is above that of a point of the dual problem, and so above the optimum at most; it is

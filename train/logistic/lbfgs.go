@@ -215,7 +215,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.objective)) {
 			return true, nil
 		}
-		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols/2) {
+		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols*2) {
 			return false, nil
 		}
 		direction := memory.direction(s.at.gradient)

@@ -330,10 +330,19 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 	if err == nil && s.farthest > 0 {
 		err = s.doubt(ctx)
 	}
-	last := 0.0
+	last, suspected := 0.0, 0
 	for err == nil {
 		step := s.step(s.factor)
 		s.norm = s.distance(step)
+		if suspected++; !suspicious(s.norm, last) || !s.fresh || s.ridge > 0 {
+			suspected = 0
+		}
+		if suspected == suspects && s.opt.L2 == 0 && s.vectors == 1 {
+			suspected = 0
+			if err = s.separatedNear(ctx, negative(step)); err != nil {
+				return false, err
+			}
+		}
 		left := s.norm // after the step, at most
 		if last > 0 {
 			left = s.norm * min(1, slack*s.norm/last)
@@ -359,6 +368,13 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 // step returns the step that a factor leads to, in the order of compact. Of more than two classes, its sum over them is 0.
 func (s *solver[T]) step(f *dense.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.gradient)))
+}
+
+// negative returns -v.
+func negative(v []float64) []float64 {
+	n := make([]float64, len(v))
+	kernel.Axpy(-1, v, n)
+	return n
 }
 
 // balance takes from the weights of each column their mean over the classes, if there are more than two.
@@ -558,10 +574,14 @@ func (s *solver[T]) settle(ctx context.Context) error {
 			told.gap = min(told.gap, told.at.objective-(s.at.objective-s.gap))
 		}
 		if s.opt.L2 == 0 && !s.exists {
-			direction := make([]float64, s.vectors*s.cols)
-			kernel.Axpy(-1, s.step(s.factor), direction)
+			direction := negative(s.step(s.factor))
 			if err := s.separated(ctx, direction); err != nil {
 				return err
+			}
+			if s.vectors == 1 {
+				if err := s.separatedNear(ctx, direction); err != nil {
+					return err
+				}
 			}
 		}
 		if s.rounded || s.passes >= s.opt.Epochs || tried == settles {

@@ -1,0 +1,40 @@
+package logistic
+
+import (
+	"math"
+	"testing"
+
+	"halfspace/internal/families"
+	"halfspace/train"
+)
+
+// TestFamilies: each solver that promises the optimum of hard problems has it, and says so unless float32 holds the weights too roughly. A
+// sample's start costs two passes over zeros at most.
+func TestFamilies(t *testing.T) {
+	rows := 2000
+	if !testing.Short() {
+		rows = 10 * 4096
+	}
+	for _, f := range families.All() {
+		d := families.Rows[float32](f, rows)
+		best := math.Inf(1)
+		for _, solver := range []Solver{Newton, LBFGS} {
+			r := mustTrain(t, d, Options{L2: 1, Solver: solver})
+			if r.Converged == r.Rounded || r.Converged && !(r.Gap <= 1e-6*r.Objective) {
+				t.Errorf("%s, %s: converged %v, rounded %v, gap %v of %v", f.Name, solver, r.Converged, r.Rounded, r.Gap, r.Objective)
+			}
+			if best = min(best, r.Objective); r.Converged && r.Objective > best*(1+1e-6) {
+				t.Errorf("%s, %s: objective %v, and %v is possible", f.Name, solver, r.Objective, best)
+			}
+			if solver == Newton {
+				s := newSolver(d, Options{L2: 1, Options: train.Options{Epochs: 100, Workers: 2}})
+				if _, err := s.minimise(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if r.Epochs > s.passes+2 {
+					t.Errorf("%s: %d passes with a sample, %d without", f.Name, r.Epochs, s.passes)
+				}
+			}
+		}
+	}
+}
