@@ -67,6 +67,9 @@ type Model struct {
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
+	// Robust tells that StdErrors are those of the sandwich estimator, since weights of rows weren't numbers of like rows.
+	Robust bool `json:"robust,omitempty"`
+
 	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
 	Projection *Projection `json:"projection,omitempty"`
 

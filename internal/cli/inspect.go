@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -131,7 +132,32 @@ type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
 	Largest []weight `json:"largest_weights"`
-	top     int
+	*significance
+	top int
+}
+
+// A significance says of weights with standard errors, in their order, how far from 0 they are.
+type significance struct {
+	Z         []float64    `json:"z"`             // weights in standard errors
+	PValues   []float64    `json:"p_values"`      // chance of a z as far from 0, where the true weight is 0, by the normal distribution
+	Intervals [][2]float64 `json:"confidence_95"` // of 95 %
+}
+
+// quantile97 is the number that a normal variable is below with the chance 0.975.
+const quantile97 = 1.959963984540054
+
+// newSignificance returns that of a model, nil of one without standard errors.
+func newSignificance(m *model.Model) *significance {
+	if m.StdErrors == nil {
+		return nil
+	}
+	s := new(significance)
+	for i, w := range slices.Concat(m.Weights[0], m.Bias) {
+		e := m.StdErrors[i]
+		s.Z, s.PValues = append(s.Z, w/e), append(s.PValues, math.Erfc(math.Abs(w/e)/math.Sqrt2))
+		s.Intervals = append(s.Intervals, [2]float64{w - quantile97*e, w + quantile97*e})
+	}
+	return s
 }
 
 type weight struct {
@@ -144,7 +170,7 @@ func (a *app) inspectModel(path string, top int, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r := modelReport{"model", m, largest(m, top), top}
+	r := modelReport{"model", m, largest(m, top), newSignificance(m), top}
 	if asJSON {
 		return a.printJSON(r)
 	}
@@ -313,7 +339,10 @@ func resultFacts(m *model.Model) (facts []string) {
 // tables writes the weights, or the rows that stand in their place.
 func (r modelReport) tables(s *sheet) {
 	if r.StdErrors != nil {
-		s.line("\nThe largest z-values, weights in standard errors, of %s:\n", plural(int64(len(r.Features)), "feature"))
+		if r.Robust {
+			s.line("\nStandard errors are robust (the sandwich estimator), since weights aren't numbers of like rows.")
+		}
+		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, r.top))
 		return
 	}
@@ -333,33 +362,27 @@ func (r modelReport) tables(s *sheet) {
 	s.table(rows)
 }
 
-// zTable is the table of weights with standard errors and z-values, the bias at its end. The largest z-values are first.
+// zTable is the table of weights with standard errors, z-values and what follows from these, the bias at its end. The largest z-values are first.
 func zTable(m *model.Model, n int) [][]string {
-	type row struct {
-		name          string
-		weight, error float64
+	of := newSignificance(m)
+	weights := slices.Concat(m.Weights[0], m.Bias)
+	order := make([]int, len(m.Features))
+	for i := range order {
+		order[i] = i
 	}
-	var all []row
-	for i, f := range m.Features {
-		all = append(all, row{f, m.Weights[0][i], m.StdErrors[i]})
-	}
-	z := func(r row) float64 { return r.weight / r.error }
-	slices.SortStableFunc(all, func(a, b row) int {
-		switch x, y := math.Abs(z(a)), math.Abs(z(b)); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
-	all = all[:min(n, len(all))]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(of.Z[b]), math.Abs(of.Z[a])) })
+	order = order[:min(n, len(order))]
 	if m.FitBias {
-		all = append(all, row{"(bias)", m.Bias[0], m.StdErrors[len(m.Features)]})
+		order = append(order, len(m.Features))
 	}
-	rows := [][]string{{"feature", "weight", "std error", "z"}}
-	for _, r := range all {
-		rows = append(rows, []string{r.name, real(r.weight), real(r.error), fixed(z(r), 2)})
+	rows := [][]string{{"feature", "weight", "std error", "z", "p", "from", "to"}}
+	for _, i := range order {
+		name := "(bias)"
+		if i < len(m.Features) {
+			name = m.Features[i]
+		}
+		rows = append(rows, []string{name, real(weights[i]), real(m.StdErrors[i]), fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+			real(of.Intervals[i][0]), real(of.Intervals[i][1])})
 	}
 	return rows
 }

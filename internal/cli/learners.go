@@ -557,6 +557,10 @@ func learnWinnow[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[
 
 func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {
 	opt := logistic.Options{Options: j.passes(), L2: j.l2, Solver: logistic.Solver(j.solver.value)}
+	var err error
+	if opt.Robust, err = j.robust(ctx); err != nil {
+		return nil, nil, err
+	}
 	r, err := logistic.Train(ctx, j.src, opt)
 	if r == nil {
 		return nil, nil, err
@@ -565,6 +569,7 @@ func learnLogistic[T kernel.Float](ctx context.Context, j *job[T]) (*train.Resul
 		if !j.epochsGiven {
 			m.Options.Epochs = r.Solver.Epochs()
 		}
+		m.Robust = opt.Robust && r.StdErrors != nil
 		m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, dependences(m, r.Dependent)
 		if !math.IsInf(r.Gap, 1) {
 			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
@@ -601,6 +606,24 @@ func dependences(m *model.Model, found []dense.Dependence) (all []model.Dependen
 		all = append(all, named)
 	}
 	return all
+}
+
+// robust tells whether rows of two classes have weights that can't be numbers of like rows: of classes, other than 1, or not whole.
+func (j *job[T]) robust(ctx context.Context) (bool, error) {
+	if !j.src.Spec().Weighted || j.classes() > 2 || j.machines > 0 { // of which no standard errors are kept
+		return false, nil
+	}
+	if j.classWeight != nil {
+		weights, err := classWeights(ctx, j.trainOptions, j.src)
+		if err != nil || slices.ContainsFunc(weights, func(w float64) bool { return w != 1 }) {
+			return true, err
+		}
+	}
+	broken := false
+	err := block.ReduceRuns(ctx, j.src, j.workers, func(run block.Run[T]) bool {
+		return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
+	}, func(b bool) { broken = broken || b })
+	return broken, err
 }
 
 func learnLDA[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T], func(*model.Model), error) {

@@ -43,6 +43,7 @@ type Options struct {
 	train.Options
 	L2     float64 // the penalty, 0 or more
 	Solver Solver  // Auto
+	Robust bool    // weights of rows aren't numbers of like rows: standard errors are those of the sandwich estimator
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
@@ -119,7 +120,7 @@ const (
 //
 // SGD visits rows in their order in batches; see descend.
 //
-// A row of weight k counts as k rows, in the sums, the loss of the result and the standard errors; in SGD, its step is k times as long.
+// A row of weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the standard errors; in SGD, its step is k times as long.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
 // opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable (where classes
@@ -208,10 +209,13 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	switch {
 	case opt.Solver == Newton:
 		r.Ridge, r.Gradient, r.StdErrors = s.ridge, s.norm, s.stdErrors()
+		if opt.Robust {
+			r.StdErrors, err = s.sandwich(ctx)
+		}
 	case s.relative > 0:
 		r.Gradient = s.relative / s.initial
 	}
-	return r, nil
+	return r, err
 }
 
 // choose returns the solver for such rows.

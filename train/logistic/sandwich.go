@@ -1,0 +1,66 @@
+package logistic
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// sandwich returns the standard errors of the weights for rows whose weights are no numbers of like rows, or nil where stdErrors returns
+// none: the roots of the diagonal of H^-1 B H^-1, B being the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row of weight
+// k_i (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
+// misspecified models", Econometrica 50, 1982). All weights times a number give the same errors where there is no penalty. It makes a pass over the rows.
+func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
+	errors := s.stdErrors()
+	if errors == nil {
+		return nil, nil
+	}
+	b, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	if err != nil {
+		return nil, err
+	}
+	part := func(run block.Run[T], squares, _ []float64) struct{} {
+		s.squares(run, squares)
+		return struct{}{}
+	}
+	if err := train.Scatter(ctx, b, s.src, s.opt.Workers, part, func(struct{}) {}); err != nil {
+		return nil, err
+	}
+	s.passes++
+	c, product := make([]float64, s.cols), make([]float64, s.cols)
+	for i := range errors {
+		clear(c)
+		if i == s.cols-1 && s.pivots != nil { // the bias is less by the others times the pivots
+			kernel.Axpy(-1, s.pivots, c)
+		}
+		c[i] = 1
+		x := s.factor.Solve(c)
+		if err := b.MulVec(ctx, product, x, s.opt.Workers); err != nil {
+			return nil, err
+		}
+		if errors[i] = math.Sqrt(kernel.Dot(x, product)); !(errors[i] > 0) { // no row pulls at it
+			return nil, nil
+		}
+	}
+	return errors, nil
+}
+
+// squares sets out to the squares of what the rows of a run have in the gradient as factors.
+func (s *solver[T]) squares(run block.Run[T], out []float64) {
+	c := s.scratch.Get().(*scratch[T])
+	defer s.scratch.Put(c)
+	unused := sums{margin: math.Inf(1)}
+	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+		hi := min(run.Len(), lo+dense.PanelRows)
+		s.panel(c, run.Slice(lo, hi), s.w, c.s[lo:hi], &unused)
+		for i, f := range c.factors[:hi-lo] {
+			out[lo+i] = float64(f * f)
+		}
+	}
+	s.take(c, s.zeros())
+}
