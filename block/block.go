@@ -26,7 +26,8 @@ const maxBytes = 8 << 20
 // Sparse instead, columns ascending within a row. The bias, where there is one, is the last of the Cols columns and
 // holds ones, in both forms.
 //
-// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows.
+// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows. Vectors of another
+// length than a method says are a bug of the caller: it panics with a constant before it writes anything, as package kernel does.
 type Block[T kernel.Float] struct {
 	First  int64 // number of the block's first row
 	Cols   int   // columns, the bias included
@@ -59,10 +60,15 @@ func Rows[T kernel.Float](cols int) int {
 	return max(1, maxBytes/run) * RunRows
 }
 
-// Len returns the number of rows.
+// Len returns the number of rows; 0 of a nil block.
 func (b *Block[T]) Len() int {
-	if b.Sparse != nil {
-		return len(b.Sparse.Ptr) - 1
+	switch {
+	case b == nil:
+		return 0
+	case b.Sparse != nil:
+		return max(0, len(b.Sparse.Ptr)-1)
+	case b.Stride <= 0:
+		return 0
 	}
 	return len(b.X) / b.Stride
 }
@@ -100,6 +106,10 @@ func (b *Block[T]) Clone() *Block[T] {
 
 // Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.
 func (b *Block[T]) Scores(w, out []T) {
+	b.fits(w)
+	if len(out) != b.Len() {
+		panic("block: length of out is not the number of rows")
+	}
 	if b.Sparse != nil {
 		for r := range out {
 			out[r] = b.Sparse.Score(r, w)
@@ -108,6 +118,13 @@ func (b *Block[T]) Scores(w, out []T) {
 	}
 	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
 		kernel.Scores(p.X, w, out[p.First-b.First:][:p.Len()])
+	}
+}
+
+// fits panics unless w has the block's stride.
+func (b *Block[T]) fits(w []T) {
+	if len(w) != b.Stride {
+		panic("block: length of w is not the stride")
 	}
 }
 
@@ -126,6 +143,12 @@ func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
 // Errors adds to counts[i] the rows whose prediction by candidate i (+1 where the score is > 0, else -1) isn't their
 // label. The candidates have the block's columns.
 func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
+	if c.Cols() != b.Cols {
+		panic("block: candidates of other columns")
+	}
+	if len(b.Y) != b.Len() {
+		panic("block: short labels")
+	}
 	if b.Sparse == nil {
 		c.Errors(b.X, b.Y, counts)
 		return
@@ -142,6 +165,10 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 // Epoch runs the perceptron, without a look at weights of rows, from row r until the rows are done, log is full or a panel's worth of rows is done. See
 // kernel.Epoch; what it writes to log are row numbers of the block.
 func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) {
+	b.fits(w)
+	if len(b.Y) != b.Len() {
+		panic("block: short labels")
+	}
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
 	if b.Sparse == nil {
 		rows, updates = kernel.Epoch(b.X[r*b.Stride:hi*b.Stride], b.Y[r:hi], eta, w, log)
@@ -163,6 +190,7 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 // EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin, and does not
 // weigh 0. The update is eta times the row's weight.
 func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows, updates int) {
+	b.fits(w)
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
 	for i := r; i < hi && updates < len(log); i++ {
 		rows++
@@ -205,11 +233,13 @@ func within[T kernel.Float](y, s, margin T) bool {
 // Add adds a times the label and the weight of row r times the row to w, as an update of EpochMargin does, and, of rows that
 // weigh 1, of Epoch.
 func (b *Block[T]) Add(r uint32, a T, w []T) {
+	b.fits(w)
 	b.axpy(int(r), a*b.Y[r], w)
 }
 
 // AddAll is Add of each of rows in turn, of row rows[k] with a[k]. Four at a time, w is read and written once for them.
 func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
+	b.fits(w)
 	k := 0
 	if b.Sparse == nil && b.W == nil {
 		var x [4][]T
@@ -239,6 +269,9 @@ func (b *Block[T]) axpy(r int, a T, w []T) {
 // RowScores writes the dot products of row r with vectors of Stride elements, which stand in w one behind the other, to out. To the
 // kernel these are rows, and the row is the weights: the products and their order are the same.
 func (b *Block[T]) RowScores(r int, w, out []T) {
+	if len(w) != len(out)*b.Stride {
+		panic("block: length of w is not a stride for each element of out")
+	}
 	if b.Sparse != nil {
 		for i := range out {
 			out[i] = b.Sparse.Score(r, w[i*b.Stride:(i+1)*b.Stride])

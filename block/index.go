@@ -9,13 +9,19 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T] // nil where rows are sparse
-	blocks []*Block[T]
-	per    int // rows in each block but the last
+	dense    *kernel.Rows[T] // nil where rows are sparse
+	chunks   []chunk[T]      // of kernel.ChunkRows rows each
+	weighted bool            // rows have weights
+}
+
+// A chunk is the block that some rows are in, and the number of the first of them there.
+type chunk[T kernel.Float] struct {
+	block *Block[T]
+	first int
 }
 
 // Index returns an index over the rows. It is an error to have more rows than a 32-bit
-// number counts, or no labels.
+// number counts, or no labels, or blocks that Check doesn't take.
 func (d *Data[T]) Index() (*Index[T], error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", d.rows, uint32(math.MaxUint32))
@@ -23,27 +29,37 @@ func (d *Data[T]) Index() (*Index[T], error) {
 	if len(d.blocks) == 0 {
 		return &Index[T]{}, nil
 	}
-	first := d.blocks[0]
-	if first.Y == nil {
-		return nil, ErrNoLabels
+	l, err := newLayout[T](d)
+	if err != nil {
+		return nil, err
 	}
-	if first.Sparse != nil {
-		return &Index[T]{blocks: d.blocks, per: first.Len()}, nil
-	}
+	index := &Index[T]{weighted: d.blocks[0] != nil && d.blocks[0].W != nil}
 	var x, y [][]T
-	for _, b := range d.blocks {
+	for n, b := range d.blocks {
+		if err := l.next(n, b); err != nil {
+			return nil, err
+		}
+		if b.Y == nil && b.Len() > 0 {
+			return nil, ErrNoLabels
+		}
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
-			x = append(x, b.X[lo*b.Stride:hi*b.Stride])
-			y = append(y, b.Y[lo:hi])
+			index.chunks = append(index.chunks, chunk[T]{b, lo})
+			if b.Sparse == nil {
+				x, y = append(x, b.X[lo*b.Stride:hi*b.Stride]), append(y, b.Y[lo:hi])
+			}
 		}
 	}
-	return &Index[T]{kernel.NewRows(x, y, first.Stride), d.blocks, first.Len()}, nil
+	if !l.sparse {
+		index.dense = kernel.NewRows(x, y, l.stride)
+	}
+	return index, nil
 }
 
 // At returns the block that the row of that number is in, and its number there.
 func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
-	return x.blocks[int(id)/x.per], int(id) % x.per
+	c := x.chunks[id/kernel.ChunkRows]
+	return c.block, c.first + int(id%kernel.ChunkRows)
 }
 
 // Ahead returns the features of rows lo to hi of a chunk of kernel.ChunkRows rows, as Epoch takes them for its
@@ -64,6 +80,7 @@ func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (v
 	}
 	for i, id := range idx {
 		b, r := x.At(id)
+		b.fits(w)
 		if b.Sparse.Visit(r, b.Y[r], eta, w) {
 			log[updates] = uint32(i)
 			updates++
@@ -103,7 +120,7 @@ func (x *Index[T]) EpochMargin(idx []uint32, eta, margin T, w []T, log []uint32)
 
 // weight returns the weight of the row of that number.
 func (x *Index[T]) weight(id uint32) float64 {
-	if x.blocks[0].W == nil {
+	if !x.weighted {
 		return 1
 	}
 	b, r := x.At(id)
@@ -124,7 +141,7 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 // AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does, in the way of Block.AddAll.
 func (x *Index[T]) AddAll(idx, at []uint32, a, w []T) {
 	k := 0
-	if x.dense != nil && x.blocks[0].W == nil {
+	if x.dense != nil && !x.weighted {
 		var rows [4][]T
 		var by [4]T
 		for ; k+4 <= len(at); k += 4 {

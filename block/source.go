@@ -42,12 +42,13 @@ var ErrNoLabels = errors.New("the rows have no labels: load them with a label co
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
 type Data[T kernel.Float] struct {
-	spec   *Spec
-	blocks []*Block[T]
-	rows   int64
+	spec    *Spec
+	blocks  []*Block[T]
+	rows    int64
+	checked bool // see isChecked
 }
 
-// NewData returns the data set of those blocks, which follow each other from row 0.
+// NewData returns the data set of those blocks, which follow each other from row 0: Check says what they must be. Learners check them.
 func NewData[T kernel.Float](spec *Spec, blocks []*Block[T]) *Data[T] {
 	d := &Data[T]{spec: spec, blocks: blocks}
 	for _, b := range blocks {
@@ -128,16 +129,26 @@ func Parallel(ctx context.Context, workers, n int, do func(worker, task int)) er
 
 // Runs yields the runs of src in row order, many at a time, so that those who share them out seldom wait for each other: of
 // data in memory the runs of as many blocks as have n or all of them, of other sources those of a block. They are valid until
-// the next are asked for.
+// the next are asked for. It is an error if blocks don't follow each other as Check wants them, or their slices are too short.
 func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
 	_, keeps := src.(*Data[T])
 	return func(yield func([]Run[T], error) bool) {
+		l, err := newLayout(src)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		var runs []Run[T]
+		blocks := 0
 		for b, err := range src.Blocks(ctx) {
+			if err == nil {
+				err = l.next(blocks, b)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			blocks++
 			for lo := 0; lo < b.Len(); lo += RunRows {
 				runs = append(runs, Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
 			}
@@ -149,7 +160,9 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 			}
 			runs = runs[:0]
 		}
-		if len(runs) > 0 {
+		if err := l.end(ctx); err != nil {
+			yield(nil, err)
+		} else if len(runs) > 0 {
 			yield(runs, nil)
 		}
 	}

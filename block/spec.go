@@ -47,6 +47,14 @@ func (s *Spec) SetPositive(class int) {
 	}
 }
 
+// Vectors returns how many vectors of weights the classes need: one for up to two, else one for each.
+func (s *Spec) Vectors() int {
+	if len(s.Classes) <= 2 {
+		return 1
+	}
+	return len(s.Classes)
+}
+
 // Cols returns the number of columns of a block, the bias included.
 func (s *Spec) Cols() int {
 	if s.Bias {

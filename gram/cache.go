@@ -3,6 +3,7 @@ package gram
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -56,15 +57,18 @@ const (
 const slabBytes = 64 << 20
 
 // NewRowCache returns a cache of rows of the Gram matrix of x, with so many bytes for them, computed on so many workers. It is
-// an error if not even one row fits.
+// an error if there are no rows, or not even one fits.
 func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
 	m, err := newMap(k, x, x)
 	if err != nil {
 		return nil, err
 	}
+	if x.n == 0 {
+		return nil, errors.New("there are no rows to multiply")
+	}
 	c := &RowCache[T]{x: x, kernel: m, workers: max(1, workers), at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
 	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
-	if c.most < 1 && x.n > 0 {
+	if c.most < 1 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
 	}
 	c.batch = leastBatch
@@ -82,6 +86,9 @@ func (c *RowCache[T]) Computed() int64 { return c.computed }
 // Row returns row i, valid until the next call. If it has to be computed, those that ahead yields are computed with it, as many
 // as are worth while and aren't there: they are what will probably be asked for next.
 func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
+	if i < 0 || i >= c.x.n {
+		return nil, fmt.Errorf("there is no row %d among %d", i, c.x.n)
+	}
 	c.uses[i]++
 	c.clock++
 	if s := c.at[i]; s != nil {

@@ -50,6 +50,9 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 	if len(y) != m.N || len(v) != m.N {
 		return fmt.Errorf("a matrix of %d rows times %d elements doesn't give %d", m.N, len(v), len(y))
 	}
+	if err := m.check(); err != nil {
+		return err
+	}
 	if m.Storage == Packed {
 		for i := range m.N {
 			if i%1024 == 0 {

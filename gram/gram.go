@@ -65,6 +65,16 @@ func NewSymmetric[T kernel.Float](n int, storage Storage) (*Symmetric[T], error)
 	return &Symmetric[T]{N: n, Storage: storage, Stride: kernel.Stride[T](n), Data: block.Alloc[T](elements)}, nil
 }
 
+// check returns an error unless m has the elements that NewSymmetric makes.
+func (m *Symmetric[T]) check() error {
+	n, err := Elements[T](m.N, m.Storage)
+	if err == nil && (len(m.Data) < n || m.Stride != kernel.Stride[T](m.N)) {
+		err = fmt.Errorf("a matrix of %d rows has %d elements and the stride %d, not %d and %d: make it by NewSymmetric", m.N, n,
+			kernel.Stride[T](m.N), len(m.Data), m.Stride)
+	}
+	return err
+}
+
 // At returns the element in row i and column j.
 func (m *Symmetric[T]) At(i, j int) T {
 	if m.Storage == Full {
@@ -85,8 +95,11 @@ func (m *Symmetric[T]) lower(i int) []T {
 // each pair of rows, on so many workers, and stops with the context's error once that is cancelled, m then being partly
 // written.
 func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
-	if m.N != x.n {
+	if x.err == nil && m.N != x.n {
 		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
+	}
+	if err := m.check(); err != nil {
+		return err
 	}
 	p := newProduct(x, x, true)
 	apply, err := newMap(k, x, x)

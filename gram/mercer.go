@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -55,6 +56,9 @@ type mercerMap[T kernel.Float] struct {
 
 func newMap[T kernel.Float](k Mercer, x, y *Rows[T]) (*mercerMap[T], error) {
 	if err := k.check(); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(x.err, y.err); err != nil {
 		return nil, err
 	}
 	m := &mercerMap[T]{Mercer: k, gamma: T(k.Gamma), coef0: T(k.Coef0)}

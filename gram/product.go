@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"unsafe"
@@ -67,6 +68,9 @@ func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
 // run computes the product on so many workers: all of them pack NC rows of b, then each takes rows of a, MC at a time,
 // packs them, and multiplies.
 func (p *product[T]) run(ctx context.Context, workers int) error {
+	if err := cmp.Or(p.a.err, p.b.err); err != nil {
+		return err
+	}
 	rows := min(mc, up(p.a.n, p.mr)) // at a time
 	workers = min(max(1, workers), p.a.n/p.mr+1)
 	room, stride := up(min(p.nc, p.b.n), p.nr), min(p.nb, up(p.b.n, p.nr))

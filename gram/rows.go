@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"fmt"
 	"sort"
 
 	"halfspace/block"
@@ -14,17 +15,42 @@ type Rows[T kernel.Float] struct {
 	first  []int // row of each block
 	n      int
 	cols   int
-	zeros  []T // a row of them
+	zeros  []T   // a row of them
+	err    error // what is wrong with the blocks
 }
 
-// RowsOf returns the rows of d, the bias included. It shares their memory.
+// RowsOf returns the rows of d, the bias included. It shares their memory. Where a block hasn't the shape that d's Spec describes, see
+// block.Block.CheckShape, the rows are those before it, and whoever computes something of them returns the error.
 func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	x := &Rows[T]{cols: d.Spec().Cols(), zeros: make([]T, d.Spec().Cols())}
+	n := 0
 	for b := range d.Blocks(context.Background()) { // of a data set in memory: no error
-		x.blocks, x.first = append(x.blocks, b), append(x.first, x.n)
-		x.n += b.Len()
+		if err := b.CheckShape(d.Spec().Cols()); err != nil {
+			x.err = fmt.Errorf("block %d: %w", n, err)
+			break
+		}
+		x.add(b)
+		n++
 	}
 	return x
+}
+
+// BlockRows returns the first so many columns of the rows of b, which has the shape of its columns. It shares their memory.
+func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
+	x := &Rows[T]{cols: cols, zeros: make([]T, cols)}
+	if x.err = b.CheckShape(b.Cols); x.err == nil && b.Cols < cols {
+		x.err = fmt.Errorf("a block of %d columns hasn't %d", b.Cols, cols)
+	}
+	if x.err == nil {
+		x.add(b)
+	}
+	return x
+}
+
+// add adds the rows of a block.
+func (x *Rows[T]) add(b *block.Block[T]) {
+	x.blocks, x.first = append(x.blocks, b), append(x.first, x.n)
+	x.n += b.Len()
 }
 
 // FeaturesOf returns the rows of d without the bias. It shares their memory.

@@ -34,6 +34,9 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	if more < 0 || more > 0 && weigh == nil {
 		return fmt.Errorf("the scatter matrix of %d columns has as many rows, not %d", cols, m.N)
 	}
+	if err := m.check(); err != nil {
+		return err
+	}
 	if weigh == nil {
 		weigh = func(_ block.Run[T], s, _ []float64) {
 			for i := range s {

@@ -107,6 +107,9 @@ func (c *Candidates[T]) newJudgement() *judgement[T] {
 // Len returns the number of candidates.
 func (c *Candidates[T]) Len() int { return c.n }
 
+// Cols returns the number of columns.
+func (c *Candidates[T]) Cols() int { return c.cols }
+
 // Weights returns candidate i.
 func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
 

@@ -112,8 +112,11 @@ type AUC[T kernel.Float] struct {
 	positive, negative []T
 }
 
-// Add takes rows by their scores and labels; a label above zero is a positive row.
+// Add takes rows by their scores and labels, as many; a label above zero is a positive row.
 func (a *AUC[T]) Add(scores, labels []T) {
+	if len(scores) != len(labels) {
+		panic("metrics: as many labels as scores are needed")
+	}
 	for i, s := range scores {
 		if labels[i] > 0 {
 			a.positive = append(a.positive, s)

@@ -24,6 +24,10 @@ func (m *Model) encode() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
+	if len(m.Classes) > 2 && m.Options.Multiclass == "" {
+		return nil, fmt.Errorf("Options.Multiclass is empty, so that nobody knows what scores of %d classes mean: set it to model.Joint where one "+
+			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -109,6 +113,9 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
 		m.Bias = nil // [0] is a way to say that there is none
+	}
+	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // once it was the only way
+		m.Options.Multiclass = OneVersusRest
 	}
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("unusable halfspace model: %w; train it again", err)

@@ -89,7 +89,7 @@ type Options struct {
 	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
-	Multiclass string  `json:"multiclass,omitempty"` // of more than two classes: OneVersusRest or Joint; a model without it is of the former
+	Multiclass string  `json:"multiclass,omitempty"` // of more than two classes: OneVersusRest or Joint; a file without it is of the former, and none is written
 	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
@@ -204,32 +204,35 @@ type Validation struct {
 }
 
 // New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
-// there is one, then any padding. Of more than two classes, weights has such a vector for each, all as long. The caller
-// fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias.
+// there is one, then any padding; Check tells of weights that are too few. Of more than two classes, weights has such a vector for each, all as long. The caller
+// fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias. Of more than two classes it says in
+// Options.Multiclass how they were learned.
 func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
 		Dtype:    dtype[T](),
 		Label:    spec.Label,
 		Classes:  slices.Clone(spec.Classes),
-		Positive: spec.Classes[spec.PositiveClass()],
 		Features: slices.Clone(spec.Features),
 		FitBias:  spec.Bias,
 		Bias:     []float64{},
 
 		Preprocessing: spec.Preprocessing,
 	}
+	if p := spec.PositiveClass(); p < len(spec.Classes) {
+		m.Positive = spec.Classes[p]
+	}
 	if len(weights) == 0 {
 		m.Weights = [][]float64{}
 		return m
 	}
-	for v := range slices.Chunk(weights, len(weights)/m.vectors()) {
-		row := make([]float64, len(spec.Features))
+	for v := range slices.Chunk(weights, max(1, len(weights)/m.vectors())) {
+		row := make([]float64, min(len(v), len(spec.Features)))
 		for i := range row {
 			row[i] = float64(v[i])
 		}
 		m.Weights = append(m.Weights, row)
-		if spec.Bias {
+		if spec.Bias && len(v) > len(row) {
 			m.Bias = append(m.Bias, float64(v[len(row)]))
 		}
 	}
@@ -326,6 +329,9 @@ func (m *Model) Check() error {
 	}
 	if err := m.checkStdErrors(); err != nil {
 		return err
+	}
+	if way := m.Options.Multiclass; way != "" && way != OneVersusRest && way != Joint {
+		return fmt.Errorf("multiclass is %q, not %s or %s", way, OneVersusRest, Joint)
 	}
 	if n := len(m.Options.ClassWeight); n > 0 && n != len(m.Classes) {
 		return fmt.Errorf("class_weight has %d numbers for %d classes", n, len(m.Classes))

@@ -211,6 +211,7 @@ func TestManyClasses(t *testing.T) {
 		copy(w[c*stride:], []float32{float32(c), 10 + float32(c), 20 + float32(c)})
 	}
 	m := New(spec, w)
+	m.Options.Multiclass = Joint
 	if !reflect.DeepEqual(m.Weights, [][]float64{{0, 10}, {1, 11}, {2, 12}}) || !reflect.DeepEqual(m.Bias, []float64{20, 21, 22}) {
 		t.Errorf("weights %v, bias %v", m.Weights, m.Bias)
 	}
@@ -224,6 +225,37 @@ func TestManyClasses(t *testing.T) {
 	m.Bias = m.Bias[:2]
 	if err := m.Check(); err == nil || err.Error() != "bias has 2 numbers where fit_bias is true" {
 		t.Errorf("two biases: %v", err)
+	}
+}
+
+// TestMulticlass: a model of more than two classes is written only if it says how they were learned, which probabilities depend on.
+// An older file that doesn't say is of one class versus the rest.
+func TestMulticlass(t *testing.T) {
+	spec := &block.Spec{Features: []string{"a"}, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	m := New(spec, []float64{1, 2, 3})
+	var b bytes.Buffer
+	if _, err := m.WriteTo(&b); err == nil || !strings.Contains(err.Error(), "Options.Multiclass is empty") {
+		t.Errorf("written without a way: %v", err)
+	}
+	m.Options.Multiclass = "both"
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), `multiclass is "both"`) {
+		t.Errorf("an unknown way: %v", err)
+	}
+	for _, way := range []string{Joint, OneVersusRest} {
+		m.Options.Multiclass = way
+		back, err := Read(bytes.NewReader(encode(t, m)))
+		if err != nil || back.Options.Multiclass != way {
+			t.Errorf("%s: read %+v, %v", way, back, err)
+		}
+	}
+	old := strings.Replace(string(encode(t, m)), "    \"multiclass\": \"ovr\",\n", "", 1)
+	old = strings.Replace(old, ",\n    \"multiclass\": \"ovr\"", "", 1)
+	if strings.Contains(old, "multiclass") {
+		t.Fatal("the file still says it: " + old)
+	}
+	back, err := Read(strings.NewReader(sign(old)))
+	if err != nil || back.Options.Multiclass != OneVersusRest {
+		t.Errorf("an older file: %+v, %v", back, err)
 	}
 }
 

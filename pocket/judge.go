@@ -130,7 +130,7 @@ func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
 		for i, s := range scores {
 			if (s > 0) != (run.Y[i] > 0) {
 				all[k].rows++
-				all[k].weight += run.W[i]
+				all[k].weight += run.Weight(i)
 			}
 		}
 	}

@@ -20,12 +20,36 @@ import (
 
 // Errors counts, for each candidate, the rows whose prediction (+1 where the score is > 0, else -1) isn't their label.
 // w holds the candidates, each of a block's stride, one after the other. The counts don't depend on the number of
-// workers.
+// workers. Errors: w isn't whole strides, or has other numbers than zeros after a candidate's columns, rows that block.Check refuses,
+// whatever src fails with, and ctx's error.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
+	src, err := block.Check(ctx, src, workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := twoClasses(src.Spec()); err != nil {
+		return nil, err
+	}
 	j := newJudge(src, workers)
+	if len(w)%j.stride != 0 {
+		return nil, fmt.Errorf("%d weights aren't candidates of the stride %d, see kernel.Stride", len(w), j.stride)
+	}
+	for i := range len(w) / j.stride {
+		if slices.ContainsFunc(w[i*j.stride:][src.Spec().Cols():j.stride], func(v T) bool { return v != 0 }) {
+			return nil, fmt.Errorf("candidate %d has other numbers than zeros after its %d columns", i, src.Spec().Cols())
+		}
+	}
 	j.begin(w)
-	err := j.pass(ctx, selection{}, math.MaxInt64)
+	err = j.pass(ctx, selection{}, math.MaxInt64)
 	return j.counts, err
+}
+
+// twoClasses returns an error where labels are class numbers, whose signs say nothing.
+func twoClasses(spec *block.Spec) error {
+	if n := len(spec.Classes); n > 2 {
+		return fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
+	}
+	return nil
 }
 
 // A Mode says which weights of a perceptron's path a pocket judges.
@@ -97,10 +121,16 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
 	}
+	src, err := block.Check(ctx, src, workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := twoClasses(src.Spec()); err != nil {
+		return nil, err
+	}
 	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), start: time.Now()}
 	p.current.Weights = make([]T, p.judge.stride)
 	var zeros Candidate[T]
-	var err error
 	if src.Spec().Weighted {
 		p.judge.begin(p.current.Weights)
 		err = p.judge.weigh(ctx, math.Inf(1))

@@ -84,7 +84,7 @@ func softmax(s []float64) {
 
 // LogLosses returns minus the logarithm of the probability of the class of each row, given its label in a block and the rest as
 // Probabilities takes it. It computes them from the scores, so that they are finite where a probability is 0 but for rounding, and
-// exact to a few ULP where it is nearly 1.
+// exact to a few ULP where it is nearly 1. The loss of a row is NaN where its label stands for no class.
 func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way string) []float64 {
 	n := len(labels)
 	losses, logs := make([]float64, n), make([][]float64, len(scores))
@@ -93,8 +93,10 @@ func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way strin
 			losses[i] = float64(s) * float64(labels[i])
 		}
 		logSigmoid(losses)
-		for i := range losses {
-			losses[i] = -losses[i]
+		for i, y := range labels {
+			if losses[i] = -losses[i]; y*y != 1 {
+				losses[i] = math.NaN()
+			}
 		}
 		return losses
 	}
@@ -111,6 +113,10 @@ func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way strin
 	for i, y := range labels {
 		for c := range logs {
 			row[c] = logs[c][i]
+		}
+		if !(y >= 0 && y < T(len(scores)) && y == T(int(y))) {
+			losses[i] = math.NaN()
+			continue
 		}
 		losses[i] = logLoss(row, Labelled(y, len(scores), positive))
 	}

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,7 @@ import (
 // use.
 type Scorer[T kernel.Float] struct {
 	weights   []T // a vector after the other, of linear models
+	cols      int // of the blocks, the bias included
 	stride    int
 	expansion *expansion[T] // or nil
 	votes     []*Votes[T]   // or nil
@@ -47,10 +49,10 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 	switch {
 	case m.Voters != nil:
 		votes := newVotes[T](m)
-		return &Scorer[T]{votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
+		return &Scorer[T]{cols: m.Spec().Cols(), votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
 	case m.Expansion == nil:
 		w := model.Vector[T](m)
-		return &Scorer[T]{weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
+		return &Scorer[T]{cols: m.Spec().Cols(), weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
 	}
 	e, d := m.Expansion, len(m.Features)
 	x := &expansion[T]{kernel: Mercer(e.Kernel), workers: workers,
@@ -69,7 +71,7 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c], model.Unpack[T](e.Steps)))
 		}
 	}
-	return &Scorer[T]{expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
+	return &Scorer[T]{cols: m.Spec().Cols(), expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
 }
 
 // newMistakes returns the mistakes of a machine, given coefficients and steps of the support; no steps are all 1.
@@ -95,8 +97,12 @@ func Mercer(k model.Kernel) gram.Mercer {
 }
 
 // Scores returns the scores of every row of b, of each vector of the model: of the only one for two classes, which is positive
-// for the positive class, or of one for each class. They are valid until the next call.
+// for the positive class, or of one for each class. They are valid until the next call. It is an error if b hasn't the model's columns;
+// see block.Block.CheckShape.
 func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
+	if err := b.CheckShape(s.cols); err != nil {
+		return nil, fmt.Errorf("the block doesn't suit the model: %w", err)
+	}
 	n := b.Len()
 	for c := range s.scores {
 		if cap(s.scores[c]) < n {
@@ -138,7 +144,7 @@ func (e *expansion[T]) score(ctx context.Context, b *block.Block[T], out [][]T) 
 
 // features returns the rows of a block without their bias.
 func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
-	return gram.FeaturesOf(block.NewData(&block.Spec{Features: make([]string, e.support.Cols())}, []*block.Block[T]{b}))
+	return gram.BlockRows(b, e.support.Cols())
 }
 
 // expandedRows is how many rows an expansion's machines vote on at a time.

@@ -84,14 +84,18 @@ const precision = 1e-6
 // contradict the point found so far, and Wolfe's algorithm (1976) finds the next point among them. The
 // widest plane is the same problem for the differences of the two classes' rows.
 //
-// The result doesn't depend on opt.Workers. Errors: no rows, labels other than -1 and +1, whatever src fails with, and
-// ctx's error. A source that isn't in memory is read once for each pass.
+// The result doesn't depend on opt.Workers. Errors: no rows, labels other than -1 and +1, rows that block.Check refuses, whatever src
+// fails with, and ctx's error. A source that isn't in memory is read once for each pass.
 func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
 	if opt.MaxPasses <= 0 {
 		opt.MaxPasses = 1000
+	}
+	src, err := block.Check(ctx, src, opt.Workers)
+	if err != nil {
+		return nil, err
 	}
 	radius, err := longest(ctx, src, opt.Workers)
 	if err != nil {
@@ -141,7 +145,7 @@ func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, err
 		return w, nil
 	}
 	epochs := max(5, min(1000, 1<<20/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, s.src, perceptron.Options{Options: train.Options{Epochs: epochs, Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Options: train.Options{Epochs: epochs, Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
 	}

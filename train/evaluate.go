@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,9 +12,10 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of a result, by the weights that it holds, in one pass over rows
-// with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers. It is an error if a score
-// overflows: then nothing that was learned can be trusted.
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of a result, by the weights that it
+// holds, in one pass over rows with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers.
+// What r held of them before doesn't matter. It is an error if a label stands for no class, if weights aren't a vector for each class, or
+// if a score overflows: then nothing that was learned can be trusted.
 //
 // Of more than two classes, the greatest score tells the class, of equal ones the first, and the margin is the least by which the
 // score of a row's class is above all others, divided by the square root of 2 and the norm of all vectors. Two classes with weights
@@ -35,37 +37,45 @@ func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], work
 }
 
 func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (loss, wrong float64, err error) {
-	cols := src.Spec().Cols()
+	spec := src.Spec()
+	cols := spec.Cols()
 	stride := kernel.Stride[T](cols)
+	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
+		return 0, 0, fmt.Errorf("there are %d weights, which aren't vectors of %d columns", len(r.Weights), cols)
+	}
+	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
+		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
+	}
 	var w [][]T
 	for v := range slices.Chunk(r.Weights, cols) {
 		w = append(w, append(block.Alloc[T](stride)[:0], v...)[:stride])
 	}
 	part := func(run block.Run[T]) judgement {
+		if err := run.CheckLabels(len(w)); err != nil {
+			return judgement{err: err}
+		}
 		if len(w) == 1 {
 			return judge(run, w[0], src.Spec().PositiveClass())
 		}
 		return judgeClasses(run, w)
 	}
-	square, margin, bad, unknown := 0.0, math.Inf(1), false, false
-	r.Predicted = make([]int64, max(2, len(w)))
+	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
+	predicted := make([]int64, max(2, len(w)))
+	var unknown error // the first
 	err = block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
-		r.Errors += s.errors
+		errors += s.errors
 		for c, n := range s.predicted {
-			r.Predicted[c] += n
+			predicted[c] += n
 		}
 		loss += s.loss
 		wrong += s.wrong
 		square, margin = max(square, s.square), min(margin, s.margin)
-		bad, unknown = bad || s.bad, unknown || s.unknown
+		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
 	})
-	if err == nil && unknown {
-		err = fmt.Errorf("there are labels other than the class numbers 0 to %d", len(w)-1)
-	}
-	if err != nil {
+	if err = cmp.Or(err, unknown); err != nil {
 		return 0, 0, err
 	}
-	r.Radius, r.Norm = math.Sqrt(square), Norm(r.Weights)
+	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = errors, predicted, math.Sqrt(square), Norm(r.Weights), 0
 	if margin > 0 {
 		if r.Margin = margin / r.Norm; len(w) > 1 {
 			r.Margin /= math.Sqrt2
@@ -84,7 +94,7 @@ type judgement struct {
 	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
 	loss, wrong    float64 // with the rows' weights; wrong is of more than two classes
 	bad            bool    // a score overflows
-	unknown        bool    // a label is no class
+	err            error   // of a label
 }
 
 // judge scores rows labelled -1 and +1.
@@ -118,10 +128,6 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 		run.Scores(w[c], scores[c])
 	}
 	for i, y := range run.Y {
-		if y < 0 || int(y) >= len(w) {
-			j.unknown = true
-			continue
-		}
 		predicted := predict.Predicted(scores, i, 0)
 		j.predicted[predicted]++
 		if predicted != int(y) {

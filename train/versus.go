@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -12,12 +13,17 @@ import (
 	"halfspace/kernel"
 )
 
-// Relabel sets out to +1 where the class numbers y are class, and to -1 elsewhere. The two may be the same.
-func Relabel[T kernel.Float](y, out []T, class int) {
+// Relabel sets out to +1 where the numbers y of so many classes are class, and to -1 elsewhere. The two may be the same. Where y is no
+// class number, out is NaN, which is an error where it is learned from.
+func Relabel[T kernel.Float](y, out []T, class, classes int) {
 	for i, v := range y {
-		out[i] = -1
-		if int(v) == class {
+		switch {
+		case !(v >= 0 && v < T(classes) && v == T(int(v))):
+			out[i] = T(math.NaN())
+		case int(v) == class:
 			out[i] = 1
+		default:
+			out[i] = -1
 		}
 	}
 }
@@ -26,27 +32,27 @@ func Relabel[T kernel.Float](y, out []T, class int) {
 // their features. Of data in memory it is data in memory, with labels of its own; of a Seekable it is one.
 func Versus[T kernel.Float](src block.Source[T], class int) block.Source[T] {
 	spec := *src.Spec()
-	own := spec.Classes[class]
+	own, classes := spec.Classes[class], len(spec.Classes)
 	spec.Classes, spec.Positive = []block.Class{block.StringClass("not " + own.Text), own}, 1
 	switch src := src.(type) {
 	case *block.Data[T]:
 		var blocks []*block.Block[T]
 		for b := range src.Blocks(context.Background()) {
-			blocks = append(blocks, versus(b, class, block.Alloc[T](len(b.Y))))
+			blocks = append(blocks, versus(b, class, classes, block.Alloc[T](len(b.Y))))
 		}
 		return block.NewData(&spec, blocks)
 	case block.Seekable[T]:
-		return seekableVersus[T]{one[T]{src, &spec, class}, src}
+		return seekableVersus[T]{one[T]{src, &spec, class, classes}, src}
 	}
-	return one[T]{src, &spec, class}
+	return one[T]{src, &spec, class, classes}
 }
 
 // versus returns a block that shares b's features, with labels in y.
-func versus[T kernel.Float](b *block.Block[T], class int, y []T) *block.Block[T] {
+func versus[T kernel.Float](b *block.Block[T], class, classes int, y []T) *block.Block[T] {
 	v := *b
 	if b.Y != nil {
 		v.Y = y[:len(b.Y)]
-		Relabel(b.Y, v.Y, class)
+		Relabel(b.Y, v.Y, class, classes)
 	}
 	return &v
 }
@@ -54,8 +60,8 @@ func versus[T kernel.Float](b *block.Block[T], class int, y []T) *block.Block[T]
 // A one is the rows of one class and the rest.
 type one[T kernel.Float] struct {
 	block.Source[T]
-	spec  *block.Spec
-	class int
+	spec           *block.Spec
+	class, classes int
 }
 
 func (s one[T]) Spec() *block.Spec { return s.spec }
@@ -68,7 +74,7 @@ func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 				if len(y) < len(b.Y) {
 					y = make([]T, len(b.Y))
 				}
-				b = versus(b, s.class, y)
+				b = versus(b, s.class, s.classes, y)
 			}
 			if !yield(b, err) {
 				return
@@ -86,14 +92,14 @@ type seekableVersus[T kernel.Float] struct {
 func (s seekableVersus[T]) ReadChunk(c int, to *block.Block[T]) error {
 	err := s.from.ReadChunk(c, to)
 	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
-	Relabel(y, y, s.class)
+	Relabel(y, y, s.class, s.classes)
 	return err
 }
 
 func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	err := s.from.ReadRows(rows, to)
 	y := to.Y[:len(rows)]
-	Relabel(y, y, s.class)
+	Relabel(y, y, s.class, s.classes)
 	return err
 }
 

@@ -1,8 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"math"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -10,29 +12,34 @@ import (
 )
 
 // ClassCounts returns how many rows each class of src has, in the order of its spec, whatever they weigh. It makes a pass over the rows.
+// It is an error if a label stands for no class.
 func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
 	spec := src.Spec()
-	counts, noLabels := make([]int64, len(spec.Classes)), false
-	part := func(run block.Run[T]) []int64 {
-		if run.Y == nil {
-			return nil
-		}
-		n := make([]int64, len(counts))
-		for _, y := range run.Y {
-			n[ClassOf(y, spec)]++
-		}
-		return n
+	counts := make([]int64, len(spec.Classes))
+	type found struct {
+		n   []int64
+		err error
 	}
-	err := block.ReduceRuns(ctx, src, workers, part, func(n []int64) {
-		noLabels = noLabels || n == nil
-		for c, n := range n {
-			counts[c] += n
+	part := func(run block.Run[T]) (f found) {
+		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
+			return f
+		}
+		f.n = make([]int64, max(2, len(counts))) // a spec may name fewer classes than two
+		for _, y := range run.Y {
+			f.n[ClassOf(y, spec)]++
+		}
+		return f
+	}
+	var unknown error // the first
+	err := block.ReduceRuns(ctx, src, workers, part, func(f found) {
+		unknown = cmp.Or(unknown, f.err)
+		for c := range counts {
+			if f.err == nil {
+				counts[c] += f.n[c]
+			}
 		}
 	})
-	if err == nil && noLabels {
-		err = block.ErrNoLabels
-	}
-	return counts, err
+	return counts, cmp.Or(err, unknown)
 }
 
 // BalancedWeights returns a weight for each class of src, in the order of its spec: n/(k m) for a class of m rows, where there are n
@@ -67,7 +74,8 @@ func ClassOf[T kernel.Float](y T, spec *block.Spec) int {
 }
 
 // Weigh returns the rows of src, each with its weight times that of its class; classes has one for each class of src, in the order
-// of its spec. Data in memory stay that, sharing all but weights with src, and a block.Seekable stays one.
+// of its spec. Data in memory stay that, sharing all but weights with src, and a block.Seekable stays one. A row whose label stands for no
+// class weighs NaN, which is an error where it is learned from.
 func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
 	spec := *src.Spec()
 	spec.Weighted = true
@@ -99,7 +107,10 @@ func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
 	c := *b
 	c.W = buf[:b.Len()]
 	for r, y := range b.Y {
-		weight := w.classes[ClassOf(y, w.spec)]
+		weight := math.NaN()
+		if class := ClassOf(y, w.spec); class >= 0 && class < len(w.classes) {
+			weight = w.classes[class]
+		}
 		if b.W != nil {
 			weight *= b.W[r]
 		}

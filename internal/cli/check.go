@@ -97,7 +97,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	}
 	load := time.Since(start)
 	const most = 1000
-	found, err := separable.Check(ctx, data.Source, separable.Options{Workers: o.workers, MaxPasses: most,
+	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.workers, MaxPasses: most,
 		Progress: func(passes int64) { bar.show("checking", ": pass "+count(passes), passes, most) }})
 	if err != nil {
 		return ofLearner(err)

@@ -263,7 +263,12 @@ func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
 
 // whole learns by the learner alone.
 func (j *job[T]) whole(ctx context.Context) (*model.Model, *train.Result[T], error) {
-	learned, describe, err := learn[T](j.learner)(ctx, j)
+	trusted := *j
+	trusted.src = block.Trust(j.src) // by construction, see dataset
+	if j.validation != nil {
+		trusted.validation = block.Trust(j.validation)
+	}
+	learned, describe, err := learn[T](j.learner)(ctx, &trusted)
 	if learned != nil && err != nil && ctx.Err() != nil && !learned.Interrupted { // also where it was in the last pass, which only counts
 		learned.Interrupted, learned.Errors = true, 0
 	}

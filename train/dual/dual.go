@@ -84,6 +84,11 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
+	checked, err := block.Check[T](ctx, data, opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	data = checked.(*block.Data[T])
 	if opt, err = opt.withDefaults(len(data.Spec().Features)); err != nil {
 		return nil, err
 	}
@@ -291,6 +296,9 @@ func (l *learner[T]) weights(coefficients []float64, support []uint32) []T {
 // Model returns what was learned as a model of those columns, without what describes the training.
 func (r *Result[T]) Model(spec *block.Spec) *model.Model {
 	m := model.New(spec, r.Weights)
+	if len(spec.Classes) > 2 {
+		m.Options.Multiclass = model.OneVersusRest
+	}
 	if r.Expansion != nil {
 		m.Expansion = r.Expansion
 		if spec.Bias {

@@ -76,7 +76,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			}
 			own := m.y[b.First:][:b.Len()]
 			if copy(own, b.Y); classes > 1 {
-				train.Relabel(own, own, c)
+				train.Relabel(own, own, c, classes)
 			}
 			for i := range own {
 				if b.Weight(i) == 0 {

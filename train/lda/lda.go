@@ -100,6 +100,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if a := opt.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
 		return nil, fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
 	}
+	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+		return nil, err
+	}
 	spec := src.Spec()
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")

@@ -266,7 +266,7 @@ func TestErrors(t *testing.T) {
 		{"workers is -1", with(same), Options{Options: train.Options{Workers: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"no labels", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"labels other than the class numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
 		{"no row is of the class 2, training takes 3 classes", testrows.Classes[float32](x, make01(y), 3, true), Options{}},
 		{`unknown solver "svd"`, with(same), Options{Solver: "svd"}},
 		{"shrinkage is 1.5", with(same), Options{Shrinkage: 1.5}},
@@ -277,8 +277,8 @@ func TestErrors(t *testing.T) {
 				b.Y[i] = 1
 			}
 		})), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
 		{"no feature varies", testrows.Dense[float32]([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), Options{}},
 		{"no row is of the class 1", testrows.Dense[float32]([][]float64{{1}}, []float64{-1}, true), Options{}},
 	} {

@@ -127,7 +127,10 @@ const (
 // are more than two, only if every row is on the right side of all the planes), features that overflow, too many columns or classes for
 // Newton, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	var err error
+	src, err := block.Check(ctx, src, opt.Workers)
+	if err != nil {
+		return nil, err
+	}
 	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
 		return nil, err
 	}

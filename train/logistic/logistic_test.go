@@ -454,16 +454,16 @@ func TestErrors(t *testing.T) {
 		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"no labels", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"labels other than the class numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}}, // -1 isn't one
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: LBFGS}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: SGD}},
 		{`unknown solver "irls"`, with(same), Options{Solver: "irls"}},
-		{"3 classes are too many for the solver newton", testrows.Classes[float32](x, y, 3, true), Options{Solver: Newton}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: LBFGS}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: SGD}},
+		{"3 classes are too many for the solver newton", testrows.Classes[float32](x, make([]float64, len(x)), 3, true), Options{Solver: Newton}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: LBFGS}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: SGD}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

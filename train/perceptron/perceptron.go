@@ -87,12 +87,16 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	if err := opt.check(validation != nil); err != nil {
 		return nil, err
 	}
+	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+		return nil, err
+	}
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
 	}
-	if validation != nil && (validation.Rows() == 0 || validation.Spec().Cols() != src.Spec().Cols()) {
-		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", validation.Rows(),
-			validation.Spec().Cols(), src.Spec().Cols())
+	if validation != nil {
+		if validation, err = checkValidation(ctx, src.Spec(), validation, opt.Workers); err != nil {
+			return nil, err
+		}
 	}
 	l, err := newLearner(ctx, src, validation, opt)
 	if err != nil {
@@ -109,6 +113,23 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		return l.interrupted(ctx), err
 	}
 	return r, nil
+}
+
+// checkValidation returns rows to validate weights on that rows of spec are to be learned by.
+func checkValidation[T kernel.Float](ctx context.Context, spec *block.Spec, rows block.Source[T], workers int) (block.Source[T], error) {
+	rows, err := block.Check(ctx, rows, workers)
+	if err != nil {
+		return nil, fmt.Errorf("the rows to validate on: %w", err)
+	}
+	other := rows.Spec()
+	switch {
+	case rows.Rows() == 0 || other.Cols() != spec.Cols():
+		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", rows.Rows(), other.Cols(), spec.Cols())
+	case !slices.Equal(other.Classes, spec.Classes) || other.PositiveClass() != spec.PositiveClass():
+		return nil, fmt.Errorf("the rows to validate on have the classes %s, and those to learn from %s, or another one is +1: give both the same Spec",
+			block.ListClasses(other.Classes), block.ListClasses(spec.Classes))
+	}
+	return rows, nil
 }
 
 // check looks for options that are out of range or exclude each other.

@@ -969,12 +969,14 @@ func TestErrors(t *testing.T) {
 	}
 	three := dense[float32](x[:10], y[:10])
 	three.Spec().Classes = append(three.Spec().Classes, block.IntClass(2))
+	numbers := dense[float32](x[:10], make([]float64, 10))
+	numbers.Spec().Classes = three.Spec().Classes
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
 		"no labels:":     try(unlabelled, train.Options{Order: train.Shuffle}),
 		"labels other than the class numbers 0 to 2": try(three, train.Options{}),
 		"3 classes (-1, 1, 2), training takes two": func() error {
-			_, err := Train(context.Background(), three, Options{Pocket: pocket.Exact})
+			_, err := Train(context.Background(), numbers, Options{Pocket: pocket.Exact})
 			return err
 		},
 		"too small": try(d, train.Options{Eta: 1e-60}),

@@ -90,6 +90,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
+	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+		return nil, err
+	}
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
 	}

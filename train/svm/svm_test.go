@@ -403,8 +403,8 @@ func TestErrors(t *testing.T) {
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
 		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"too large", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
 	} {
 		for _, loss := range Losses {
 			if c.opt.Loss == "" || c.opt.Loss == SquaredHinge {

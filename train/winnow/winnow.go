@@ -56,6 +56,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
+	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+		return nil, err
+	}
 	if opt, err = opt.withDefaults(len(src.Spec().Features)); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,400 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"runtime"
+
+	"halfspace/kernel"
+)
+
+// Check returns src as a source whose rows are what learners take. Every learner calls it first, so that wrong data are an error and
+// never wrong weights. It knows the sources that it or Trust returned, and returns them as they are.
+//
+//   - Blocks follow each other from row 0, and make as many rows as src says. All but the last have a multiple of RunRows rows.
+//   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending columns.
+//   - Labels are -1 and +1, or, where there are more than two classes, class numbers. Weights are finite and at least 0.
+//   - Features are finite, the bias is 1, and zeros fill dense rows.
+//
+// Of a *Data, Check makes one pass over the rows on up to workers goroutines, by default GOMAXPROCS, and returns another *Data of the same
+// blocks. The pass takes as long as the memory is read: 1 million rows of 28 float32 take 5 ms on two cores of a Zen 3 server, where an
+// epoch of the perceptron takes 8. A program that trains on the same rows many times can check them once. Of another source, Check
+// returns one that checks each block as it comes, or a Seekable one that also checks the rows that it reads.
+//
+// Errors name the block, the row, the column and what to do; ErrNoLabels and ctx's error are among them.
+func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Source[T], error) {
+	if isChecked(src) {
+		return src, nil
+	}
+	c, err := newChecker(src, workers)
+	if err != nil {
+		return nil, err
+	}
+	switch src := src.(type) {
+	case *Data[T]:
+		for n, b := range src.blocks {
+			if err := c.next(n, b); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.values(ctx, 0, src.blocks...); err != nil {
+			return nil, err
+		}
+	case Seekable[T]:
+		return checkedFile[T]{&checked[T]{src, c}, src}, nil
+	default:
+		return &checked[T]{src, c}, nil
+	}
+	return Trust(src), nil
+}
+
+// Trust returns src as a source that Check takes as it is. It is for sources that are right by construction.
+func Trust[T kernel.Float](src Source[T]) Source[T] {
+	if isChecked(src) {
+		return src
+	}
+	switch src := src.(type) {
+	case *Data[T]:
+		d := *src
+		d.checked = true
+		return &d
+	case Seekable[T]:
+		return checkedFile[T]{&checked[T]{src, nil}, src}
+	}
+	return &checked[T]{src, nil}
+}
+
+// isChecked tells whether Check or Trust returned src.
+func isChecked[T kernel.Float](src Source[T]) bool {
+	switch src := src.(type) {
+	case *Data[T]:
+		return src != nil && src.checked
+	case *checked[T], checkedFile[T]:
+		return true
+	}
+	return false
+}
+
+// A checked source checks the blocks of another one.
+type checked[T kernel.Float] struct {
+	Source[T]
+	checker *checker[T] // nil where the source is trusted
+}
+
+// Blocks yields the blocks up to one that is wrong.
+func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
+	if s.checker == nil {
+		return s.Source.Blocks(ctx)
+	}
+	return func(yield func(*Block[T], error) bool) {
+		c := *s.checker
+		n := 0
+		for b, err := range s.Source.Blocks(ctx) {
+			if err == nil {
+				err = c.next(n, b)
+			}
+			if err == nil {
+				err = c.values(ctx, n, b)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+			n++
+		}
+		if err := c.end(ctx); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// A checkedFile checks rows that are read in any order, too.
+type checkedFile[T kernel.Float] struct {
+	*checked[T]
+	file Seekable[T]
+}
+
+func (f checkedFile[T]) ReadChunk(c int, to *Block[T]) error {
+	err := f.file.ReadChunk(c, to)
+	if err != nil || f.checker == nil {
+		return err
+	}
+	first := int64(c) * kernel.ChunkRows
+	rows := to.Slice(0, int(min(int64(to.Len()), kernel.ChunkRows, f.Rows()-first)))
+	rows.First = first
+	return f.checker.read(rows)
+}
+
+func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
+	err := f.file.ReadRows(rows, to)
+	for i := 0; err == nil && f.checker != nil && i < len(rows); i++ {
+		row := to.Slice(i, i+1)
+		row.First = int64(rows[i])
+		err = f.checker.read(row)
+	}
+	return err
+}
+
+// A checker checks rows of a spec.
+type checker[T kernel.Float] struct {
+	layout[T]
+	workers int
+	// Rows of finite features with a bias of 1 have the score want by the weights probe, which are 0 but for that of the bias.
+	probe []T
+	want  T
+}
+
+func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error) {
+	l, err := newLayout(src)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
+	if c.workers < 1 {
+		c.workers = runtime.GOMAXPROCS(0)
+	}
+	if l.spec.Bias {
+		c.probe[l.cols-1], c.want = 1, 1
+	}
+	return c, nil
+}
+
+// values checks what blocks hold, of which the first has that number. The error is that of the first run that has one.
+func (c *checker[T]) values(ctx context.Context, first int, blocks ...*Block[T]) error {
+	type task struct {
+		block int
+		rows  *Block[T]
+	}
+	var tasks []task
+	for n, b := range blocks {
+		for lo := 0; lo < b.Len(); lo += RunRows {
+			tasks = append(tasks, task{first + n, b.Slice(lo, min(b.Len(), lo+RunRows))})
+		}
+	}
+	errs := make([]error, len(tasks))
+	err := Parallel(ctx, c.workers, len(tasks), func(_, i int) {
+		if err := c.rows(tasks[i].rows); err != nil {
+			errs[i] = fmt.Errorf("block %d, %w", tasks[i].block, err)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read checks rows that were read to the front of a block.
+func (c *checker[T]) read(b *Block[T]) error {
+	if err := b.CheckShape(c.cols); err != nil {
+		return fmt.Errorf("rows that were read from row %d on: %w", b.First, err)
+	}
+	return c.rows(b)
+}
+
+// rows checks the labels, weights and features of up to a run of rows.
+func (c *checker[T]) rows(b *Block[T]) error {
+	if err := b.CheckLabels(c.spec.Vectors()); err != nil {
+		return err
+	}
+	if has := b.W != nil; has != c.spec.Weighted {
+		return fmt.Errorf("row %d: it is %t that the block has weights, and Spec.Weighted is %t: make them agree", b.First, has, c.spec.Weighted)
+	}
+	for r, w := range b.W {
+		if !(w >= 0) || w > math.MaxFloat64 {
+			return fmt.Errorf("row %d: the weight is %v: weights of rows are finite numbers of 0 or more", b.First+int64(r), w)
+		}
+	}
+	if b.Sparse != nil {
+		return c.features(b)
+	}
+	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+		if err := c.features(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// features checks the columns of up to a run of rows.
+func (c *checker[T]) features(b *Block[T]) error {
+	var buf [RunRows]T
+	scores := buf[:b.Len()]
+	b.Scores(c.probe, scores)
+	for r, s := range scores {
+		if s != c.want {
+			return c.wrong(b, r)
+		}
+	}
+	if b.Sparse != nil || c.cols == c.stride {
+		return nil
+	}
+	for r := range scores {
+		for i, v := range b.X[r*c.stride+c.cols : (r+1)*c.stride] {
+			if v != 0 {
+				return fmt.Errorf("row %d: element %d of it is %v, after its %d columns: zeros fill a row up to the stride, which is %d",
+					b.First+int64(r), c.cols+i, v, c.cols, c.stride)
+			}
+		}
+	}
+	return nil
+}
+
+// wrong returns the error of row r, of which some feature isn't finite or the bias isn't 1.
+func (c *checker[T]) wrong(b *Block[T], r int) error {
+	row := make([]T, c.stride)
+	if b.Sparse == nil {
+		copy(row, b.X[r*c.stride:])
+	} else {
+		idx, val := b.Sparse.Row(r)
+		for k, i := range idx {
+			row[i] = val[k]
+		}
+	}
+	for i, v := range row[:len(c.spec.Features)] {
+		if v-v != 0 {
+			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,
+				c.spec.Features[i], v)
+		}
+	}
+	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias makes the last column one of ones: set it to 1, or Bias to false",
+		b.First+int64(r), c.cols-1, row[c.cols-1])
+}
+
+// CheckLabels returns an error if the rows have no labels, or one that stands for no class. Of one vector of weights, see Spec.Vectors,
+// labels are -1 and +1, of more they are the numbers of vectors.
+func (b *Block[T]) CheckLabels(vectors int) error {
+	if b.Y == nil && b.Len() > 0 {
+		return ErrNoLabels
+	}
+	for r, y := range b.Y {
+		if vectors == 1 && y*y != 1 {
+			return fmt.Errorf("row %d: the label is %v, and labels other than -1 and +1 stand for none of two classes", b.First+int64(r), y)
+		}
+		if vectors > 1 && !(y >= 0 && y < T(vectors) && y == T(int(y))) {
+			return fmt.Errorf("row %d: the label is %v, and labels other than the class numbers 0 to %d stand for none of %d classes",
+				b.First+int64(r), y, vectors-1, vectors)
+		}
+	}
+	return nil
+}
+
+// A layout checks how blocks follow each other, and that their slices are as long as they must be. So nothing that is within a layout
+// reaches beyond the memory of a block.
+type layout[T kernel.Float] struct {
+	spec         *Spec
+	cols, stride int
+	rows         int64 // of all blocks
+	at           int64 // rows of the blocks so far
+	sparse       bool  // they are
+}
+
+func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
+	if d, ok := src.(*Data[T]); src == nil || ok && d == nil {
+		return nil, errors.New("the source of rows is nil")
+	}
+	l := &layout[T]{spec: src.Spec(), rows: src.Rows()}
+	switch {
+	case l.spec == nil:
+		return nil, errors.New("the source of rows has no Spec, which says what its columns are")
+	case l.spec.Cols() == 0:
+		return nil, errors.New("Spec has no columns: name the features")
+	case l.spec.Positive < FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
+		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
+	case l.rows < 0:
+		return nil, fmt.Errorf("the source of rows says that it has %d: Rows returns the number of rows before the first pass", l.rows)
+	}
+	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())
+	return l, nil
+}
+
+// next checks the next block, whose number is n.
+func (l *layout[T]) next(n int, b *Block[T]) error {
+	var err error
+	switch {
+	case b == nil:
+		err = b.CheckShape(l.cols)
+	case l.at%RunRows != 0:
+		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows, as block.Rows tells",
+			n-1, l.at, RunRows)
+	case b.First != l.at:
+		err = fmt.Errorf("First is %d, and the blocks before it have %d rows: set it to that", b.First, l.at)
+	case n > 0 && l.sparse != (b.Sparse != nil):
+		err = errors.New("it is sparse or dense, and those before it aren't: all blocks have one form")
+	default:
+		err = b.CheckShape(l.cols)
+	}
+	if err == nil && int64(b.Len()) > l.rows-l.at {
+		err = fmt.Errorf("it has %d rows, where the source has only %d more: Rows returns the number of all", b.Len(), l.rows-l.at)
+	}
+	if err != nil {
+		return fmt.Errorf("block %d: %w", n, err)
+	}
+	l.sparse = b.Sparse != nil
+	l.at += int64(b.Len())
+	return nil
+}
+
+// end checks that all rows came.
+func (l *layout[T]) end(ctx context.Context) error {
+	if l.at == l.rows || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
+}
+
+// CheckShape returns an error unless the block has so many columns and slices as long as those and its rows ask for: nothing that works on
+// such a block reaches beyond its memory. Of a dense block it looks at no row.
+func (b *Block[T]) CheckShape(cols int) error {
+	rows, stride := b.Len(), kernel.Stride[T](cols)
+	switch {
+	case b == nil:
+		return errors.New("it is nil")
+	case b.Cols != cols:
+		return fmt.Errorf("it has %d columns, and %d are described, the bias included: make it by block.NewFor", b.Cols, cols)
+	case b.Stride != stride:
+		return fmt.Errorf("its stride is %d, and that of %d columns is %d: make it by block.NewFor", b.Stride, cols, stride)
+	case b.Sparse != nil && b.X != nil:
+		return errors.New("it has dense rows and sparse ones: leave out one of them")
+	case len(b.X)%stride != 0:
+		return fmt.Errorf("it has %d elements, which aren't whole rows of the stride %d", len(b.X), stride)
+	case b.Y != nil && len(b.Y) != rows:
+		return fmt.Errorf("it has %d labels for %d rows", len(b.Y), rows)
+	case b.W != nil && len(b.W) != rows:
+		return fmt.Errorf("it has %d weights for %d rows", len(b.W), rows)
+	case b.Sparse != nil:
+		return checkSparse(b.Sparse, cols)
+	}
+	return nil
+}
+
+// checkSparse checks the places of elements of sparse rows.
+func checkSparse[T kernel.Float](s *kernel.SparseRows[T], cols int) error {
+	if len(s.Idx) != len(s.Val) {
+		return fmt.Errorf("it names %d columns for %d elements", len(s.Idx), len(s.Val))
+	}
+	for r := range len(s.Ptr) - 1 {
+		lo, hi := s.Ptr[r], s.Ptr[r+1]
+		if lo < 0 || hi < lo || hi > int64(len(s.Idx)) {
+			return fmt.Errorf("its row %d has elements %d to %d of %d", r, lo, hi, len(s.Idx))
+		}
+		last := -1
+		for _, c := range s.Idx[lo:hi] {
+			if int(c) <= last || int(c) >= cols {
+				return fmt.Errorf("its row %d has column %d after column %d: columns ascend from 0 to %d", r, c, last, cols-1)
+			}
+			last = int(c)
+		}
+	}
+	return nil
+}
