@@ -133,12 +133,17 @@ func (f checkedFile[T]) ReadChunk(c int, to *Block[T]) error {
 
 func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
 	err := f.file.ReadRows(rows, to)
-	for i := 0; err == nil && f.checker != nil && i < len(rows); i++ {
-		row := to.Slice(i, i+1)
-		row.First = int64(rows[i])
-		err = f.checker.read(row)
+	if err != nil || f.checker == nil || f.checker.read(to.Slice(0, len(rows))) == nil {
+		return err
 	}
-	return err
+	for i, r := range rows { // the first one that is wrong, by its number
+		row := to.Slice(i, i+1)
+		row.First = int64(r)
+		if err := f.checker.read(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A checker checks rows of a spec.
@@ -154,6 +159,9 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 	l, err := newLayout(src)
 	if err != nil {
 		return nil, err
+	}
+	if l.rows < 0 {
+		return nil, fmt.Errorf("the source of rows says that it has %d: Rows returns the number of rows before the first pass", l.rows)
 	}
 	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
 	if c.workers < 1 {
@@ -311,8 +319,6 @@ func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
 		return nil, errors.New("Spec has no columns: name the features")
 	case l.spec.Positive < FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
 		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
-	case l.rows < 0:
-		return nil, fmt.Errorf("the source of rows says that it has %d: Rows returns the number of rows before the first pass", l.rows)
 	}
 	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())
 	return l, nil

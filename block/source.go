@@ -38,7 +38,7 @@ type Seekable[T kernel.Float] interface {
 const InFlight = 3
 
 // ErrNoLabels is returned where rows are to be learned from that have no labels.
-var ErrNoLabels = errors.New("the rows have no labels: load them with a label column")
+var ErrNoLabels = errors.New("the rows have no labels: load them with a label column; a program sets Block.Y and Spec.Classes")
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
 type Data[T kernel.Float] struct {
@@ -138,6 +138,7 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 			yield(nil, err)
 			return
 		}
+		l.rows = math.MaxInt64 // nothing here depends on their number, which not every source knows
 		var runs []Run[T]
 		blocks := 0
 		for b, err := range src.Blocks(ctx) {
@@ -160,9 +161,7 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 			}
 			runs = runs[:0]
 		}
-		if err := l.end(ctx); err != nil {
-			yield(nil, err)
-		} else if len(runs) > 0 {
+		if len(runs) > 0 {
 			yield(runs, nil)
 		}
 	}

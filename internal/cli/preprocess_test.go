@@ -348,7 +348,9 @@ func TestThreeClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := model.New(d.Spec(), make([]float32, 3*kernel.Stride[float32](2))).WriteTo(f); err != nil {
+	m := model.New(d.Spec(), make([]float32, 3*kernel.Stride[float32](2)))
+	m.Options.Multiclass = model.OneVersusRest
+	if _, err := m.WriteTo(f); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
