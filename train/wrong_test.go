@@ -129,6 +129,9 @@ func learnerCases() []learnerCase {
 		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
 			opt := opt
 			opt.Options = train.Options{Order: order, Epochs: 2, Workers: workers}
+			if opt.Vote {
+				opt.MaxUpdates = 200
+			}
 			r, err := perceptron.Train(ctx, src, opt)
 			if err != nil {
 				return nil, err
@@ -460,8 +463,8 @@ func TestMutated(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 16))
 		l := cases[rng.IntN(len(cases))]
 		classes, weighted, workers := l.classes[rng.IntN(len(l.classes))], l.weights && rng.IntN(2) > 0, 1+2*rng.IntN(2)
-		rows := 10000
-		if l.memory {
+		rows := block.RunRows + 300
+		if l.memory || l.unlearned { // which take long
 			rows = 300
 		}
 		right := programRows(rows, classes, weighted)
