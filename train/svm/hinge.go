@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	firstSlope = 0.5
-	mostSlope  = 1 << 40
-	mostStuck  = 3   // times in a row may rounding errors keep Newton's method from its end
-	mostly     = 1.3 // times what is due to dual variables is a gap that mostly is
+	firstSlope = 0.5     // from zeros
+	mostSlope  = 1 << 40 // beyond it dual variables are rounding errors of margins
+	mostStuck  = 3       // times in a row may rounding errors keep Newton's method from its end
+	mostly     = 1.3     // times what is due to dual variables is a gap that mostly is
 )
 
 // hinge finds the optimum for the hinge from w on, given sums and the matrix's factor there. It minimises the smooth objective, and then

@@ -21,7 +21,7 @@ const (
 	refined  = 1e-20   // of the square of a step, in the norm of the matrix, is what is left to make up for a ridge at most
 	near     = 1e-2    // a gap, relative to the objective, from which a step comes to where the matrix hardly changes
 	steep    = 0.5     // of the slope where a step begins is the most that it may rise with where it ends
-	least    = 0x1p-96
+	least    = 0x1p-96 // of a step is too little to take
 )
 
 // newton minimises the smooth objective from w on, by the factor first if there is one, until the goal is reached or, for the hinge, most
@@ -72,7 +72,7 @@ func (s *solver[T]) relax() error {
 		extra = nil
 	}
 	for i := range s.cols {
-		s.hessian.rows[i*(i+1)/2+i] -= at(s.extra, i) - at(extra, i)
+		s.hessian.rows[i*(i+1)/2+i] -= element(s.extra, i) - element(extra, i)
 	}
 	s.extra = extra
 	s.descend(s.w, &s.at)
@@ -99,7 +99,6 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	step := s.direction()
 	down := kernel.Dot(step, s.at.gradient)
 	if s.down = down; !(down > idle*s.at.objective) { // what is left to gain is lost to rounding
-		s.fresh = true
 		return false, nil
 	}
 	keep := s.loss.squared() && s.extra == nil && s.fresh && s.at.gap() <= near*s.at.objective

@@ -242,7 +242,7 @@ func (p *problem[T]) descend(w []float64, s *sums) {
 		if i >= features {
 			continue
 		}
-		s.gradient[i] = math.FMA(p.l2, original[i], math.FMA(at(p.extra, i), w[i], s.gradient[i]))
+		s.gradient[i] = math.FMA(p.l2, original[i], math.FMA(element(p.extra, i), w[i], s.gradient[i]))
 		if p.frame != nil && p.frame.of < features {
 			s.gradient[i] = math.FMA(-p.frame.multiple[i], float64(p.l2*original[p.frame.of]), s.gradient[i])
 		}
@@ -257,8 +257,8 @@ func (p *problem[T]) square(w []float64) (sum float64) {
 	return sum
 }
 
-// at returns an element of v, 0 if there is no v.
-func at(v []float64, i int) float64 {
+// element returns element i of v, or 0 if v is nil.
+func element(v []float64, i int) float64 {
 	if v == nil {
 		return 0
 	}
@@ -278,7 +278,7 @@ func (p *problem[T]) bend(step []float64) float64 {
 func (p *problem[T]) penalise(rows []float64) {
 	l2, features := p.l2, len(p.src.Spec().Features)
 	for i := range features {
-		rows[i*(i+1)/2+i] += l2 + at(p.extra, i)
+		rows[i*(i+1)/2+i] += l2 + element(p.extra, i)
 	}
 	if p.frame == nil || p.frame.of >= features {
 		return
