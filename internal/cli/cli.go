@@ -127,7 +127,7 @@ workers.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.NewReplacer("Flags:", "Options:", ".FlagUsages ", ".FlagUsagesWrapped 80 ", " [command]", " COMMAND").
 		Replace(root.UsageTemplate()))
-	root.AddCommand(a.train(), a.predict(), a.eval(), a.online(), a.check(), a.inspect(), a.convert(), a.gen(), a.cpu())
+	root.AddCommand(a.train(), a.compare(), a.predict(), a.eval(), a.online(), a.check(), a.inspect(), a.convert(), a.gen(), a.cpu())
 	return root
 }
 

@@ -24,6 +24,8 @@ const defaultFolds = 5
 type variation struct {
 	settings map[string]string // of the options that the grid varies
 	options  *trainOptions
+	figures  *figures // to add to, or nil
+	name     string   // of an entrant of compare
 }
 
 // checkFolds looks for what can't be cross-validated, and makes the variations of the grid: one without a grid.
@@ -47,7 +49,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		o.variations = append(o.variations, variation{settings, v})
+		o.variations = append(o.variations, variation{settings: settings, options: v})
 		o.storage.access = max(o.storage.access, v.access())
 		for name := range settings {
 			heard[name] = heard[name] || v.has(name) && !(name == "eta" && v.scales())
@@ -327,9 +329,12 @@ func judgeFold[T kernel.Float](ctx context.Context, o *trainOptions, all block.S
 			opt := *v.options
 			opt.workers = max(1, o.workers/side)
 			j := &job[T]{trainOptions: &opt, held: bytes, src: learned.Source, note: func(string, ...any) {}}
-			m, _, err := j.learn(ctx)
+			m, learned, err := j.learn(ctx)
 			if err == nil {
 				err = p.add(tallyOf(ctx, m, judges, opt.workers))
+			}
+			if err == nil && v.figures != nil {
+				err = addFigures(ctx, v.figures, m, held.Source, opt.workers, learned.Seconds)
 			}
 			if err != nil {
 				p.failure = fmt.Errorf("fold %d of %d: %s%w", number+1, o.folds, v.prefix(), err)

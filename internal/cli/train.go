@@ -112,8 +112,8 @@ is then learned from all rows. What --standardize, --nulls mean and
 --categorical learn, they learn for each fold from the other rows, and with
 --validation 0.2 from the rows that are learned from.
 
-Without --out the model is reported and thrown away. Ctrl-C ends the training and
-writes the weights so far to --out; the exit status is 130 then.`,
+Without --out the model is reported and thrown away. Ctrl-C ends the training
+and writes the weights so far to --out; the exit status is 130 then.`,
 		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
   halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json

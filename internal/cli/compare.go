@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+)
+
+type compareOptions struct {
+	rowOptions
+	folds int
+	seed  uint64
+	json  bool
+}
+
+// An entrant is a learner that compare tries, with options that bound its time.
+type entrant struct {
+	options string // of train, those on rows not among them
+	most    int64  // rows; 0 is any number
+	classes int    // two alone, or more alone; 0 is any number
+	boolean bool   // it takes features that are 0 or 1, so that they must not be standardized
+}
+
+var entrants = []entrant{
+	{options: "--algo averaged --order shuffle --epochs 10"},
+	{options: "--algo perceptron --order shuffle --epochs 10"},
+	{options: "--algo pocket --order shuffle --epochs 10 --max-updates 10000", classes: 2},
+	{options: "--algo pocket --pocket epoch --order shuffle --epochs 10", classes: 3},
+	{options: "--algo voted --order shuffle --epochs 10", most: 10_000},
+	{options: "--algo winnow --winnow balanced --epochs 10", boolean: true},
+	{options: "--algo kernel-perceptron --kernel rbf --form averaged --order shuffle --epochs 10", most: 3_000},
+	{options: "--algo logistic"},
+	{options: "--algo lda"},
+	{options: "--algo svm"},
+	{options: "--algo svm --loss hinge", most: 100_000},
+}
+
+func (a *app) compare() *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use:   "compare DATA... --label COLUMN [options]",
+		Short: "Judge all learners by cross-validation",
+		Long: `Compare learns from the rows of DATA with every learner that fits them, and judges
+each by cross-validation: the rows are dealt into the same folds for all, and
+each fold is predicted by what was learned from the others. Features are
+standardized, within each fold, unless --standardize=false.
+
+The table has the errors and the accuracy over all rows, the area under the ROC
+curve of two classes (the mean over the folds), the log loss of learners with
+probabilities, and the seconds of a training. The best learner stands first; the
+last line is the baseline, which always predicts the class with the most rows.
+The command below the table learns from all rows with the best learner.
+
+To end in reasonable time, perceptrons make 10 epochs, the pocket 10,000 updates,
+voted is tried up to 10,000 rows, the kernel perceptron up to 3,000 and the hinge
+up to 100,000. Winnow is tried with --standardize=false, on features that are 0
+or 1. The dual perceptron without a kernel learns what the perceptron does.`,
+		Example: `  halfspace compare train.parquet --label y
+  halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
+	}
+	o.addTo(cmd, "float32", "float64")
+	f := cmd.Flags()
+	f.IntVar(&o.folds, "cv", defaultFolds, "judge on `K` folds, each by what is learned from the others")
+	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+		if !cmd.Flags().Changed("standardize") {
+			o.data.standardize = true
+		}
+		if err := o.check(cmd.Context(), args); err != nil {
+			return err
+		}
+		if o.folds < 2 {
+			return usagef("--cv is %d: use 2 or more folds", o.folds)
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		best := "halfspace train " + quoted(args) + givenOptions(cmd, &o)
+		if o.dtype.value == "float64" {
+			return compareAs[float64](cmd.Context(), a, &o, paths, best)
+		}
+		return compareAs[float32](cmd.Context(), a, &o, paths, best)
+	})
+}
+
+// A comparison is what compare --json prints.
+type comparison struct {
+	Rows        int64        `json:"rows"`
+	Features    int          `json:"features"`
+	Folds       int          `json:"folds"`
+	Standardize bool         `json:"standardize"`
+	Learners    []contestant `json:"learners"` // the best first
+	LeftOut     []leftOut    `json:"left_out"`
+	Baseline    *baseline    `json:"baseline"`
+	Best        string       `json:"best"` // the command that learns from all rows with the best learner
+	Seconds     float64      `json:"seconds"`
+}
+
+// A contestant is how a learner did. Figures that it hasn't are null.
+type contestant struct {
+	Options  string   `json:"options"`
+	Errors   int64    `json:"errors"` // of all rows, each predicted when its fold was held back
+	Accuracy float64  `json:"accuracy"`
+	AUC      *float64 `json:"auc"` // mean of the folds'
+	LogLoss  *float64 `json:"log_loss"`
+	Seconds  float64  `json:"seconds"` // of a training, the mean of the folds'
+}
+
+type leftOut struct {
+	Options string `json:"options"`
+	Reason  string `json:"reason"`
+}
+
+// figures are figures of merit over folds.
+type figures struct {
+	auc     []float64 // of each fold
+	loss    metrics.LogLoss
+	seconds float64
+}
+
+// addFigures adds those of a model on a fold, which was learned in so many seconds.
+func addFigures[T kernel.Float](ctx context.Context, f *figures, m *model.Model, held block.Source[T], workers int, seconds float64) error {
+	scorer, err := predict.NewScorer[T](m, workers)
+	if err != nil {
+		return err
+	}
+	f.seconds += seconds
+	auc, odds, positive := new(metrics.AUC[T]), learnerNamed(m.Algorithm).odds, held.Spec().PositiveClass()
+	for b, err := range held.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		if len(scores) == 1 {
+			auc.Add(scores[0], b.Y)
+		}
+		if odds {
+			f.loss.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
+		}
+	}
+	f.auc = append(f.auc, auc.Value())
+	return nil
+}
+
+func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, paths []string, command string) error {
+	start := time.Now()
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	o.storage.access, o.storage.shared = anyOrder, true
+	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
+	if err != nil {
+		return err
+	}
+	defer func() { data.close() }()
+	if len(data.Spec().Classes) < 2 {
+		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
+	}
+	looked, err := surveyed(ctx, data.Source)
+	if err != nil {
+		return err
+	}
+	c := &comparison{Rows: data.Rows(), Features: len(data.Spec().Features), Folds: o.folds, Standardize: o.data.standardize, LeftOut: []leftOut{},
+		Baseline: newBaseline(data.Spec().Classes, looked.counts)}
+	all := &trainOptions{rowOptions: o.rowOptions, folds: o.folds, seed: o.seed, learner: &learner{name: "compare", held: true}} // one after the other, for their times
+	for _, e := range entrants {
+		if reason := e.unfit(data.Rows(), len(data.Spec().Classes), o.data.standardize); reason != "" {
+			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
+		} else if !e.others(len(data.Spec().Classes)) {
+			v, err := o.options(e.options)
+			if err != nil {
+				return err
+			}
+			all.variations = append(all.variations, variation{options: v, figures: new(figures), name: e.options})
+		}
+	}
+	cv, err := crossValidate(ctx, all, data, bar)
+	if err != nil {
+		return ofLearner(err)
+	}
+	c.add(all, cv)
+	c.Best = command + " " + c.Learners[0].Options + " --out model.json"
+	c.Seconds = time.Since(start).Seconds()
+	bar.end()
+	if o.json {
+		return a.printJSON(c)
+	}
+	return a.print(c.text())
+}
+
+// others tells whether the entrant is for another number of classes.
+func (e *entrant) others(classes int) bool {
+	return e.classes != 0 && min(classes, 3) != e.classes
+}
+
+// unfit says why an entrant isn't for such rows, or "".
+func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
+	switch {
+	case e.others(classes):
+		return ""
+	case e.most > 0 && rows > e.most:
+		return fmt.Sprintf("tried up to %s", plural(e.most, "row"))
+	case e.boolean && standardize:
+		return "takes features that are 0 or 1: try --standardize=false"
+	}
+	return ""
+}
+
+// options returns the options of a training with those of an entrant, checked.
+func (o *compareOptions) options(entrant string) (*trainOptions, error) {
+	v, flags := new(trainOptions), new(cobra.Command)
+	v.addFlags(flags)
+	if err := flags.ParseFlags(strings.Fields(entrant)); err != nil {
+		return nil, err
+	}
+	v.rowOptions, v.folds, v.seed, v.learner = o.rowOptions, o.folds, o.seed, learnerNamed(v.algo.value)
+	if err := v.checkLearner(); err != nil {
+		return nil, err
+	}
+	return v, v.settle(flags)
+}
+
+// add takes in the cross-validation, sorted by errors; of learners with as many the one that is listed first is better.
+func (c *comparison) add(all *trainOptions, cv *crossValidation) {
+	for i := range cv.Points {
+		p, v := &cv.Points[i], &all.variations[i]
+		if p.Errors == nil {
+			c.LeftOut = append(c.LeftOut, leftOut{v.name, p.Failed})
+			continue
+		}
+		auc := 0.0
+		for _, x := range v.figures.auc {
+			auc += x / float64(len(v.figures.auc))
+		}
+		c.Learners = append(c.Learners, contestant{v.name, *p.Errors, *p.Accuracy, finite(auc), finite(v.figures.loss.Value()),
+			v.figures.seconds / float64(c.Folds)})
+	}
+	slices.SortStableFunc(c.Learners, func(x, y contestant) int { return cmp.Compare(x.Errors, y.Errors) })
+}
+
+// text is the report for people.
+func (c *comparison) text() []byte {
+	var s sheet
+	how := "as they are"
+	if c.Standardize {
+		how = "standardized"
+	}
+	s.line("%s of %s, %s, in %d folds, each predicted by what was learned from the others\n", plural(c.Rows, "row"), plural(int64(c.Features), "feature"), how, c.Folds)
+	number := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return fixed(*v, 6)
+	}
+	rows := [][]string{{"learner", "errors", "accuracy", "AUC", "log loss", "seconds"}}
+	for _, l := range c.Learners {
+		rows = append(rows, []string{strings.TrimPrefix(l.Options, "--algo "), count(l.Errors), percent(l.Accuracy), number(l.AUC), number(l.LogLoss), fixed(l.Seconds, 3)})
+	}
+	b := c.Baseline
+	rows = append(rows, []string{"always " + block.NameClass(b.Class), count(b.Errors), percent(b.Accuracy), "-", "-", "-"})
+	s.table(rows)
+	if len(c.LeftOut) > 0 {
+		s.line("")
+		for _, l := range c.LeftOut {
+			s.line("Left out: %s: %s", strings.TrimPrefix(l.Options, "--algo "), l.Reason)
+		}
+	}
+	if c.Learners[0].Errors >= b.Errors {
+		s.line("\nNo learner is better than the baseline.")
+	}
+	s.line("\nTo learn from all rows with the best:\n\n  %s", c.Best)
+	return s.Bytes()
+}
+
+// givenOptions returns the options that compare and train share, as they were given, each after a space.
+func givenOptions(cmd *cobra.Command, o *compareOptions) string {
+	var text strings.Builder
+	if o.data.standardize && !cmd.Flags().Changed("standardize") {
+		text.WriteString(" --standardize")
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains([]string{"cv", "json", "progress", "workers", "isa"}, f.Name) {
+			return
+		}
+		value := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		switch {
+		case f.Value.Type() == "bool" && value == "true":
+			text.WriteString(" --" + f.Name)
+		case f.Value.Type() == "bool":
+			text.WriteString(" --" + f.Name + "=" + value)
+		default:
+			text.WriteString(" --" + f.Name + " " + quoted([]string{value}))
+		}
+	})
+	return text.String()
+}
+
+// quoted returns words as they are typed in a shell.
+func quoted(words []string) string {
+	var typed []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		typed = append(typed, w)
+	}
+	return strings.Join(typed, " ")
+}
