@@ -131,7 +131,7 @@ func readObject(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
-		return nil, errors.New("not a halfspace model: it doesn't start as a JSON object")
+		return nil, errors.New("not a halfspace model: it doesn't start as a JSON object: name what train --out wrote")
 	}
 	data, err := io.ReadAll(br)
 	if err != nil {

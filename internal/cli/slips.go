@@ -108,11 +108,13 @@ func checkLocal(verb string, paths ...string) error {
 		switch {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file://"):
-			return usagef("%s: only paths are %s: leave out %s", p, verb, scheme)
+			return usagef("%s: an address, and a path is wanted: leave out %s", p, scheme)
 		case verb == "written":
 			return usagef("%s: only local files are written: write one, and copy it there", p)
-		default:
+		case verb == "streamed":
 			return usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
+		default:
+			return usagef("%s: only local files are read: copy it here first", p)
 		}
 	}
 	return nil
@@ -143,7 +145,7 @@ func jsonKind(path string) string {
 
 // checkPaths looks for slips in what a verb was given as files: addresses, and models that stand where data should.
 func checkPaths(cmd *cobra.Command, args []string) error {
-	if err := checkLocal("read", args...); err != nil {
+	if err := checkLocal("streamed", args...); err != nil {
 		return err
 	}
 	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
