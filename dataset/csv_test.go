@@ -136,6 +136,18 @@ func TestDialects(t *testing.T) {
 	}
 }
 
+// TestOddAlone: where the only column is mostly numbers, the error says what to type.
+func TestOddAlone(t *testing.T) {
+	path := textFile(t, "a.csv", "x,y\n1,0\nNA,1\nunknown,0\n3,1\n5,1\n")
+	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	wantError(t, err, filepath.Dir(path), `DIR/a.csv: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: `+
+		`x string, since line 4 has "unknown", y int64); DIR/a.csv: column "x" is string, since line 4 has "unknown", and most of its values are `+
+		`numbers: use --null-values unknown,NA if that stands for no value, or correct it`)
+	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Nulls: "mean", Text: TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNullValues: words are nulls in every column, a dash in columns of numbers and booleans alone. Words that are named take the place
 // of the usual ones, whether they are text or numbers.
 func TestNullValues(t *testing.T) {
@@ -155,6 +167,7 @@ func TestNullValues(t *testing.T) {
 		{"x,s\n1,a\nmissing,missing\n2,\"missing\"\n", named("missing"), "x int64 1 null 2; s string a null null"},
 		{"x,s\n1,NA\n2,\n", named(), "x int64 1 2; s string NA null"},
 		{"x,s\n1,NA\n?,-\n", named("-"), "x string 1 ?; s string NA null"},
+		{"x,s\n1,a\n-,-\n", named("NA"), "x int64 1 null; s string a -"},
 		{"a,b\n1e3,2\n1000,1000\n5,1e3\n", named("1000"), "a int64 null null 5; b int64 2 null null"},
 	} {
 		all, err := table(t, Options{Text: c.opt}, textFile(t, "a.csv", c.text))

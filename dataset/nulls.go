@@ -36,25 +36,25 @@ const (
 	ambiguous         // a null in a column of numbers or booleans, a value in a column of text
 )
 
-// of returns what a field means. By default quotes make a value of a word that is a null without them, in a column of text, and a
-// dash is a value there, which may be a class or a category. Words that the user named are nulls everywhere. An empty field is always a null;
-// quotes make an empty text of it.
+// of returns what a field means. By default quotes make a value of a word that is a null without them, in a column of text. Words that
+// the user named are nulls everywhere. An empty field is always a null; quotes make an empty text of it. A dash is a value in a column of text,
+// where it may be a class or a category.
 func (n *nullWords) of(text []byte, quoted bool) meaning {
 	switch {
 	case len(text) == 0 && quoted:
 		return ambiguous
 	case len(text) == 0:
 		return aNull
-	case n.words != nil:
-		if slices.Contains(n.words, string(text)) {
-			return aNull
-		}
-	case isNull(text) && !quoted:
+	case n.words != nil && slices.Contains(n.words, string(text)):
 		return aNull
-	case isNull(text) || len(text) == 1 && text[0] == '-':
+	case string(text) == "-":
+		return ambiguous
+	case n.words != nil || !isNull(text):
+		return aValue
+	case quoted:
 		return ambiguous
 	}
-	return aValue
+	return aNull
 }
 
 // isNull tells whether text without quotes stands for a value that is absent, unless the user names other words.

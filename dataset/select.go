@@ -293,8 +293,12 @@ func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 		}
 	}
 	if len(wanted) == 0 {
-		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)", featureTypes,
-			c.list(func(col column) string { return col.label() + " " + col.desc }))
+		advice := ""
+		if len(c.odd) > 0 {
+			advice = "; " + c.odd[0]
+		}
+		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", featureTypes,
+			c.list(func(col column) string { return col.label() + " " + col.desc }), advice)
 	}
 	inputs := make([]block.Column, len(wanted))
 	for k, i := range wanted {
