@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -124,6 +125,12 @@ func (a *AUC[T]) Add(scores, labels []T) {
 			a.negative = append(a.negative, s)
 		}
 	}
+}
+
+// Bytes returns how much memory the scores take, at most: a slice that grows is there twice for a while, and a quarter larger.
+func (a *AUC[T]) Bytes() int64 {
+	const share = 9 // fourths
+	return int64(len(a.positive)+len(a.negative)) * int64(unsafe.Sizeof(T(0))) * share / 4
 }
 
 // Value returns the area, NaN unless there are rows of both classes. A score of NaN ranks below every other. It sorts

@@ -259,6 +259,15 @@ const (
 	poolBytes = 256 << 20
 )
 
+// kept returns about how many rows of so many columns are kept in memory.
+func kept(cols int) int { return min(max(poolRows, perCol*cols), max(512, poolBytes/16/cols)) }
+
+// Bytes returns about how much memory Check takes beside rows of so many columns: two copies in float64 of those that it keeps, and
+// of those that a pass adds.
+func Bytes(rows int64, cols int) int64 {
+	return min(int64(kept(cols))+2*groups, rows) * 2 * 8 * int64(cols)
+}
+
 // finding is what nearest found: a plane or a witness, or neither and the reason; and the pool at the end.
 type finding struct {
 	plane   *Plane
@@ -286,7 +295,7 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 		f.plane = better(nil, w, swept.low, 1)
 	}
 	for {
-		p.trim(min(max(poolRows, perCol*s.cols), max(512, poolBytes/16/s.cols)))
+		p.trim(kept(s.cols))
 		p.nearest(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -183,6 +183,10 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		}
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)
+			if held := auc.Bytes(); held > max(leastScores, memory/2) {
+				return fmt.Errorf("the scores of %s, of which the AUC is made, take %s of memory and more: give more than %s with --memory",
+					plural(confusion.Rows(), "row"), size(held), size(memory))
+			}
 		}
 		if odds {
 			logLoss.Add(predict.LogLosses(scores, b.Y, spec.PositiveClass(), m.Options.Multiclass))
@@ -203,6 +207,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	}
 	return r, nil
 }
+
+// leastScores is how many bytes scores may take in any case.
+const leastScores = 48 << 20
 
 func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
 	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc), LogLoss: finite(logLoss),

@@ -92,6 +92,12 @@ func TestMemoryOfVerbs(t *testing.T) {
 	succeed(t, "convert", numbers, "--out", csv)
 	small := write(t, "small.parquet", col{"a", []float64{1, -1, 2, -2}}, col{"b", []float64{1, -2, 1, -1}}, col{"label", []int64{1, 0, 1, 0}})
 	succeed(t, "train", small, "--algo", "perceptron", "--label", "label", "--out", m)
+	wide := filepath.Join(dir, "wide.parquet")
+	succeed(t, "gen", "--rows", "3000", "--features", "600", "--margin", "1", "--out", wide)
+	long := filepath.Join(dir, "long.csv")
+	if err := os.WriteFile(long, []byte("a,b,label\n"+strings.Repeat("1,2,1\n3,-4,0\n", 3_000_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	out := func(ext string) string { return filepath.Join(dir, "out."+ext) }
 	for _, c := range []struct {
 		args      []string
@@ -113,6 +119,10 @@ func TestMemoryOfVerbs(t *testing.T) {
 		{[]string{"convert", rows, "--out", out("csv")}, 64, false},
 		{[]string{"predict", "--model", m, record, "--keep", "text", "--out", out("arrow")}, 200, false},
 		{[]string{"inspect", record}, 64, false},
+		{[]string{"check", "--label", "label", wide}, 40, true}, // 14 MiB of rows, and 27 that the search holds
+		{[]string{"check", "--label", "label", wide}, 64, false},
+		{[]string{"eval", "--model", m, long}, 64, true}, // 51 MiB of scores
+		{[]string{"eval", "--model", m, long}, 128, false},
 		{[]string{"inspect", csv}, 64, false},
 		{[]string{"convert", csv, "--workers", "16", "--out", out("arrow")}, 64, false},
 		{[]string{"eval", "--model", m, csv, "--workers", "16"}, 64, false},
@@ -126,7 +136,7 @@ func TestMemoryOfVerbs(t *testing.T) {
 			t.Errorf("%s: it took %.1f MiB", name, float64(peak)/(1<<20))
 		case !c.needsMore && status != exitDone:
 			t.Errorf("%s: status %d, %s", name, status, stderr)
-		case c.needsMore && (status != exitFailed || !strings.Contains(stderr, "give more with --memory")):
+		case c.needsMore && (status != exitFailed || !strings.Contains(stderr, "give ") || !strings.Contains(stderr, "with --memory")):
 			t.Errorf("%s: status %d, %q, want an error that asks for more", name, status, stderr)
 		}
 	}

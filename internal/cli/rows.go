@@ -112,6 +112,8 @@ type storage struct {
 	shared   bool // rows are shared out, so that they are there twice for a while
 	folds    bool // each fold has features of its own, so that its rows are there beside the others
 	parted   bool // only the shares are learned from, and each gets a cache of its own
+
+	beside func(rows int64, cols int) int64 // bytes that the verb takes beside the rows; nil: none to speak of
 }
 
 // access is how rows are read.
@@ -299,12 +301,16 @@ func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err e
 	if s.folds {
 		held += all
 	}
-	if held <= limit/5*4 {
+	beside := int64(0)
+	if s.beside != nil {
+		beside = s.beside(count, cols)
+	}
+	if held += beside; held <= limit/5*4 {
 		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
 		return true, nil
 	}
 	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted))
-	least := pass
+	least := pass + beside
 	switch s.access {
 	case anyOrder:
 		least += perceptron.WindowBytes[T](cols, s.weighted)
