@@ -41,7 +41,7 @@ func TestFamilies(t *testing.T) {
 			for _, l2 := range l2s {
 				name := fmt.Sprintf("%d x %s", n, f.Name)
 				measure(t, name, d, SquaredHinge, l2, 70)
-				measure(t, name, d, Hinge, l2, 100)
+				measure(t, name, d, Hinge, l2, 130)
 			}
 		}
 	}
