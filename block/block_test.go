@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -303,5 +304,34 @@ func TestAddAll(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestIndexOfUnevenBlocks: rows are found where blocks have other numbers of runs, and blocks that aren't whole runs are an error.
+func TestIndexOfUnevenBlocks(t *testing.T) {
+	spec := &Spec{Features: []string{"x"}, Classes: make([]Class, 2)}
+	build := func(sizes ...int) *Data[float32] {
+		var blocks []*Block[float32]
+		first := 0
+		for _, n := range sizes {
+			b := New[float32](int64(first), n, 1)
+			for r := range n {
+				b.X[r*b.Stride], b.Y[r] = float32(first+r), 1
+			}
+			blocks, first = append(blocks, b), first+n
+		}
+		return NewData(spec, blocks)
+	}
+	index, err := build(RunRows, 3*RunRows, RunRows, 700).Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []uint32{0, RunRows - 1, RunRows, 4*RunRows - 1, 4 * RunRows, 5*RunRows + 699} {
+		if b, r := index.At(id); b.First+int64(r) != int64(id) || b.X[r*b.Stride] != float32(id) {
+			t.Errorf("row %d is %d of the block from %d", id, r, b.First)
+		}
+	}
+	if _, err := build(RunRows, 512, RunRows).Index(); err == nil || !strings.Contains(err.Error(), "multiple of 4096 rows") {
+		t.Errorf("a block that isn't whole runs: %v", err)
 	}
 }

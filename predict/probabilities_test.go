@@ -131,3 +131,18 @@ func TestLogLossPublished(t *testing.T) {
 		}
 	}
 }
+
+// TestLogLossesOfNoClass: a label that stands for no class has the loss NaN.
+func TestLogLossesOfNoClass(t *testing.T) {
+	for i, v := range LogLosses([][]float64{{1, 1, 1, 1}}, []float64{1, -1, 0, 2}, 1, "") {
+		if math.IsNaN(v) != (i >= 2) {
+			t.Errorf("two classes, row %d: %v", i, v)
+		}
+	}
+	three := [][]float64{{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}
+	for i, v := range LogLosses(three, []float64{0, 3, -1, 0.5}, 0, model.Joint) {
+		if math.IsNaN(v) != (i >= 1) {
+			t.Errorf("three classes, row %d: %v", i, v)
+		}
+	}
+}
