@@ -18,7 +18,7 @@ const (
 	flat       = 1e-13 // below it, relative to the objective, a difference between two is rounding
 	relative   = 1e-10 // of the first gradient's norm, to reach
 	vanished   = 1e-13 // of the root of the objective, a norm that is made of rounding errors in variables with a Hessian of ones
-	patient    = 20    // passes, and one for 2 weights, after which Newton's method begins, where its matrix is to be had
+	patient    = 20    // passes, and one for each weight, after which Newton's method begins, where its matrix is to be had
 	shortest   = 1e-10 // of steps, relative to the one that was first tried
 )
 
@@ -215,7 +215,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.objective)) {
 			return true, nil
 		}
-		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols*2) {
+		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols) {
 			return false, nil
 		}
 		direction := memory.direction(s.at.gradient)

@@ -106,25 +106,30 @@ const (
 // if the norm of its gradient was at most 1, or an older one, if the last step with it made the norm fall to a hundredth. The norm
 // is sqrt(g' H^-1 g), the distance from the optimum in standard errors. Where there are many rows, the first steps are made
 // on a sample of whole runs that lie as far from each other as they can; then its optimum and its H are where the steps over
-// all rows begin, unless it is far from theirs, as where rows come sorted.
+// all rows begin, unless rows turn out to be unlike the sample.
 //
-// It stops when the step that is left brings the norm to 1e-6 or less, as far as the last one tells, or when the norm is below 1e-4
-// and not getting smaller any more (where features are far from zero for their deviation), and takes that step. Standard errors are
-// the roots of the diagonal of H^-1 at the optimum, with the
-// penalty in it. Where H is singular, as with a column twice, a small ridge takes its place in the steps, not in the objective; the
-// weights are one of many optima then.
+// It takes the last step when that brings the norm to 1e-6 or less, as far as the step before tells, or when the norm is below 1e-4
+// and not getting smaller any more. Standard errors are the roots of the diagonal of H^-1 at the weights as they are written, with the
+// penalty in it. A column that is a sum of multiples of others, but for the rounding of its elements, gets a weight of 0. Where H is singular all the
+// same, a small ridge takes its place in the steps, not in the objective.
 //
-// LBFGS needs memory for some thirty vectors of weights and no matrix; see quasiNewton. It works on features whose mean is taken from
-// them and that are scaled to the same say, which is a change of variables: rows stay as they are, sparse ones too. It stops when
-// the norm of the gradient in those variables is 1e-10 of that at zeros, or when rounding allows no further step.
+// LBFGS works in other variables, which rows know nothing of: those that make the Hessian at zeros the identity, or, of more than 256
+// columns, those of features less their mean and scaled to the same say; see quasiNewton. It stops when the norm of the gradient in those
+// variables is 1e-10 of that at zeros, or when rounding allows no further step. Where all classes together have up to 1,024 weights and that takes
+// many passes, Newton's method goes on from zeros.
+//
+// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or of SGD within 1e-3; see
+// certify. Without a penalty, all solvers look for planes that separate the rows, with rows on them too, unless there is proof that there is
+// none. Where neither is found, the result isn't converged. Columns far from zero, as Unix seconds are, are learned from less a number near to
+// them; see train.Pivots.
 //
 // SGD visits rows in their order in batches; see descend.
 //
 // A row of weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the standard errors; in SGD, its step is k times as long.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable (where classes
-// are more than two, only if every row is on the right side of all the planes), features that overflow, too many columns or classes for
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable, which
+// tells the class where one alone is apart from more than one other, features that overflow, too many columns or classes for
 // Newton, whatever src fails with, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	src, err := block.Check(ctx, src, opt.Workers)

@@ -24,7 +24,7 @@ const (
 // and D the number of columns, each of which has a second derivative of up to 1 in v. The result is the mean of v, in which step
 // t has a share of 4/(t + 4) and all before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth
 // Optimization", 2013, section 4). It ends after opt.Epochs, or when the loss that its visits see is for the third epoch in a row not
-// below the least so far by a ten-thousandth; a pass for the loss at the result follows.
+// below the least so far by a ten-thousandth, and the objective is proven to be within a thousandth of the optimum.
 func (s *solver[T]) descend(ctx context.Context) error {
 	sc, err := s.scaling(ctx)
 	if err != nil {
