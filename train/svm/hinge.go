@@ -72,6 +72,7 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 			}
 		}
 		if !narrowed {
+			s.misled = s.at.objective > s.at.weight
 			s.w, s.at, s.least = w, at, narrower*s.loss.slope
 			for i := range s.loss.base {
 				s.loss.base[i] = 0.5

@@ -196,6 +196,7 @@ type solver[T kernel.Float] struct {
 	steps     int64
 	halfGap   float64 // half of the least gap that rounding errors may be
 	halved    int64   // passes when it was found
+	misled    bool    // near rows alone led to weights that are worse than zeros
 	converged bool
 	chosen    []bool  // whether each row is among those that shrink takes
 	least     float64 // slope for it
@@ -304,8 +305,10 @@ func (s *solver[T]) nearby(ctx context.Context, off float64) error {
 	if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
-	s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0 // what rows far from the kink miss may take long to mend from there
-	clear(s.loss.base)
+	if s.misled { // from there, steps are short
+		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0
+		clear(s.loss.base)
+	}
 	return s.minimise(ctx)
 }
 
