@@ -50,9 +50,9 @@ column "prediction": the class that the model predicts, in the type that the
 labels had. The data needs the model's features and no label. A row with a null
 that the training would have dropped (--nulls drop) gets a null.
 
-FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. Rows of
-standard input are predicted and written there as they come. In a
-.svm file, which holds numbers alone, the prediction comes first.`,
+FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. Rows
+of standard input are predicted and written there as they come. In a .svm file,
+which holds numbers alone, the prediction comes first.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
