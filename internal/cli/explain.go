@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -79,7 +80,9 @@ func namesFile(text string, paths []string) bool {
 			return true
 		}
 	}
-	return false
+	first, _, _ := strings.Cut(text, ": ") // a cache
+	_, err := os.Stat(first)
+	return err == nil
 }
 
 // lineOf returns the file and the line of the one row that an error names, where the data is text; else 0.

@@ -335,8 +335,8 @@ func TestPreprocessingReports(t *testing.T) {
 func TestThreeClasses(t *testing.T) {
 	data := write(t, "three.parquet", col{"x", []float64{1, 2, 3}}, col{"y", []string{"a", "b", "c"}})
 	status, _, stderr := command("check", data, data, "--label", "y")
-	if want := fmt.Sprintf("halfspace: %s and 1 more: column \"y\": 3 classes (\"a\", \"b\", \"c\"), training takes two: choose another "+
-		"column with --label, or keep the rows of two classes\n", data); status != exitFailed || stderr != want {
+	if want := fmt.Sprintf("halfspace: %s and 1 more: column \"y\": 3 classes (\"a\", \"b\", \"c\"), check takes two: use --positive c to check "+
+		"that class versus the rest, choose another column with --label, or keep the rows of two classes\n", data); status != exitFailed || stderr != want {
 		t.Errorf("status %d, %q, want %q", status, stderr, want)
 	}
 	d, err := dataset.Load[float32](context.Background(), []string{data}, dataset.Options{Label: "y"})

@@ -207,7 +207,7 @@ func TestJoint(t *testing.T) {
 	if m := mustLoad(t, path); m.Options.Multiclass != model.OneVersusRest || m.Options.Solver != "lbfgs" || m.Options.Epochs != 1000 {
 		t.Errorf("%+v", m.Options)
 	}
-	if code, _, stderr := command("train", data, "--label", "species", "--algo", "logistic", "--solver", "newton"); code != 1 || !strings.Contains(stderr, "use lbfgs") {
+	if code, _, stderr := command("train", data, "--label", "species", "--algo", "logistic", "--solver", "newton"); code != 1 || !strings.Contains(stderr, "use --solver lbfgs") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
