@@ -154,6 +154,9 @@ func TestTemporaryCache(t *testing.T) {
 		if status := wait(); status != exitInterrupted && sig == os.Interrupt {
 			t.Errorf("%v: status %d", sig, status)
 		}
+		if err := os.RemoveAll(filepath.Join(dir, "m.json")); err != nil { // the weights so far, if there were some
+			t.Fatal(err)
+		}
 		onlyFiles(t, dir)
 	}
 }
