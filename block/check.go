@@ -334,7 +334,7 @@ func (l *layout[T]) next(n int, b *Block[T]) error {
 		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows, as block.Rows tells",
 			n-1, l.at, RunRows)
 	case b.First != l.at:
-		err = fmt.Errorf("First is %d, and the blocks before it have %d rows: set it to that", b.First, l.at)
+		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.at)
 	case n > 0 && l.sparse != (b.Sparse != nil):
 		err = errors.New("it is sparse or dense, and those before it aren't: all blocks have one form")
 	default:
