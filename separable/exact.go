@@ -81,7 +81,7 @@ func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole
 		for i := range low {
 			copyRow(r.Block, i, x)
 			v, off := dot(x, w)
-			v *= float64(r.Y[i])
+			v = float64(v * float64(r.Y[i]))
 			low[i], above = v-off, min(above, v+off)
 		}
 		least := new(big.Float).SetInf(false)
@@ -390,7 +390,7 @@ func dot(x, w []float64) (sum, off float64) {
 	}
 	// Each product goes through as many roundings of 2^-53 as there are elements, at most, and w may be rounded; size goes
 	// through as many. A product or an element of w that is tiny is off by half the least number.
-	return sum, roundings(len(x))*size + float64(len(x)+2)*math.SmallestNonzeroFloat64*largest
+	return sum, float64(roundings(len(x))*size) + float64(float64(len(x)+2)*math.SmallestNonzeroFloat64*largest)
 }
 
 // roundings bounds what a dot product of n columns in float64 is off by, relative to the sum of its products' magnitudes.
@@ -428,7 +428,7 @@ func newScorer[T kernel.Float](w []float64, radius float64) *scorer[T] {
 	// roundings. What the last digits of radius and squares are off by is far less than one of them; so is k u squared.
 	n := float64(len(w))
 	k := math.Ceil(n/float64(lanes)) + math.Log2(float64(lanes)) + 4
-	s.limit = k*unit*radius*math.Sqrt(squares) + least*(n+1)*(1+radius)
+	s.limit = float64(k*unit*radius*math.Sqrt(squares)) + float64(least*(n+1)*(1+radius))
 	if !(radius*math.Sqrt(squares) < most/4) { // a sum may overflow
 		s.limit = math.Inf(1)
 	}

@@ -84,13 +84,13 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 	x := make([]float64, s.cols)
 	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
 		for c, m := range least[g] {
-			if m-sc.limit >= below*sc.scale && m-2*sc.limit > lowest[c] || math.IsInf(m, 1) {
+			if m-sc.limit >= below*sc.scale && m-float64(2*sc.limit) > lowest[c] || math.IsInf(m, 1) {
 				continue
 			}
 			y := float64(2*c - 1)
 			at, score := -1, math.Inf(1)
 			for i := lo; i < min(n, lo+s.group); i++ {
-				if float64(r.Y[i]) != y || y*float64(scores[i])-2*sc.limit > m || s.gone(r.First+int64(i)) {
+				if float64(r.Y[i]) != y || float64(y*float64(scores[i]))-float64(2*sc.limit) > m || s.gone(r.First+int64(i)) {
 					continue
 				}
 				copyRow(r.Block, i, x)

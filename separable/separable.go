@@ -321,8 +321,8 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 			return f, nil
 		}
 		w = p.plane()
-		off := max(precision*length, tiny*s.radius) * length
-		if swept, err = s.pass(ctx, w, (length*length-off)/float64(parts)); err != nil {
+		off := float64(max(precision*length, tiny*s.radius) * length)
+		if swept, err = s.pass(ctx, w, (float64(length*length)-off)/float64(parts)); err != nil {
 			return nil, err
 		}
 		if f.plane = better(f.plane, w, swept.low, parts); f.plane != nil {
@@ -347,7 +347,7 @@ func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 	if parts == 2 {
 		least = (low[0] + low[1]) / 2
 		n--
-		w[n] += (low[0] - low[1]) / 2
+		w[n] += float64((low[0] - low[1]) / 2)
 	}
 	margin := least / norm(w[:n])
 	if !(margin > 0) || plane != nil && plane.Margin >= margin {

@@ -189,7 +189,7 @@ func (p *pool) nearest(ctx context.Context) {
 			return
 		}
 		v, low := p.extreme()
-		if low >= length*length-max(1e-12*length, tiny*p.radius)*length || length >= best {
+		if low >= float64(length*length)-float64(max(1e-12*length, tiny*p.radius)*length) || length >= best {
 			return
 		}
 		best = length

@@ -31,10 +31,10 @@ func MostUpdates(radius, margin float64, columns int) float64 {
 // the margin, and norms are sums of so many squares.
 func updateBound(radius, margin, error float64, columns int, more float64) float64 {
 	relative := float64(columns+10) * 0x1p-52
-	radius *= 1 + relative
-	margin -= margin*relative + error*radius
+	radius += float64(radius * relative)
+	margin -= float64(margin*relative) + float64(error*radius)
 	if !(margin > 0) || math.IsInf(radius, 0) {
 		return math.Inf(1)
 	}
-	return math.Floor((radius/margin*(radius/margin) + more/margin/margin) * (1 + 0x1p-48))
+	return math.Floor((float64(radius/margin*(radius/margin)) + more/margin/margin) * (1 + 0x1p-48))
 }

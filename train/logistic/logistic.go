@@ -426,7 +426,7 @@ func (s *solver[T]) doubt(ctx context.Context) error {
 	switch {
 	case s.passes >= s.opt.Epochs:
 		return nil
-	case !(worth*float64(norm*norm)/2 < s.at.weight*math.Ln2-s.at.objective):
+	case !(worth*float64(norm*norm)/2 < float64(s.at.weight*math.Ln2)-s.at.objective):
 		clear(s.w)
 	case norm <= farthest:
 		return nil

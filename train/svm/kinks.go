@@ -71,7 +71,7 @@ func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.curvature
 	offset, place, then := slope, 0.0, slope
 	for i := range k.by {
-		next := math.Ldexp(0.5+float64(i%parts+1)/(2*parts), i/parts-octaves+1)
+		next := math.Ldexp(0.5+float64(float64(i%parts+1)/(2*parts)), i/parts-octaves+1)
 		curvature += k.by[i]
 		offset -= k.at[i]
 		now := offset + float64(curvature*next)

@@ -83,9 +83,9 @@ func (s *solver[T]) relax() error {
 func (s *solver[T]) eased() bool {
 	objective, dual := s.at.objective, s.at.dual
 	for i := range s.src.Spec().Features {
-		objective += float64(s.extra[i]/2*s.w[i]) * s.w[i]
+		objective += float64(float64(s.extra[i]/2*s.w[i]) * s.w[i])
 		v := s.at.vector[i]
-		dual += float64(v*v) / 2 * (1/s.l2 - 1/(s.l2+s.extra[i]))
+		dual += float64(float64(v*v) / 2 * (1/s.l2 - 1/(s.l2+s.extra[i])))
 	}
 	return objective-dual <= objective/2
 }

@@ -226,7 +226,7 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 		}
 		at.vector[i], dual = v, math.FMA(v, v, dual)
 	}
-	at.objective = at.loss + p.l2/2*p.square(p.frame.original(w))
+	at.objective = at.loss + float64(p.l2/2*p.square(p.frame.original(w)))
 	at.dual = -dual / (2 * p.l2)
 	for class, c := range scale {
 		at.dual += float64(c*at.a[class]) - float64(float64(c*c)*at.squares[class])
@@ -267,7 +267,7 @@ func element(v []float64, i int) float64 {
 
 // bend returns the second derivative of the penalties along a line.
 func (p *problem[T]) bend(step []float64) float64 {
-	sum := p.l2 * p.square(p.frame.original(step))
+	sum := float64(p.l2 * p.square(p.frame.original(step)))
 	for i, v := range p.extra {
 		sum += float64(float64(v*step[i]) * step[i])
 	}

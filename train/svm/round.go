@@ -31,7 +31,7 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options)
 			return err
 		}
 		for k, loss := range losses {
-			objective := loss + p.l2/2*p.square(w[k])
+			objective := loss + float64(p.l2/2*p.square(w[k]))
 			if objective-objective != 0 {
 				return train.TooLarge[T]()
 			}

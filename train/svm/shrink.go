@@ -43,7 +43,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 	if s.fixed != nil {
 		fixed.add(*s.fixed)
 	}
-	if s.at.objective = s.at.loss + s.l2/2*s.square(s.frame.original(s.w)); s.at.objective-s.at.objective != 0 {
+	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.frame.original(s.w))); s.at.objective-s.at.objective != 0 {
 		return nil, nil, train.TooLarge[T]()
 	}
 	opt := s.opt

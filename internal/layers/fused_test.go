@@ -1,0 +1,93 @@
+package layers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exact are the folders whose sums and products decide what is learned: each rounds the same on every CPU.
+var exact = regexp.MustCompile(`/(train|separable|gram|block|pocket|internal/dense)/[^:]*$`)
+
+// TestNothingFuses: arm64's compiler makes no fused multiply-add of a product and a sum in code that learns, unless it says math.FMA.
+// amd64 has none by default, so that the two would learn different weights.
+func TestNothingFuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the learners for arm64")
+	}
+	lines, err := fused("../..", "halfspace", "./internal/layers/testdata/learners")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for _, l := range lines {
+		switch {
+		case !exact.MatchString(l.file):
+		case strings.Contains(l.text, "math.FMA"):
+			said++
+		default:
+			t.Errorf("%s:%d: %s: convert the product by float64(...)", l.file, l.number, strings.TrimSpace(l.text))
+		}
+	}
+	if said < 10 {
+		t.Errorf("%d lines of math.FMA found: the learners weren't compiled", said)
+	}
+}
+
+// TestNothingFusesFinds: the check finds a product that is fused with a sum, and none that is converted.
+func TestNothingFusesFinds(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module wrong\n\ngo 1.26\n",
+		"a.go":   "package wrong\n\nfunc Fused(x, y, z float64) float64 {\n\treturn x*y + z\n}\n\nfunc Not(x, y, z float64) float64 {\n\treturn float64(x*y) + z\n}\n",
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, err := fused(dir, "wrong", ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 1 || lines[0].number != 4 {
+		t.Errorf("fused lines: %v, want line 4 alone", lines)
+	}
+}
+
+// A line is one of a source file.
+type line struct {
+	file   string
+	number int
+	text   string
+}
+
+var fusedAt = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\s+FN?M(?:ADD|SUB)[DS]\b`)
+
+// fused returns the lines of a module of which arm64's compiler makes a fused multiply-add, when it builds a package in its folder.
+func fused(dir, module, pattern string) ([]line, error) {
+	c := exec.Command("go", "build", "-gcflags="+module+"/...=-S", "-o", os.DevNull, pattern)
+	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out[max(0, len(out)-1000):])
+	}
+	var lines []line
+	for _, m := range fusedAt.FindAllStringSubmatch(string(out), -1) {
+		l := line{file: m[1]}
+		fmt.Sscan(m[2], &l.number)
+		if slices.ContainsFunc(lines, func(other line) bool { return other.file == l.file && other.number == l.number }) {
+			continue
+		}
+		text, err := os.ReadFile(l.file)
+		if err != nil {
+			return nil, err
+		}
+		l.text = strings.Split(string(text), "\n")[l.number-1]
+		lines = append(lines, l)
+	}
+	return lines, nil
+}

@@ -1,0 +1,34 @@
+// Command learners has the compiler make code of every learner for both kinds of numbers. It isn't run.
+package main
+
+import (
+	"context"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/separable"
+	"halfspace/train"
+	"halfspace/train/dual"
+	"halfspace/train/lda"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
+)
+
+func learn[T kernel.Float](data *block.Data[T]) {
+	ctx, src := context.Background(), block.Source[T](data)
+	dual.Train(ctx, data, dual.Options{})
+	lda.Train(ctx, src, lda.Options{})
+	logistic.Train(ctx, src, logistic.Options{})
+	perceptron.Train(ctx, src, perceptron.Options{})
+	separable.Check(ctx, src, separable.Options{})
+	svm.Train(ctx, src, svm.Options{})
+	train.Choose[T](ctx, src, 1, nil, nil)
+	winnow.Train(ctx, src, winnow.Options{})
+}
+
+func main() {
+	learn[float32](nil)
+	learn[float64](nil)
+}
