@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 
 	"halfspace/kernel"
 )
@@ -18,6 +19,8 @@ import (
 //   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending columns.
 //   - Labels are -1 and +1, or, where there are more than two classes, class numbers. Weights are finite and at least 0.
 //   - Features are finite, the bias is 1, and zeros fill dense rows.
+//
+// What Check returns has no blocks without rows.
 //
 // Of a *Data, Check makes one pass over the rows on up to workers goroutines, by default GOMAXPROCS, and returns another *Data of the same
 // blocks. The pass costs about as much as one and a half epochs of the perceptron: 15 ms for 1 million rows of 28 float32 on one core of a
@@ -43,12 +46,16 @@ func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Sou
 		if err := c.values(ctx, 0, src.blocks...); err != nil {
 			return nil, err
 		}
+		return &Data[T]{src.spec, withRows(src.blocks), src.rows, true}, nil
 	case Seekable[T]:
 		return checkedFile[T]{&checked[T]{src, c}, src}, nil
-	default:
-		return &checked[T]{src, c}, nil
 	}
-	return Trust(src), nil
+	return &checked[T]{src, c}, nil
+}
+
+// withRows returns those of the blocks that have rows.
+func withRows[T kernel.Float](blocks []*Block[T]) []*Block[T] {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block[T]) bool { return b.Len() == 0 })
 }
 
 // Trust returns src as a source that Check takes as it is. It is for sources that are right by construction.
@@ -84,7 +91,7 @@ type checked[T kernel.Float] struct {
 	checker *checker[T] // nil where the source is trusted
 }
 
-// Blocks yields the blocks up to one that is wrong.
+// Blocks yields the blocks that have rows, up to one that is wrong.
 func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
@@ -103,7 +110,7 @@ func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 				yield(nil, err)
 				return
 			}
-			if !yield(b, nil) {
+			if b.Len() > 0 && !yield(b, nil) {
 				return
 			}
 			n++

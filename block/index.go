@@ -33,7 +33,7 @@ func (d *Data[T]) Index() (*Index[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	index := &Index[T]{weighted: d.blocks[0] != nil && d.blocks[0].W != nil}
+	index := &Index[T]{}
 	var x, y [][]T
 	for n, b := range d.blocks {
 		if err := l.next(n, b); err != nil {
@@ -42,6 +42,7 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		if b.Y == nil && b.Len() > 0 {
 			return nil, ErrNoLabels
 		}
+		index.weighted = index.weighted || b.W != nil
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
 			index.chunks = append(index.chunks, chunk[T]{b, lo})

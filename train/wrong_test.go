@@ -382,6 +382,34 @@ func TestWrongRows(t *testing.T) {
 	}
 }
 
+// TestEmptyBlocks: blocks without rows, without labels and weights then, before, between and after others change nothing.
+func TestEmptyBlocks(t *testing.T) {
+	for _, l := range learnerCases() {
+		for _, classes := range l.classes {
+			for _, form := range []string{"memory", "stream", "seekable"} {
+				p := programRows(10000, classes, l.weights)
+				want, err := l.learn(context.Background(), l.sources(p)["memory"], 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, at := range []int{3, 1, 0} {
+					first := min(int64(at)*block.RunRows, p.rows)
+					p.blocks = slices.Insert(p.blocks, at, &block.Block[float32]{First: first, Cols: 4, Stride: 8})
+				}
+				p.blocks = p.blocks[:len(p.blocks)-1]
+				src := l.sources(p)[form]
+				if src == nil {
+					continue
+				}
+				got, err := l.learn(context.Background(), src, 2)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, %d classes, %s: %v, error %v, want %v", l.name, classes, form, got, err, want)
+				}
+			}
+		}
+	}
+}
+
 // clone returns a deep copy.
 func (p *program) clone() *program {
 	spec := *p.spec
