@@ -129,9 +129,11 @@ func Parallel(ctx context.Context, workers, n int, do func(worker, task int)) er
 
 // Runs yields the runs of src in row order, many at a time, so that those who share them out seldom wait for each other: of
 // data in memory the runs of as many blocks as have n or all of them, of other sources those of a block. They are valid until
-// the next are asked for. It is an error if blocks don't follow each other as Check wants them, or their slices are too short.
+// the next are asked for. Unless Check or Trust returned src, it is an
+// error if blocks don't follow each other as Check wants them, or their slices are too short.
 func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
 	_, keeps := src.(*Data[T])
+	checked := isChecked(src) // then a look at all columns of sparse rows for each pass is spared
 	return func(yield func([]Run[T], error) bool) {
 		l, err := newLayout(src)
 		if err != nil {
@@ -142,7 +144,7 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 		var runs []Run[T]
 		blocks := 0
 		for b, err := range src.Blocks(ctx) {
-			if err == nil {
+			if err == nil && !checked {
 				err = l.next(blocks, b)
 			}
 			if err != nil {
