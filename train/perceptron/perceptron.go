@@ -475,7 +475,7 @@ func (l *learner[T]) report() {
 	l.reported = time.Now()
 	p := train.Progress{Epoch: l.visits / l.rows, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
 		Best: -1, Elapsed: time.Since(l.start)}
-	if l.pocket != nil {
+	if l.pocket != nil && l.pocket.Best().Errors < math.MaxInt64 { // see pocket.LeaveZeros
 		p.Best = l.pocket.Best().Errors
 	}
 	l.opt.Progress(p)
@@ -495,16 +495,16 @@ func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 
 // learned returns what was learned, without what a pass over the rows tells.
 func (l *learner[T]) learned() *train.Result[T] {
-	l.w = l.current()
+	w := l.current()
 	seconds := time.Since(l.start).Seconds()
 	kept, cols := int64(0), l.src.Spec().Cols()
 	stride := kernel.Stride[T](cols)
 	var last []T
 	if l.pocket != nil {
-		last = unpad(l.w, stride, cols)
-		l.w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
+		last = unpad(w, stride, cols)
+		w, kept = l.pocket.Best().Weights, l.pocket.Best().Update
 	}
-	r := &train.Result[T]{Weights: unpad(l.w, stride, cols), Last: last, Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
+	r := &train.Result[T]{Weights: unpad(w, stride, cols), Last: last, Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits,
 		Updates: l.updates, Converged: l.converged, Kept: kept, Seconds: seconds}
 	if l.pocket != nil {
 		r.Candidates, r.RowsScored = l.pocket.Judged()
