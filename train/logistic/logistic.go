@@ -47,7 +47,7 @@ type Options struct {
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's
+// Epochs are passes over the rows but for those that prove the result or measure its errors, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's
 // class, the penalty left out.
 type Result[T kernel.Float] struct {
 	train.Result[T]

@@ -14,7 +14,7 @@ import (
 // sandwich returns the standard errors of the weights for rows whose weights are no numbers of like rows, or nil where stdErrors returns
 // none: the roots of the diagonal of H^-1 B H^-1, B being the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row of weight
 // k_i (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
-// misspecified models", Econometrica 50, 1982). All weights times a number give the same errors where there is no penalty. It makes a pass over the rows.
+// misspecified models", Econometrica 50, 1982). All weights times a number give the same errors where there is no penalty.
 func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	errors := s.stdErrors()
 	if errors == nil {
@@ -31,7 +31,6 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	if err := train.Scatter(ctx, b, s.src, s.opt.Workers, part, func(struct{}) {}); err != nil {
 		return nil, err
 	}
-	s.passes++
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
 	for i := range errors {
 		clear(c)
