@@ -37,6 +37,8 @@ const (
 	maxPaths   = 64 << 20
 	// partElements is how many elements a part has, but for the last of its columns.
 	partElements = 1 << 10
+	// maxElements is the most elements of a part: a single column may nest groups without end.
+	maxElements = 1 << 16
 )
 
 // maxText is how many bytes of a text that names something are read.
@@ -183,6 +185,8 @@ func (f *Footer) checkSchema(t *thrift) {
 			t.fail(fmt.Errorf("a schema of more than %d groups in groups", maxGroups))
 		case f.Columns > maxColumns:
 			t.fail(fmt.Errorf("a schema of more than %d columns", maxColumns))
+		case len(f.schema) > 0 && f.schema[len(f.schema)-1].elements > maxElements:
+			t.fail(fmt.Errorf("a schema with a column of more than %d groups and columns", maxElements))
 		case paths > maxPaths:
 			t.fail(fmt.Errorf("a schema whose columns have names of more than %d bytes together", maxPaths))
 		}
