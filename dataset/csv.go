@@ -146,9 +146,8 @@ func (opt Options) asModel(cols []column) {
 		case block.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
 		case block.OneHotColumn, block.HashColumn:
-			if types[in.Name] = arrow.BinaryTypes.String; in.Values != "" {
-				types[in.Name] = arrow.PrimitiveTypes.Float64
-			}
+			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, block.Number.String(): arrow.PrimitiveTypes.Float64,
+				block.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
 		}
 	}
 	for i := range cols {

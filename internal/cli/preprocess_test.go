@@ -254,6 +254,20 @@ func TestCategoricalColumns(t *testing.T) {
 	}
 }
 
+// TestCategoriesMissing: a column of categories that no row has a value in is one of the model's type.
+func TestCategoriesMissing(t *testing.T) {
+	dir := text(t, map[string]string{
+		"x.csv": "color,zip,on,size,y\nred,10,true,1,p\nblue,9,false,2,q\n,,,3,q\n",
+		"y.csv": "color,zip,on,size\n,,,3\n",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "train", at("x.csv"), "--label", "y", "--algo", "averaged", "--nulls", "zero", "--categorical", "onehot,zip=onehot,on=onehot", "--out", at("m.json"))
+	succeed(t, "predict", "--model", at("m.json"), at("y.csv"), "--out", at("p.csv"))
+	if got := read(t, at("p.csv")); got != "prediction\nq\n" {
+		t.Errorf("predictions %q", got)
+	}
+}
+
 // TestNullValues: the model remembers which texts are missing values, so that predict and eval take them as the training did.
 func TestNullValues(t *testing.T) {
 	rows := "x,z,y\n1,-999,n\n2,4,n\n-999,5,n\n4,NA,p\n5,7,p\n6,-999.0,p\n7,9,p\n"
