@@ -167,7 +167,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.storage.access, o.storage.shared = anyOrder, true
+	o.storage.access, o.storage.shared, o.storage.folds = anyOrder, true, o.data.learned()
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,9 +43,9 @@ type rowData struct {
 	categorical       string
 }
 
-// learned tells whether features depend on the values of the rows.
+// learned tells whether features may depend on the values of the rows.
 func (d *rowData) learned() bool {
-	return d.standardize || block.Nulls(d.nulls.value) == block.NullsMean || d.categorical == "onehot"
+	return d.standardize || block.Nulls(d.nulls.value) == block.NullsMean || strings.Contains(d.categorical, "onehot")
 }
 
 // addTo adds the flags; the first of the types is the default.

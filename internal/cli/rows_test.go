@@ -208,3 +208,15 @@ func TestByteSize(t *testing.T) {
 		}
 	}
 }
+
+// TestLearned: rows are counted once more for each fold where features may be learned from them.
+func TestLearned(t *testing.T) {
+	for categorical, want := range map[string]bool{"": false, "hash:3": false, "city=hash:3": false, "onehot": true, "city=onehot": true, "hash:3,city=onehot": true} {
+		if got := (&rowData{categorical: categorical}).learned(); got != want {
+			t.Errorf("%q: %v, want %v", categorical, got, want)
+		}
+	}
+	if (&rowData{standardize: true}).learned() != true {
+		t.Error("means and deviations aren't learned")
+	}
+}
