@@ -19,7 +19,7 @@ type Spec struct {
 	Bias     bool     // one more column, of ones, after the features
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
-	Positive int      // which of two classes is +1: 0 the greater one, Classes[1], as 1 is; FirstClass the other. See PositiveClass
+	Positive int      // number of the class that is +1; 0 stands for the last one, of two the greater, and FirstClass for Classes[0]. See PositiveClass
 	Weighted bool     // the blocks have weights of rows
 
 	// Preprocessing says how features are made; nil: each is the column of its name, a number.
