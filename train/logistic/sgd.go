@@ -30,20 +30,15 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, mean, w, g := s.zeros(), s.zeros(), s.zeros(), s.zeros()
-	c := s.scratch.New().(*scratch[T])
-	rows := float64(s.src.Rows())
-	perEpoch := (rows + batch - 1) / batch
-	first := s.opt.Eta / float64(1+s.cols)
+	a := &walk[T]{scaling: sc, scratch: s.scratch.New().(*scratch[T]), v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 	s.total = sc.total
-	least, stale, t := 0.0, 0, 0.0
+	least, stale := 0.0, 0
 	for epoch := int64(0); epoch < s.opt.Epochs; epoch++ {
 		s.report()
 		var sum sums
 		for runs, err := range block.Runs(ctx, s.src, 1) {
 			if err != nil {
-				s.steps = int64(t)
-				sc.weights(mean, s.w, s.stride) // for whoever wants the weights so far
+				sc.weights(a.average, s.w, s.stride) // for whoever wants the weights so far
 				s.balanceWeights()
 				return err
 			}
@@ -52,26 +47,11 @@ func (s *solver[T]) descend(ctx context.Context) error {
 					return block.ErrNoLabels
 				}
 				for lo := 0; lo < run.Len(); lo += batch {
-					part := run.Slice(lo, min(run.Len(), lo+batch))
-					sc.weights(v, w, s.stride)
-					s.panel(c, part, w, c.s[:part.Len()], &sum)
-					s.take(c, g)
-					share := float64(part.Len()) / rows
-					for k := 0; k < len(w); k += s.stride {
-						kernel.Axpy(s.l2*share, w[k:][:s.penalised()], g[k:][:s.penalised()])
-					}
-					sc.gradient(g, s.stride)
-					eta := first / math.Sqrt(1+t/perEpoch) / share
-					kernel.Axpy(-eta, g, v)
-					for i, x := range v {
-						mean[i] += float64((x - mean[i]) * ((averageAge + 1) / (t + averageAge + 1)))
-					}
-					t++
+					s.walk(a, run.Slice(lo, min(run.Len(), lo+batch)), &sum)
 				}
 			}
 		}
 		s.passes++
-		s.steps = int64(t)
 		if epoch > 0 && !(sum.loss < least*(1-progress)) {
 			stale++
 		} else {
@@ -83,7 +63,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		if stale < patience && s.passes < s.opt.Epochs {
 			continue
 		}
-		sc.weights(mean, s.w, s.stride)
+		sc.weights(a.average, s.w, s.stride)
 		s.balanceWeights()
 		if x := kernel.Dot(s.w, s.w); x-x != 0 {
 			return s.tooLarge()
@@ -98,6 +78,34 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	}
 	s.report()
 	return nil
+}
+
+// A walk is where averaged stochastic gradient descent is.
+type walk[T kernel.Float] struct {
+	*scaling
+	*scratch[T]
+	v, average []float64 // variables of the scaling
+	w, g       []float64 // weights, and the gradient in v
+}
+
+// walk takes a step of descend on a batch, and adds the losses of its rows to sum.
+func (s *solver[T]) walk(a *walk[T], part *block.Block[T], sum *sums) {
+	rows, t := float64(s.src.Rows()), float64(s.steps)
+	a.weights(a.v, a.w, s.stride)
+	s.panel(a.scratch, part, a.w, a.s[:part.Len()], sum)
+	s.take(a.scratch, a.g)
+	share := float64(part.Len()) / rows
+	for k := 0; k < len(a.w); k += s.stride {
+		kernel.Axpy(s.l2*share, a.w[k:][:s.penalised()], a.g[k:][:s.penalised()])
+	}
+	a.gradient(a.g, s.stride)
+	perEpoch := (rows + batch - 1) / batch
+	eta := s.opt.Eta / float64(1+s.cols) / math.Sqrt(1+t/perEpoch) / share
+	kernel.Axpy(-eta, a.g, a.v)
+	for i, x := range a.v {
+		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
+	}
+	s.steps++
 }
 
 // bound bounds the gap of the weights as they are written, by their Hessian, or by the optimum, which Newton's method finds then. Where the matrix
