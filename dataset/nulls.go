@@ -80,11 +80,16 @@ func (n *nullWords) advice(text string, seen []string) string {
 	if n.words == nil {
 		words = append(words, seen...)
 	}
+	return "--null-values " + inShell(words)
+}
+
+// inShell returns a list of words as it is typed in a shell.
+func inShell(words []string) string {
 	list := strings.Join(words, ",")
 	if strings.ContainsFunc(list, func(r rune) bool { return !strings.ContainsRune(",.-/_+:=@%", r) && !isLetter(r) }) {
 		list = "'" + strings.ReplaceAll(list, "'", `'\''`) + "'"
 	}
-	return "--null-values " + list
+	return list
 }
 
 func isLetter(r rune) bool { return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' }

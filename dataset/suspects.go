@@ -158,10 +158,10 @@ func (s *suspects) warn(sel *selection, warn func(string)) {
 		}
 	}
 	if len(ids) > 0 {
-		warn(fmt.Sprintf("%s like an id, whole numbers that all differ (use %s)", looks(ids), exclude(ids)))
+		warn(fmt.Sprintf("%s like an id, whole numbers that all differ (use %s)", looks(ids), "--exclude "+inShell(ids)))
 	}
 	if len(times) > 0 {
-		warn(fmt.Sprintf("%s like a time, and new rows will have later ones (use %s)", looks(times), exclude(times)))
+		warn(fmt.Sprintf("%s like a time, and new rows will have later ones (use %s)", looks(times), "--exclude "+inShell(times)))
 	}
 }
 
@@ -180,16 +180,4 @@ func someQuoted(names []string) string {
 		quoted[i] = strconv.Quote(name)
 	}
 	return some(quoted)
-}
-
-// exclude returns the option that leaves out columns, as it is typed in a shell.
-func exclude(names []string) string {
-	list := strings.Join(names, ",")
-	plain := func(r rune) bool {
-		return r == '_' || r == '-' || r == '.' || r == ',' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if strings.TrimFunc(list, plain) != "" {
-		list = strconv.Quote(list)
-	}
-	return "--exclude " + list
 }

@@ -80,7 +80,7 @@ func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes
 // TestSuspectsOfBatches: the note doesn't depend on workers, on dropped rows or on the way the rows are read.
 func TestSuspectsOfBatches(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("id,v,my id,y\n")
+	text.WriteString("id,v,my $id,y\n")
 	for i := range 3 * suspectRows {
 		if v := i % 7; v == 3 {
 			fmt.Fprintf(&text, "%d,,%d,%d\n", i, 2*i, i%2)
@@ -96,7 +96,7 @@ func TestSuspectsOfBatches(t *testing.T) {
 	if _, err := Convert(context.Background(), []string{path}, parquet, Options{}, WriterOptions{RowGroupRows: 5000}); err != nil {
 		t.Fatal(err)
 	}
-	want := `columns "id", "my id" look like an id, whole numbers that all differ (use --exclude "id,my id")`
+	want := `columns "id", "my $id" look like an id, whole numbers that all differ (use --exclude 'id,my $id')`
 	for _, path := range []string{path, parquet} {
 		for _, workers := range []int{1, 4} {
 			opt := Options{Label: "y", Workers: workers, Nulls: block.NullsDrop}
