@@ -58,7 +58,7 @@ temporary file.
 The search ends after 1,000 passes over the rows, or some minutes of arithmetic
 between them; then the verdict is undecided, with the reason.
 
-Of more than two classes, --positive CLASS checks that class versus the rest.
+With more than two classes, --positive CLASS checks that class versus the rest.
 
 --json prints the proof, which inspect shows with lines that verify it.`,
 		Example: `  halfspace check train.parquet --label y

@@ -55,10 +55,10 @@ func (a *app) compare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DATA... --label COLUMN [options]",
 		Short: "Judge all learners by cross-validation",
-		Long: `Compare learns from the rows of DATA with every learner that fits them, and judges
-each by cross-validation: the rows are dealt into the same folds for all, and
-each fold is predicted by what was learned from the others. Features are
-standardized, within each fold, unless --standardize=false.
+		Long: `Compare learns from the rows of DATA with every learner that fits them, and
+judges each by cross-validation: the rows are dealt into the same folds for all,
+and each fold is predicted by a model of the others. Features are standardized
+within each fold, unless --standardize=false.
 
 The table has the errors and the accuracy over all rows, the area under the ROC
 curve of two classes (the mean over the folds), the log loss of learners with
@@ -66,16 +66,17 @@ probabilities, and the seconds of a training. The best learner stands first; the
 last line is the baseline, which always predicts the class with the most rows.
 The command below the table learns from all rows with the best learner.
 
-To end in reasonable time, perceptrons make 10 epochs, the pocket 10,000 updates,
-voted is tried up to 10,000 rows, the kernel perceptron up to 3,000 and the hinge
-up to 100,000. Winnow is tried with --standardize=false, on features that are 0
-or 1. The dual perceptron without a kernel learns what the perceptron does.`,
+To end in reasonable time, perceptrons make 10 epochs and the pocket 10,000
+updates. voted is tried up to 10,000 rows, the kernel perceptron up to 3,000 and
+the hinge up to 100,000. winnow is tried with --standardize=false, on features
+that are 0 or 1. dual is left out: without a kernel it learns what perceptron
+does.`,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
 	}
 	o.addTo(cmd, "float32", "float64")
 	f := cmd.Flags()
-	f.IntVar(&o.folds, "cv", defaultFolds, "judge on `K` folds, each by what is learned from the others")
+	f.IntVar(&o.folds, "cv", defaultFolds, "judge on `K` folds, each by a model of the others")
 	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {

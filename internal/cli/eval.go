@@ -41,11 +41,11 @@ log loss too: the mean of minus the natural logarithm of the probability of a
 row's class. Rows with nulls are left out if the training dropped them.
 
 --json has the figures of the first model at the top, and those of every model
-in "models", however many there are.
+in the list "models".
 
 --roc writes the ROC curve itself: for each different score, from the highest to
-the lowest, how many rows of either class have that score or more. Points on a
-straight line between others are left out.`,
+the lowest, how many rows of either class have that score or more. Points on the
+straight line between two others are left out.`,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'

@@ -52,7 +52,7 @@ columns as they are read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&top, "top", largestWeights, "of a model: show the `N` weights of greatest absolute value, or, where there are standard errors, of greatest z-value")
+	cmd.Flags().IntVar(&top, "top", largestWeights, "of a model: show the `N` weights of greatest absolute value, or of greatest z-value if there are standard errors")
 	text.addTo(cmd)
 	memory.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {

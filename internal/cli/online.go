@@ -35,14 +35,14 @@ func (a *app) online() *cobra.Command {
 		Short: "Predict each row, then learn from it",
 		Long: `Online visits the rows once, in their order: the perceptron predicts each row
 before it learns from it. The mistakes of these predictions are reported at 1,
-2, 4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 where
-the weights of the end separate the rows. --model goes on with the weights of a
-perceptron, its pocket or mean; models of other learners are refused.
+2, 4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 if
+the last weights separate the rows. --model continues from the weights of a
+perceptron, its pocket or its mean; models of other learners are refused.
 
-An interrupt ends the visits; the report and the model are those of the rows so
-far. DATA is as in train, and read piece by piece. Files are read twice more: to
-find the classes before, and to measure the weights of the end. Standard input
-is a stream of any length: its rows go by once, and an interrupt is its end.
+Ctrl-C ends the visits; the report and the model are those of the rows so far.
+DATA is as in train, and read piece by piece. Files are read twice more: before,
+to find the classes, and after, to measure the last weights. Standard input is a
+stream of any length: each row is read once, and Ctrl-C ends the stream.
 Without --model its first rows, up to 4 MiB, tell the columns and the two classes,
 and svmlight, which doesn't say how many features there are, is held in memory.`,
 		Example: `  halfspace online train.csv --label y --out m.json

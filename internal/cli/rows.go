@@ -55,7 +55,7 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to use: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
 	f.StringVar(&o.data.categorical, "categorical", "", "use columns of text too: `CODING` is onehot, a feature for each "+
-		"category, or hash:BITS, 2^BITS features that categories are hashed to; COLUMN=CODING,... for some columns, which may be numbers")
+		"category, or hash:BITS, 2^BITS features that categories are hashed to; COLUMN=CODING,... takes the named columns, also of numbers")
 	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "take only planes through the origin")
 	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+

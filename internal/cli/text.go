@@ -17,8 +17,8 @@ func (o *textOptions) addTo(cmd *cobra.Command) {
 	addChoice(cmd, &o.header, "header", "of CSV: `WHETHER` the first line names the columns: auto (found out), yes or no", "auto", "yes", "no")
 	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "of CSV: `CHARACTER` between fields, or comma, tab, semicolon, pipe, or "+
 		"space for any number of blanks (default found out)")
-	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "of CSV: `TEXTS` and numbers that mean a missing value, beside an empty field and - in columns of numbers, "+
-		"comma-separated (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
+	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "of CSV: `TEXTS` and numbers that stand for a null, comma-separated; an empty field, and - in columns of numbers, always do "+
+		"(default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
 	addChoice(cmd, &o.indexBase, "index-base", "of svmlight: `INDEX` of the first feature: auto (0 where that appears), 0 or 1", "auto", "0", "1")
 }
 

@@ -65,8 +65,8 @@ file without a header are c1, c2, ...; --label takes a name, a column's number
 or "last". In a svmlight file the label is "label" and feature 7 is f7.
 
 Without --algo, train standardizes the features (--standardize), shuffles the
-rows (--order shuffle) and learns an averaged perceptron. With --algo perceptron
-nothing is standardized or shuffled unless you ask for it.
+rows (--order shuffle) and learns an averaged perceptron. With --algo, nothing
+is standardized or shuffled unless you ask for it.
 
 --algo perceptron learns row by row until every row is right, which happens only
 where a hyperplane separates the classes; --algo pocket keeps the weights with
@@ -93,27 +93,27 @@ otherwise, perceptron and averaged. The greatest score predicts the class.
 
 Features are columns of numbers, booleans, dates and times (in the unit of their
 type), and lists of numbers, of equal length, with a feature for each element;
---categorical adds columns of text, or those that it names, numbers too. --nulls
-says what becomes of nulls, NaN and infinities; a label may be null only with
---nulls drop. The model remembers how features were made, and predict and eval
-make them the same way.
+--categorical adds columns of text, or the columns that it names, also of
+numbers. --nulls says what to do with nulls, NaN and infinities. A label may be
+null only with --nulls drop. The model keeps these options, and predict and eval
+apply them.
 
---sample-weight and --class-weight say what rows count. All learners heed them
-but winnow; errors in reports are counts of rows all the same.
+--sample-weight and --class-weight give rows weights. All learners but winnow
+use them. Errors in reports are counts of rows, with or without weights.
 
 Rows that don't fit in --memory are read again in each pass. For --algo pocket
 and every order but cyclic that takes a --cache; without one, a temporary file
 is made beside --out. The model is the same.
 
 --cv judges the options: the rows are dealt into folds, each with its share of
-every class, and each fold is predicted by what is learned from the others.
---grid does that for every combination of values and keeps the best. The model
-is then learned from all rows. What --standardize, --nulls mean and
---categorical learn, they learn for each fold from the other rows, and with
---validation 0.2 from the rows that are learned from.
+every class. Each fold is predicted by a model of the others. --grid does that
+for every combination of values and keeps the best. The model is then learned
+from all rows. --standardize, --nulls mean and --categorical are learned for
+each fold from the other folds, and with --validation 0.2 from the rows not held
+out.
 
-Without --out the model is reported and thrown away. Ctrl-C ends the training
-and writes the weights so far to --out; the exit status is 130 then.`,
+Without --out the model is reported and thrown away. Ctrl-C stops the training
+and writes the weights so far to --out. The exit status is 130 then.`,
 		Example: `  halfspace train train.parquet --label y --algo svm --grid l2=0.1,1,10 --cv 10 --out m.json
   halfspace train train.parquet --label y --out m.json
   halfspace train 'data/*.parquet' --label survived --exclude id,name --algo pocket --epochs 20 --out m.json
@@ -170,13 +170,13 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"dual and kernel-perceptron work on inner products of rows; logistic, lda and svm solve for an optimum", learnerNames()...)
 	o.algo.advise = adviseLearner
 	addChoice(cmd, &o.order, "order", "`ORDER` of the rows in an epoch: cyclic is as in the files, shuffle a new permutation "+
-		"each time, fixed-shuffle one permutation for all, random draws with replacement; without --algo it is shuffle", orderNames()...)
-	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS and the hinge make up to 1,000 where none are given")
+		"each time, fixed-shuffle one permutation for all, random draws with replacement; without --algo the default is shuffle", orderNames()...)
+	f.Int64Var(&o.epochs, "epochs", 100, "most passes over the rows, `N`; L-BFGS and the hinge make up to 1,000 if --epochs isn't given")
 	f.Int64Var(&o.maxUpdates, "max-updates", 0, "most updates of the weights, `N`; 0 is no limit")
 	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
 	f.Float64Var(&o.margin, "margin", 0, "rows whose score is on the right side by at most this `NUMBER` change the perceptron's weights too")
 	f.Int64Var(&o.earlyStop, "early-stop", 0, "end after `N` epochs in a row without fewer errors on the validation; 0 is never")
-	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 0; logistic and svm 1)")
+	f.Float64Var(&o.l2, "l2", 0, "`PENALTY` on weights of --algo logistic, svm, perceptron and averaged: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised (default 1 for logistic and svm, else 0)")
 	addChoice(cmd, &o.loss, "loss", "`LOSS` of --algo svm: squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", lossNames()...)
 	addChoice(cmd, &o.solver, "solver", "`WAY` to the optimum: of --algo logistic newton, lbfgs or sgd, auto is newton up to 256 columns; of --algo lda cholesky "+
 		"or eigen, which adds the directions for predict --project", allSolvers()...)
@@ -194,8 +194,8 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"has weights of either sign", winnowNames()...)
 	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
 		"for logistic and lda, else ovr", multiclassNames...)
-	f.StringVar(&o.validation, "validation", "", "rows to count errors on that aren't learned from: of a `FILE`, glob or directory, or a share of each class of DATA, such as 0.2, "+
-		"chosen at random; perceptron, pocket and averaged also judge their weights on them, instead of the rows that they learn from")
+	f.StringVar(&o.validation, "validation", "", "hold-out rows to count errors on: of a `FILE`, glob or directory, or a share of each class of DATA, such as 0.2, "+
+		"chosen at random; perceptron, pocket and averaged also choose their weights by them")
 	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
 		"given again, every combination is tried")
