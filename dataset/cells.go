@@ -124,9 +124,9 @@ func (c *cells) widen() {
 // unfit says that text doesn't fit the column, whose type the first rows decided.
 func (c *cells) unfit(text []byte, err error) error {
 	if err != errNoNumber && c.typ != arrow.BOOL {
-		return fmt.Errorf("%s %w: mend it, or leave the column out with --exclude", quote(text), err)
+		return fmt.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
-	return fmt.Errorf("%s %w, as in the first rows: mend it, leave the column out with --exclude, or use %s if it stands for no value",
+	return fmt.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
 		quote(text), err, c.nullIs.advice(string(text), nil))
 }
 

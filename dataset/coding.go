@@ -69,7 +69,7 @@ func parseCodings(text string) (all coding, named []namedCoding, err error) {
 	return all, named, nil
 }
 
-var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for some of any type",
+var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
 	block.MaxHashBits)
 
 func parseCoding(text string) (coding, bool) {
@@ -105,7 +105,7 @@ func (c *chooser) name(named []namedCoding, others ...int) error {
 			case other >= 0:
 				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern, [...]string{"label", "weight of rows"}[other])
 			default:
-				return c.errorf("column %q is %s, and categories are text, numbers or booleans: leave it out of --categorical", n.pattern, c.cols[i].desc)
+				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of --categorical", n.pattern, c.cols[i].desc)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (c *chooser) checkNamed(named []namedCoding, features []int) error {
 			return err
 		}
 		if !slices.Contains(features, i) {
-			return c.errorf("column %q is no feature: add it to --features, or leave it out of --exclude or of --categorical", n.pattern)
+			return c.errorf("column %q is not a feature: add it to --features, or leave it out of --exclude or --categorical", n.pattern)
 		}
 	}
 	return nil

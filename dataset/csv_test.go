@@ -200,9 +200,9 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "x,s\n1,\xff\n", Options{Keep: []string{"s"}},
 			`a.csv: line 2, column "s": "\xff" is not valid UTF-8: convert the file to UTF-8`},
 		{"a.csv", many + "1,b\n", Options{},
-			`a.csv: line 1048577, column "c2": "b" is not a number, as in the first rows: mend it, leave the column out with --exclude, or use --null-values b if it stands for no value`},
+			`a.csv: line 1048577, column "c2": "b" is not a number, unlike the first rows: correct it, leave the column out with --exclude, or use --null-values b if it stands for no value`},
 		{"a.csv", many + "1,1e999\n", Options{},
-			`a.csv: line 1048577, column "c2": "1e999" is too large for float64: mend it, or leave the column out with --exclude`},
+			`a.csv: line 1048577, column "c2": "1e999" is too large for float64: correct it, or leave the column out with --exclude`},
 		{"a.csv", "x,y\n1,2\n3,\n", Options{},
 			`a.csv: column "y", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"a.csv", "x,y\n1,2\n", Options{Label: "3"}, `a.csv: no column "3" (columns: x, y)`},
@@ -293,7 +293,7 @@ func TestFurtherFiles(t *testing.T) {
 	third := textFile(t, "c.csv", "x,id,y\n1,a,b\n2,b,c\n")
 	_, err = table(t, Options{}, first, third)
 	wantError(t, err, filepath.Dir(third),
-		`DIR/c.csv: line 2, column "y": "b" is not a number, as in the first rows: mend it, leave the column out with --exclude, or use --null-values b if it stands for no value`)
+		`DIR/c.csv: line 2, column "y": "b" is not a number, unlike the first rows: correct it, leave the column out with --exclude, or use --null-values b if it stands for no value`)
 }
 
 // TestFurtherColumns: in every format the columns are those of the first file; more of another are left out.

@@ -116,7 +116,7 @@ func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost l
 	if !finite(dst) {
 		for i, x := range wide {
 			if finite(wide[i:i+1]) && !finite(dst[i:i+1]) {
-				return nil, lost, lo + i, fmt.Sprintf("%v is too far from the mean of the training: correct the value", x)
+				return nil, lost, lo + i, fmt.Sprintf("%v is too far from the mean of the training rows: correct the value", x)
 			}
 		}
 	}

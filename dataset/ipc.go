@@ -325,7 +325,7 @@ func (m *messages) left() int64 {
 }
 
 func (m *messages) tooLarge() error {
-	return fmt.Errorf("%s: a record and the dictionaries take %s of memory or more, and all may take %s: give more with --memory, or write "+
+	return fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
 		"smaller records", m.src.path, bytesText(m.most-m.left()), bytesText(m.most))
 }
 

@@ -72,7 +72,7 @@ func TestLargeBody(t *testing.T) {
 	const rows = 135_000_000 // 1.006 GiB
 	largeRecord(t, path, rows)
 	_, err := InspectTable(context.Background(), path, Options{Memory: 1 << 30})
-	if want := path + ": a record and the dictionaries take 1.0 GiB of memory or more, and all may take 1.0 GiB: give more with --memory, or " +
+	if want := path + ": a record and the dictionaries take at least 1.0 GiB of memory, and the limit is 1.0 GiB: give more with --memory, or " +
 		"write smaller records"; err == nil || err.Error() != want {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}

@@ -47,7 +47,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
 	if text, ok := in.(*csvInput); ok && text.none {
-		return nil, fmt.Errorf("%s: no rows, only a first line that names columns: name a file that has some, or use --header no if it is a row", in.name())
+		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.name())
 	}
 	sel := in.selection()
 	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}

@@ -51,7 +51,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 	}
 	for _, l := range lessons {
 		if err := l.finish(in.in.name()); err != nil {
-			return nil, fmt.Errorf("of the rows that are learned from when the others are held back: %w", err)
+			return nil, fmt.Errorf("rows outside the hold-out: %w", err)
 		}
 	}
 	return inputs, nil

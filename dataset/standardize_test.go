@@ -224,7 +224,7 @@ func TestStandardizeSpecial(t *testing.T) {
 	spec := &block.Spec{Features: []string{"x"}, Preprocessing: &block.Preprocessing{Columns: []block.Column{{Name: "x",
 		Kind: block.NumberColumn, Center: []float64{0}, Scale: []float64{1}}}}}
 	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})
-	wantError(t, err, "", `column "x", row 1: 1e+300 is too far from the mean of the training: correct the value`)
+	wantError(t, err, "", `column "x", row 1: 1e+300 is too far from the mean of the training rows: correct the value`)
 	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[1, 2, null]")), 3, Options{Standardize: true})
 	wantError(t, err, "", `column "x", row 2: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`)
 }

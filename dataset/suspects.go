@@ -158,10 +158,10 @@ func (s *suspects) warn(sel *selection, warn func(string)) {
 		}
 	}
 	if len(ids) > 0 {
-		warn(fmt.Sprintf("%s like an id, whole numbers that all differ (use %s)", looks(ids), "--exclude "+inShell(ids)))
+		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+inShell(ids)))
 	}
 	if len(times) > 0 {
-		warn(fmt.Sprintf("%s like a time, and new rows will have later ones (use %s)", looks(times), "--exclude "+inShell(times)))
+		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+inShell(times)))
 	}
 }
 

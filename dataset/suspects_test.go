@@ -96,7 +96,7 @@ func TestSuspectsOfBatches(t *testing.T) {
 	if _, err := Convert(context.Background(), []string{path}, parquet, Options{}, WriterOptions{RowGroupRows: 5000}); err != nil {
 		t.Fatal(err)
 	}
-	want := `columns "id", "my $id" look like an id, whole numbers that all differ (use --exclude 'id,my $id')`
+	want := `columns "id", "my $id" look like an id: whole numbers that all differ (use --exclude 'id,my $id')`
 	for _, path := range []string{path, parquet} {
 		for _, workers := range []int{1, 4} {
 			opt := Options{Label: "y", Workers: workers, Nulls: block.NullsDrop}
@@ -133,7 +133,7 @@ func TestSuspectedDates(t *testing.T) {
 		field("clock", arrow.FixedWidthTypes.Time32s, `["10:00:00","11:00:00","10:00:00"]`),
 		field("y", arrow.PrimitiveTypes.Int64, `[0,1,0]`))
 	notes := notesOf[float64](t, path, Options{Label: "y"})
-	if want := []string{`columns "day", "at" look like a time, and new rows will have later ones (use --exclude day,at)`}; !slices.Equal(notes, want) {
+	if want := []string{`columns "day", "at" look like a time: new rows will have later ones (use --exclude day,at)`}; !slices.Equal(notes, want) {
 		t.Errorf("notes are %q, want %q", notes, want)
 	}
 }

@@ -266,7 +266,7 @@ func (c *comparison) text() []byte {
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.line("%s of %s, %s, in %d folds, each predicted by what was learned from the others\n", plural(c.Rows, "row"), plural(int64(c.Features), "feature"), how, c.Folds)
+	s.line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", plural(c.Rows, "row"), plural(int64(c.Features), "feature"), how, c.Folds)
 	number := func(v *float64) string {
 		if v == nil {
 			return "-"

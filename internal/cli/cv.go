@@ -59,7 +59,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if has, varied := heard[name]; varied && !has {
 			last := o.variations[len(o.variations)-1].options
 			if last.has(name) {
-				return usagef("--grid varies %q, by which %s only multiplies its weights: leave it out, or add --margin%s", name, last.deaf(name), last.orPenalty())
+				return usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", name, last.deaf(name), last.orPenalty())
 			}
 			return usagef("--grid varies %q, which has no effect with %s: leave it out", name, last.deaf(name))
 		}
@@ -442,6 +442,6 @@ func (cv *crossValidation) summary(rows int64) string {
 	if p.ErrorWeight != nil {
 		weight = ", weight " + real(*p.ErrorWeight)
 	}
-	return fmt.Sprintf("errors %s%s, in %d folds, each judged by what was learned from the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
+	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
 		percent(slices.Min(p.FoldAccuracy)), percent(slices.Max(p.FoldAccuracy)))
 }

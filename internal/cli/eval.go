@@ -184,7 +184,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)
 			if held := auc.Bytes(); held > max(leastScores, memory/2) {
-				return fmt.Errorf("the scores of %s, of which the AUC is made, take %s of memory and more: give more than %s with --memory",
+				return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
 					plural(confusion.Rows(), "row"), size(held), size(memory))
 			}
 		}

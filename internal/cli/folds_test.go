@@ -225,7 +225,7 @@ func TestGridEta(t *testing.T) {
 	for options, ok := range map[string]bool{"perceptron": false, "pocket": false, "averaged": false, "voted": false, "dual": false, "perceptron --margin 1": true,
 		"averaged --l2 1": true, "pocket --grid margin=0,1": true, "logistic --solver sgd": true} {
 		status, _, stderr := command(append([]string{"train", filepath.Join(dir, "x.csv"), "--label", "last", "--grid", "eta=0.1,1", "--epochs", "2", "--algo"}, strings.Fields(options)...)...)
-		if (status == exitDone) != ok || !ok && (status != exitUsage || !strings.Contains(stderr, "only multiplies its weights: leave it out")) {
+		if (status == exitDone) != ok || !ok && (status != exitUsage || !strings.Contains(stderr, "only scales the weights of") || !strings.Contains(stderr, ": leave it out")) {
 			t.Errorf("%s: status %d, %q", options, status, stderr)
 		}
 	}

@@ -128,9 +128,9 @@ func TestNoRows(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"train empty.csv --label y --algo perceptron", "empty.csv: the file is empty: write it again"},
 		{"eval --model m.json empty.csv", "empty.csv: the file is empty: write it again"},
-		{"train head.csv --label y --algo perceptron", "head.csv: no rows, only a first line that names columns: name a file that has some, or use --header no if it is a row"},
-		{"check head.csv --label y", "head.csv: no rows, only a first line that names columns"},
-		{"online head.csv --label y", "head.csv: no rows, only a first line that names columns"},
+		{"train head.csv --label y --algo perceptron", "head.csv: no rows after the header: name a file with rows, or use --header no if the first line is a row"},
+		{"check head.csv --label y", "head.csv: no rows after the header"},
+		{"online head.csv --label y", "head.csv: no rows after the header"},
 		{"eval --model m.json head.csv", "head.csv: no rows: name data that has some"},
 	} {
 		args := strings.Fields(c.args)

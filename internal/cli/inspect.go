@@ -340,7 +340,7 @@ func resultFacts(m *model.Model) (facts []string) {
 func (r modelReport) tables(s *sheet) {
 	if r.StdErrors != nil {
 		if r.Robust {
-			s.line("\nStandard errors are robust (the sandwich estimator), since weights aren't numbers of like rows.")
+			s.line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
 		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, r.top))

@@ -123,7 +123,7 @@ func (c *cancelling) Write(p []byte) (int, error) {
 }
 
 // TestInterruptedOut: the command writes the weights so far to --out, says so, and exits with 130. Interrupted before there are any, it
-// says that nothing was kept.
+// says that no model was written.
 func TestInterruptedOut(t *testing.T) {
 	data := noisy(t, "5000")
 	for lines, kept := range map[int]bool{0: false, 2: true} { // the second line comes when the training is under way
@@ -136,7 +136,7 @@ func TestInterruptedOut(t *testing.T) {
 		}
 		var stdout strings.Builder
 		status := run(ctx, []string{"train", data, "--label", "label", "--algo", "pocket", "--epochs", "1000000000000", "--progress", "always", "--out", path, "--json"}, &stdout, stderr)
-		want := "halfspace: interrupted: nothing was kept\n"
+		want := "halfspace: interrupted: no model was written\n"
 		if kept {
 			want = "halfspace: interrupted: " + path + " has the weights so far\n"
 		}

@@ -235,7 +235,7 @@ func TestSolverMessages(t *testing.T) {
 		t.Errorf("no %q at the end of\n%s", want, text)
 	}
 	twice := write(t, "twice.parquet", col{"a", []float64{1, 2, 3, 4}}, col{"b", []float64{2, 4, 6, 8}}, col{"y", []int64{0, 1, 0, 1}})
-	for algo, want := range map[string]string{"logistic": "b on a: the others tell their values, so their weights are 0", "lda": "features depend on each other"} {
+	for algo, want := range map[string]string{"logistic": "b on a: the other columns determine their values, so their weights are 0", "lda": "features depend on each other"} {
 		if text := succeed(t, "train", twice, "--label", "y", "--algo", algo, "--l2", "0"); !strings.Contains(text, want) {
 			t.Errorf("%s of the same column twice says\n%s", algo, text)
 		}

@@ -168,7 +168,7 @@ func TestNeverPredicted(t *testing.T) {
 		Never []string `json:"never_predicted"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &r); status != 0 || err != nil || !slices.Equal(r.Never, []string{"a"}) ||
-		!strings.Contains(stderr, `note: class "a" is never predicted on the rows that were learned from`) {
+		!strings.Contains(stderr, `note: class "a" is never predicted on the training rows`) {
 		t.Errorf("status %d, error %v, never predicted %v\n%s", status, err, r.Never, stderr)
 	}
 	if _, stdout, stderr := command("train", iris, "--label", "species", "--algo", "lda", "--json"); strings.Contains(stdout+stderr, "never") {

@@ -112,14 +112,14 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 func checkGoesOn(path string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
-		return fmt.Errorf("%s: the weights of a voted perceptron can't learn on: train one with --algo averaged", path)
+		return fmt.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
 	case len(m.Classes) != 2:
 		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Expansion != nil:
 		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
 	case m.Algorithm != onlineName && !learnerNamed(m.Algorithm).loss:
-		return fmt.Errorf("%s: a model of --algo %s can't learn on, since online takes the perceptron's steps, which have another aim: "+
-			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to go on with", path, m.Algorithm, m.Algorithm)
+		return fmt.Errorf("%s: a model of --algo %s can't be continued, since online makes the perceptron's updates: "+
+			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to continue from", path, m.Algorithm, m.Algorithm)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (a *app) noteGoesOn(path string, m *model.Model) {
 		set  bool
 	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
 		if option.set {
-			a.note("%s was trained with --%s: online goes on without", path, option.name)
+			a.note("%s was trained with --%s: online continues without it", path, option.name)
 		}
 	}
 }

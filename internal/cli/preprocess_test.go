@@ -239,7 +239,7 @@ func TestCategoricalColumns(t *testing.T) {
 	for coding, want := range map[string]string{
 		"colour=onehot": `no column "colour": did you mean "color"?`,
 		"y=onehot":      `column "y" is the label: leave it out of --categorical`,
-		"color":         "use onehot or hash:BITS, with BITS from 1 to 16, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for some of any type: color=onehot if that is a column",
+		"color":         "use onehot or hash:BITS, with BITS from 1 to 16, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns: color=onehot if that is a column",
 		"color=one":     "use onehot or hash:BITS",
 		"onehot,hash:3": "use onehot or hash:BITS",
 		"zip=hash:17":   "use onehot or hash:BITS, with BITS from 1 to 16",
@@ -249,7 +249,7 @@ func TestCategoricalColumns(t *testing.T) {
 		}
 	}
 	_, _, stderr = command("train", at("x.csv"), "--label", "y", "--algo", "averaged", "--features", "size", "--categorical", "zip=onehot")
-	if want := `column "zip" is no feature: add it to --features, or leave it out of --exclude or of --categorical`; !strings.Contains(stderr, want) {
+	if want := `column "zip" is not a feature: add it to --features, or leave it out of --exclude or --categorical`; !strings.Contains(stderr, want) {
 		t.Errorf("%s, want %s", stderr, want)
 	}
 }

@@ -60,9 +60,9 @@ func adviseVerb(name string) string {
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		if kind := jsonKind(name); kind != "" {
-			return fmt.Sprintf(", but %s: use predict --model %s DATA, or inspect %s", kind, name, name)
+			return fmt.Sprintf(", which is %s: use predict --model %s DATA, or inspect %s", kind, name, name)
 		}
-		return fmt.Sprintf(", but a file: use train %s --label COLUMN to learn from it, or inspect %s", name, name)
+		return fmt.Sprintf(", which is a file: use train %s --label COLUMN to learn from it, or inspect %s", name, name)
 	}
 	return ""
 }
@@ -108,7 +108,7 @@ func checkLocal(verb string, paths ...string) error {
 		switch {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file://"):
-			return usagef("%s: an address, and a path is wanted: leave out %s", p, scheme)
+			return usagef("%s is an address, not a path: leave out %s", p, scheme)
 		case verb == "written":
 			return usagef("%s: only local files are written: write one, and copy it there", p)
 		case verb == "streamed":

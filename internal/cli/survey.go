@@ -181,10 +181,10 @@ const mostUnlike = 1000
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
 func (a *app) noteSurvey(o *trainOptions, spec *block.Spec, s *survey) {
 	if large, small, ratio := s.unlike(); !o.data.standardize && o.heedsScale() && ratio >= mostUnlike {
-		a.note("feature %q varies %s times as much as %q, which hardly counts beside it (use --standardize)", spec.Features[large], real(math.Round(ratio)), spec.Features[small])
+		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}
 	if advice := o.shuffled(); advice != "" && s.apart() {
-		a.note("the rows are sorted by their label, and are learned in that order (%s)", advice)
+		a.note("the rows are sorted by label and learned in that order (%s)", advice)
 	}
 }
 

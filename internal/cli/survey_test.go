@@ -29,7 +29,7 @@ func TestSurveyNotes(t *testing.T) {
 		return s.String()
 	}
 	dir := text(t, map[string]string{"mixed.csv": rows(false), "sorted.csv": rows(true)})
-	const scale, order = "(use --standardize)", "sorted by their label"
+	const scale, order = "(use --standardize)", "sorted by label"
 	for options, want := range map[string][]string{
 		"mixed.csv":                            nil,
 		"mixed.csv --algo perceptron":          {scale},

@@ -249,7 +249,7 @@ func (o *trainOptions) check(ctx context.Context, args []string) error {
 	}
 	if _, err := os.Stat(o.validation); err != nil {
 		if share := shareText(o.validation); share != "" {
-			return usagef("--validation is %s: use --validation %s to hold that share of the rows back", o.validation, share)
+			return usagef("--validation is %s: use --validation %s to hold out that share of the rows", o.validation, share)
 		}
 		if strings.HasSuffix(o.validation, "%") {
 			return usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
@@ -337,7 +337,7 @@ func (o *trainOptions) common() train.Options {
 func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
 	if o.out != "" {
-		a.kept = ": nothing was kept"
+		a.kept = ": no model was written"
 	}
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
@@ -446,7 +446,7 @@ func (a *app) noteNeverPredicted(o *trainOptions, never []block.Class) {
 	if len(o.classWeight) == 0 && o.learner.noWeights == "" {
 		advice = ": try --class-weight balanced"
 	}
-	a.note("class %s is never predicted on the rows that were learned from%s%s", block.NameClass(never[0]), more, advice)
+	a.note("class %s is never predicted on the training rows%s%s", block.NameClass(never[0]), more, advice)
 }
 
 // detail is what the bar of a training says beside the epochs.

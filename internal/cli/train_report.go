@@ -224,11 +224,11 @@ func (r *trainReport) advice(o *trainOptions) string {
 	case r.Converged:
 		return ""
 	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.judged():
-		return "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights."
+		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
 	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
 		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
 	case o.learner.loss && r.TrainErrors == 0:
-		return "Not converged: no row is wrong, but some still call for an update, such as rows of score 0."
+		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
 	case o.learner.advise != nil && o.learner.advise(o, r) != "":
 		return o.learner.advise(o, r)
 	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
@@ -244,7 +244,7 @@ func (r *trainReport) advice(o *trainOptions) string {
 // adviseSolver does that for learners that solve for an optimum.
 func adviseSolver(_ *trainOptions, r *trainReport) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
-		return "Not converged: " + r.Dtype + " holds the weights too roughly. Use --dtype float64, or --standardize."
+		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
 	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
@@ -385,7 +385,7 @@ func listDependences(all []model.Dependence) string {
 	if n := len(list) - most; n > 0 {
 		list, rest = list[:most], fmt.Sprintf("; and %d more", n)
 	}
-	return strings.Join(list, "; ") + rest + ": the others tell their values, so their weights are 0"
+	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
 }
 
 func passes(n int64) string {

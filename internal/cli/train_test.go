@@ -465,7 +465,7 @@ func TestValidatedText(t *testing.T) {
 		m := filepath.Join(t.TempDir(), "m.json")
 		text := succeed(t, "train", data, "--label", "y", "--algo", "pocket", "--out", m,
 			"--validation", write(t, "v.parquet", col{"x0", []float64{2 * float64(label)}}, col{"y", []int64{label}}))
-		const advice = "Not converged: it stopped since no row of the validation is wrong. More rows there may find better weights.\n"
+		const advice = "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights.\n"
 		if !strings.Contains(text, "kept         "+kept) || !strings.HasSuffix(text, advice) {
 			t.Errorf("no %q and %q in\n%s", kept, advice, text)
 		}
@@ -525,7 +525,7 @@ func TestInterrupted(t *testing.T) {
 			args := []string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "1000000000000", "--out", filepath.Join(dir, "m.json")}
 			status := run(ctx, append(args, strings.Fields(options)...), &stdout, &stderr)
 			kept := strings.HasSuffix(stderr.String(), "halfspace: interrupted: "+filepath.Join(dir, "m.json")+" has the weights so far\n")
-			if status != exitInterrupted || kept != (stdout.Len() > 0) || !kept && stderr.String() != "halfspace: interrupted: nothing was kept\n" {
+			if status != exitInterrupted || kept != (stdout.Len() > 0) || !kept && stderr.String() != "halfspace: interrupted: no model was written\n" {
 				t.Errorf("%s after %v: status %d, %q, %q", options, after, status, stdout.String(), stderr.String())
 			}
 		}

@@ -77,7 +77,7 @@ func (p *Pool) page(n int) (*Buffer, error) {
 		return b, nil
 	}
 	mib := func(n int) float64 { return float64(n) / (1 << 20) }
-	return nil, Unsupported(fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and all may take %.1f: give more with "+
+	return nil, Unsupported(fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and the limit is %.1f: give more with "+
 		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit)))
 }
 
