@@ -26,8 +26,9 @@ const maxBytes = 8 << 20
 // Sparse instead, columns ascending within a row. The bias, where there is one, is the last of the Cols columns and
 // holds ones, in both forms.
 //
-// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows. Vectors of another
-// length than a method says are a bug of the caller: it panics with a constant before it writes anything, as package kernel does.
+// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows. If a
+// vector has another length than the method says, the method panics with a constant before it writes anything, as package
+// kernel does.
 type Block[T kernel.Float] struct {
 	First  int64 // number of the block's first row
 	Cols   int   // columns, the bias included

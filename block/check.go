@@ -12,8 +12,8 @@ import (
 	"halfspace/kernel"
 )
 
-// Check returns src as a source whose rows are what learners take. Every learner calls it first, so that wrong data are an error and
-// never wrong weights. It knows the sources that it or Trust returned, and returns them as they are.
+// Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an error
+// and never wrong weights. It returns a source of Check or Trust unchanged.
 //
 //   - Blocks follow each other from row 0, and make as many rows as src says. All but the last have a multiple of RunRows rows.
 //   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending columns.
@@ -22,12 +22,13 @@ import (
 //
 // What Check returns has no blocks without rows.
 //
-// Of a *Data, Check makes one pass over the rows on up to workers goroutines, by default GOMAXPROCS, and returns another *Data of the same
-// blocks. The pass costs about as much as one and a half epochs of the perceptron: 15 ms for 1 million rows of 28 float32 on one core of a
-// busy Zen 3 server, where an epoch took 10. A program that trains on the same rows many times can check them once. Of another source,
-// Check returns one that checks each block as it comes, or a Seekable one that also checks the rows that it reads.
+// If src is a *Data, Check makes one pass over the rows, on up to workers goroutines (0: GOMAXPROCS), and returns another *Data of
+// the blocks with rows. The pass costs about as much as one and a half epochs of the perceptron: 15 ms for 1 million rows of 28
+// float32 on one core of a busy Zen 3 server, where an epoch took 10. A program that trains on the same rows many times can check
+// them once. If src is another source, Check returns one that checks each block as it comes. If src is Seekable, so is the
+// result, and it also checks the rows that it reads.
 //
-// Errors name the block, the row, the column and what to do; ErrNoLabels and ctx's error are among them.
+// An error names the block, the row, the column and what to do. It may be ErrNoLabels or ctx's error.
 func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Source[T], error) {
 	if isChecked(src) {
 		return src, nil
@@ -58,7 +59,7 @@ func withRows[T kernel.Float](blocks []*Block[T]) []*Block[T] {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block[T]) bool { return b.Len() == 0 })
 }
 
-// Trust returns src as a source that Check takes as it is. It is for sources that are right by construction.
+// Trust returns src as a source that Check returns unchanged. It is for sources that are right by construction.
 func Trust[T kernel.Float](src Source[T]) Source[T] {
 	if isChecked(src) {
 		return src
@@ -286,8 +287,8 @@ func (c *checker[T]) wrong(b *Block[T], r int) error {
 		b.First+int64(r), c.cols-1, row[c.cols-1])
 }
 
-// CheckLabels returns an error if the rows have no labels, or one that stands for no class. Of one vector of weights, see Spec.Vectors,
-// labels are -1 and +1, of more they are the numbers of vectors.
+// CheckLabels returns an error if the rows have no labels, or a label that stands for no class. With one vector of weights
+// (see Spec.Vectors), labels are -1 and +1; with more they are the numbers of the vectors.
 func (b *Block[T]) CheckLabels(vectors int) error {
 	if b.Y == nil && b.Len() > 0 {
 		return ErrNoLabels
@@ -366,8 +367,8 @@ func (l *layout[T]) end(ctx context.Context) error {
 	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
 }
 
-// CheckShape returns an error unless the block has so many columns and slices as long as those and its rows ask for: nothing that works on
-// such a block reaches beyond its memory. Of a dense block it looks at no row.
+// CheckShape returns an error unless the block has so many columns, and slices of the length that its columns and rows need.
+// Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
 func (b *Block[T]) CheckShape(cols int) error {
 	rows, stride := b.Len(), kernel.Stride[T](cols)
 	switch {

@@ -48,7 +48,8 @@ type Data[T kernel.Float] struct {
 	checked bool // see isChecked
 }
 
-// NewData returns the data set of those blocks, which follow each other from row 0: Check says what they must be. Learners check them.
+// NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be; learners
+// call it.
 func NewData[T kernel.Float](spec *Spec, blocks []*Block[T]) *Data[T] {
 	d := &Data[T]{spec: spec, blocks: blocks}
 	for _, b := range blocks {

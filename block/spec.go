@@ -26,10 +26,10 @@ type Spec struct {
 	Preprocessing *Preprocessing
 }
 
-// FirstClass is the value of Spec.Positive with which Classes[0] is +1: 0 stands for the default.
+// FirstClass is the value of Spec.Positive that makes Classes[0] the class +1. The value 0 stands for the default.
 const FirstClass = -1
 
-// PositiveClass returns the number of the class that is +1. By default that is the last one, the greater of two.
+// PositiveClass returns the number of the class that is +1. The default is the last class, the greater of two.
 func (s *Spec) PositiveClass() int {
 	switch {
 	case s.Positive == FirstClass:
@@ -47,7 +47,7 @@ func (s *Spec) SetPositive(class int) {
 	}
 }
 
-// Vectors returns how many vectors of weights the classes need: one for up to two, else one for each.
+// Vectors returns the number of vectors of weights that the classes need: one for up to two classes, else one for each.
 func (s *Spec) Vectors() int {
 	if len(s.Classes) <= 2 {
 		return 1

@@ -81,7 +81,7 @@ func parseCoding(text string) (coding, bool) {
 	return coding{kind: block.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= block.MaxHashBits
 }
 
-// CheckCategorical returns an error if text is no value of Options.Categorical.
+// CheckCategorical returns an error if text is not a value of Options.Categorical.
 func CheckCategorical(text string) error {
 	_, _, err := parseCodings(text)
 	return err

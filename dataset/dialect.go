@@ -19,8 +19,9 @@ type TextOptions struct {
 	Delimiter string // of CSV: a character, or a name in Delimiters; "": find out
 	IndexBase string // of svmlight: "0" or "1", the first index of a feature; "" or "auto": 0 where that appears
 
-	// NullValues are the texts, or numbers, that stand for a missing value in CSV, beside an empty field and, in columns of numbers or
-	// booleans, a dash. Nil: those of the Spec's preprocessing, or else NA, N/A, NaN, null, None, \N and ?.
+	// NullValues are the texts or numbers of CSV that stand for a null. An empty field is one too, and so is a dash in a
+	// column of numbers or booleans. Nil stands for those of the Spec's preprocessing, or else NA, N/A, NaN, null, None, \N
+	// and ?.
 	NullValues []string
 }
 

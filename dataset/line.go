@@ -5,8 +5,8 @@ import (
 	"context"
 )
 
-// Line returns the file of text and the line, from 1 on, in which a row begins; rows are numbered from 0 over all files. Ok is false where the
-// files aren't text, or can't be read again.
+// Line returns the text file and the line in which a row begins. Lines are numbered from 1, and rows from 0 over all files.
+// Ok is false if the files aren't text or can't be read again.
 func Line(ctx context.Context, paths []string, text TextOptions, row int64) (path string, line int64, ok bool) {
 	paths, err := Expand(paths)
 	if err != nil {

@@ -51,9 +51,9 @@ type Options struct {
 	Workers      int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text         TextOptions // how CSV and svmlight files are written
 
-	// Memory, unless 0, is how many bytes blocks and what is read at a time may take in memory: pages of Parquet files, pieces of
-	// text, messages of Arrow IPC. These have 48 MiB in any case; a file that needs more can't be read. The number of rows that are
-	// read at a time, which come on top, doesn't depend on it.
+	// Memory, unless 0, bounds the bytes of the blocks and of what is read at a time: pages of Parquet files, pieces of text,
+	// messages of Arrow IPC. These have at least 48 MiB. A file that needs more is an error. The rows that are read at a time
+	// come on top; their number doesn't depend on Memory.
 	Memory int64 `json:"-"`
 
 	// Categorical says what becomes of columns of text or with a dictionary, and, as "column=onehot,other=hash:8", of columns that are named, which may
@@ -67,7 +67,7 @@ type Options struct {
 	// training, the deviation with n in its denominator, and 1 where all values are equal.
 	Standardize bool
 
-	// LearnedFrom names for Key the rows that the features are learned from, where these aren't all; see Input.Shares.
+	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
@@ -81,8 +81,8 @@ type Options struct {
 	// that is an error. A nil channel ends nothing.
 	End <-chan struct{} `json:"-"`
 
-	// Live has Scan hand the rows of CSV or svmlight on standard input on as they come, in blocks of any length. Columns of CSV that are
-	// only kept are text then, as they stand. It needs a Spec.
+	// Live makes Scan yield the rows of CSV or svmlight from standard input as they come, in blocks of any length. CSV
+	// columns that are only kept are then text, as written. It needs a Spec.
 	Live bool `json:"-"`
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all

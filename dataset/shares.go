@@ -8,15 +8,16 @@ import (
 	"halfspace/block"
 )
 
-// A Choice tells for one kept row after the other, from row 0 on, by the number of its class whether it is chosen.
+// A Choice is called for each kept row in order, from row 0 on, with the number of its class. It returns whether the row is
+// chosen.
 type Choice = func(class int) bool
 
-// Learned tells whether features depend on the values of the rows: on means, deviations or categories.
+// Learned reports whether features depend on the values of the rows: on means, deviations or categories.
 func (in *Input[T]) Learned() bool { return !in.sel.fixed && in.sel.wholly() }
 
-// Shares returns inputs of the same rows, one for each choice. Means, deviations and categories of an input are learned from the rows that
-// its choice takes, as Open learns them from files that hold these rows alone. choices is told how many kept rows each class has, in the
-// order of the spec. Shares reads the labels, and then all rows once.
+// Shares returns inputs of the same rows, one for each choice. An input's means, deviations and categories are learned from
+// the rows of its choice, as Open learns them from files of these rows alone. Shares calls choices with the number of kept
+// rows of each class, in the order of the spec. It reads the labels, and then all rows once.
 func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input[T], error) {
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {

@@ -34,8 +34,8 @@ func IsParquet(ctx context.Context, path string) (bool, error) {
 	return f == formatParquet, err
 }
 
-// InspectTable reads a file of another format than Parquet, all of it, and returns what is in it. Of opt it uses Text, Workers,
-// Memory and Warn.
+// InspectTable reads the whole of a file that isn't Parquet, and returns what is in it. It uses Text, Workers, Memory and
+// Warn of opt.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
 	p, err := opt.pool()
 	if err != nil {

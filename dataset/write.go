@@ -31,8 +31,8 @@ const (
 	maxGroupValues = 1 << 25
 )
 
-// GroupBytes is the most that the values of a row group, or of a record of an Arrow file, take unless it is a single row. A
-// group is in memory until it is full.
+// GroupBytes is the most bytes of values in a row group, or in a record of an Arrow file. A single row may have more. A group
+// is in memory until it is full.
 const GroupBytes = 64 << 20
 
 // writeCodecs are the compressions that can be written, by their names in the options.
@@ -180,7 +180,8 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// Flush writes what came so far to a pipe or a device, as far as the format has it: CSV has all. A file gets it when it is closed.
+// Flush writes the rows so far to a pipe or a device, all of them in CSV, else as far as the format allows. A file gets them
+// when it is closed.
 func (w *Writer) Flush() error {
 	csv, ok := w.enc.(*csvEncoder)
 	if w.err == nil && !w.done && ok {

@@ -19,8 +19,8 @@ type Rows[T kernel.Float] struct {
 	err    error // what is wrong with the blocks
 }
 
-// RowsOf returns the rows of d, the bias included. It shares their memory. Where a block hasn't the shape that d's Spec describes, see
-// block.Block.CheckShape, the rows are those before it, and whoever computes something of them returns the error.
+// RowsOf returns the rows of d, the bias included. It shares their memory. If a block hasn't the shape that d's Spec
+// describes (see block.Block.CheckShape), the rows are those before it, and every computation on them returns the error.
 func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	x := &Rows[T]{cols: d.Spec().Cols(), zeros: make([]T, d.Spec().Cols())}
 	n := 0
@@ -35,7 +35,7 @@ func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	return x
 }
 
-// BlockRows returns the first so many columns of the rows of b, which has the shape of its columns. It shares their memory.
+// BlockRows returns the first cols columns of the rows of b, whose shape must be right. It shares their memory.
 func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
 	x := &Rows[T]{cols: cols, zeros: make([]T, cols)}
 	if x.err = b.CheckShape(b.Cols); x.err == nil && b.Cols < cols {

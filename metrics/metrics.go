@@ -113,7 +113,7 @@ type AUC[T kernel.Float] struct {
 	positive, negative []T
 }
 
-// Add takes rows by their scores and labels, as many; a label above zero is a positive row.
+// Add adds rows by their scores and as many labels. A label above zero is a positive row.
 func (a *AUC[T]) Add(scores, labels []T) {
 	if len(scores) != len(labels) {
 		panic("metrics: as many labels as scores are needed")
@@ -127,7 +127,8 @@ func (a *AUC[T]) Add(scores, labels []T) {
 	}
 }
 
-// Bytes returns how much memory the scores take, at most: a slice that grows is there twice for a while, and a quarter larger.
+// Bytes returns the most bytes that the scores take. A slice that grows is in memory twice for a while, and grows by a
+// quarter.
 func (a *AUC[T]) Bytes() int64 {
 	const share = 9 // fourths
 	return int64(len(a.positive)+len(a.negative)) * int64(unsafe.Sizeof(T(0))) * share / 4
@@ -171,9 +172,9 @@ type Point[T kernel.Float] struct {
 	FalsePositives, TruePositives int64
 }
 
-// Curve returns the corners of the ROC curve: of the points for each different score, from the highest to the lowest, after one of
-// no rows, whose threshold is infinite, those that aren't on a straight line between others. The area under it is that of all
-// points. A score of NaN ranks below every other. It sorts the scores in place.
+// Curve returns the corners of the ROC curve. The curve has a point of no rows, whose threshold is infinite, and one for each
+// different score, from the highest to the lowest. Points on the straight line between two others are left out, which leaves
+// the area as it is. A score of NaN ranks below every other. Curve sorts the scores in place.
 func (a *AUC[T]) Curve() []Point[T] {
 	a.sort()
 	curve := []Point[T]{{Threshold: T(math.Inf(1))}}

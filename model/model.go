@@ -67,7 +67,7 @@ type Model struct {
 	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
-	// Robust tells that StdErrors are those of the sandwich estimator, since weights of rows weren't numbers of like rows.
+	// Robust tells that StdErrors are those of the sandwich estimator, since the weights of rows weren't counts.
 	Robust bool `json:"robust,omitempty"`
 
 	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
@@ -183,8 +183,8 @@ type Optimum struct {
 	Rounded   bool    `json:"rounded,omitempty"` // before the weights were rounded to the model's dtype, the gap was small enough
 }
 
-// A Dependence is a feature that is a sum of multiples of other columns but for rounding. "(bias)" is one that may be among them; without
-// any, the feature is 0 in all rows.
+// A Dependence is a feature that is a sum of multiples of other columns, but for rounding. "(bias)" may be among these
+// columns. If there are none, the feature is 0 in all rows.
 type Dependence struct {
 	Feature string   `json:"feature"`
 	On      []string `json:"on,omitempty"`

@@ -149,9 +149,9 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	return p, nil
 }
 
-// LeaveZeros has the pocket keep other weights than zeros, once there are some, even where they make more errors. Zeros give every row
-// the score 0. As the weights of one of several classes, that score beats every negative one, and most rows are taken for that class.
-// It must be called before any candidate is judged.
+// LeaveZeros makes the pocket keep weights other than zeros once there are some, even if they make more errors. Zero weights
+// give every row the score 0. In one-versus-rest that score beats every negative score of the other classes, and most rows
+// are predicted to be that class. LeaveZeros must be called before any candidate is judged.
 func (p *Pocket[T]) LeaveZeros() {
 	p.nonzero = true
 	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)

@@ -84,7 +84,7 @@ func softmax(s []float64) {
 
 // LogLosses returns minus the logarithm of the probability of the class of each row, given its label in a block and the rest as
 // Probabilities takes it. It computes them from the scores, so that they are finite where a probability is 0 but for rounding, and
-// exact to a few ULP where it is nearly 1. The loss of a row is NaN where its label stands for no class.
+// exact to a few ULP where it is nearly 1. The loss of a row is NaN if its label stands for no class.
 func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way string) []float64 {
 	n := len(labels)
 	losses, logs := make([]float64, n), make([][]float64, len(scores))

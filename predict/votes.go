@@ -16,8 +16,8 @@ type Votes[T kernel.Float] struct {
 	total  int64
 }
 
-// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both. It panics with a constant if w isn't as many
-// vectors as there are counts, or there are none.
+// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both. It panics with a constant if
+// there are no counts, or if w hasn't as many vectors as counts.
 func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 	if len(counts) == 0 || len(w)%len(counts) != 0 {
 		panic("predict: w is not a vector for each count")

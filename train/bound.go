@@ -2,14 +2,14 @@ package train
 
 import "math"
 
-// MistakeBound is the most updates that the perceptron can make on these rows in any order, if it begins with zeros and rows weigh 1:
-// UpdateBound without a margin (Novikoff 1962).
+// MistakeBound is UpdateBound without a margin (Novikoff 1962): the most updates that the perceptron can make on these rows
+// in any order. It holds if training begins with zeros and rows weigh 1.
 func (r *Result[W]) MistakeBound() float64 { return r.UpdateBound(0, 1) }
 
-// UpdateBound is the most updates that the perceptron with a margin and a learning rate can make on these rows in any order, if it begins
-// with zeros, rows weigh 1 and there is no penalty: the whole part of (R^2 + 2 margin/eta)/rho^2, where rho is the margin of Weights. It is +Inf
-// where no such rho above 0 is known: where Weights don't separate the rows, or by so little that rounding may be the reason, or where
-// there are no Weights but those in a kernel's space. All is rounded up.
+// UpdateBound is the most updates that the perceptron with a margin and a learning rate can make on these rows in any order.
+// It holds if training begins with zeros, rows weigh 1 and there is no penalty. It is the whole part of (R^2 + 2
+// margin/eta)/rho^2, where rho is the margin of Weights. It is +Inf if Weights don't separate the rows, or separate them by
+// no more than rounding, or are those of a kernel's space. All is rounded up.
 func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
@@ -22,7 +22,7 @@ func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
 	return updateBound(r.Radius, r.Margin, 2*terms*unit, len(r.Weights), 2*margin/eta)
 }
 
-// MostUpdates is UpdateBound of float64 weights of so many columns, known to separate rows of a radius by a margin.
+// MostUpdates is UpdateBound of float64 weights of so many columns that separate rows of a radius by a margin.
 func MostUpdates(radius, margin float64, columns int) float64 {
 	return updateBound(radius, margin, 2*float64(columns+10)*0x1p-53, columns, 0)
 }

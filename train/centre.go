@@ -17,9 +17,9 @@ const (
 	centreMax = 1024 // columns of sparse rows that Centre makes dense
 )
 
-// Pivots returns, for each column of src, a number near its values if they are far from zero for their spread, as Unix seconds are,
-// else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would take up the difference. It reads
-// the first rows of src.
+// Pivots returns a number for each column of src. It is near the column's values if they are far from zero for their spread,
+// as Unix seconds are, and else 0. Pivots returns nil if no column is far from zero, or if there is no bias, whose weight
+// would make up for the difference. It reads the first rows of src.
 func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
 	cols := src.Spec().Cols()
 	if !src.Spec().Bias {
@@ -85,7 +85,7 @@ func Centre[T kernel.Float](src block.Source[T], pivots []float64, workers int) 
 	return &centred[T]{src, pivots, workers}
 }
 
-// Uncentre turns weights for rows that Centre returned into those for the rows as they were: the bias, the last one, is less by the
+// Uncentre turns weights for the rows of Centre into weights for the original rows: the bias, the last one, gets less by the
 // product of the pivots with the others.
 func Uncentre(w, pivots []float64) {
 	last := len(pivots) - 1

@@ -12,12 +12,14 @@ import (
 // mostRounds is how often Choose exchanges the vector of a class at most.
 const mostRounds = 10
 
-// Choose returns for each class of src which of two vectors to take, kept or last, so that few rows are wrong when the greatest score
-// predicts the class. Either has a vector of src's columns for each class, in their order, one after the other.
+// Choose returns, for each class of src, which of two vectors to take: the one in kept or the one in last. It aims at the
+// fewest errors when the greatest score predicts the class. Both kept and last have a vector of src's columns for each class,
+// in the order of the classes.
 //
-// A vector that is best for one class versus the rest needn't be best beside the others: of a rare class it may be negative for every
-// row, but less so than the others. Choose begins with all vectors of kept, or with all of last where these make fewer errors. Each
-// round then exchanges the vector of the one class by which the errors become fewest, of equal ones the first, until none gets fewer.
+// The best vector for one class versus the rest need not be the best beside the others. A rare class may have a negative
+// score in every row, but less so than the other classes. Choose begins with all vectors of kept, or with all of last if
+// these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange leaves the fewest
+// errors. It ends when no exchange leaves fewer.
 // An error counts as much as its row weighs. Sums are made within runs of rows and then in row order.
 func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers int, kept, last []T) ([]T, error) {
 	cols := src.Spec().Cols()

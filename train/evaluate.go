@@ -14,8 +14,8 @@ import (
 
 // Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of a result, by the weights that it
 // holds, in one pass over rows with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers.
-// What r held of them before doesn't matter. It is an error if a label stands for no class, if weights aren't a vector for each class, or
-// if a score overflows: then nothing that was learned can be trusted.
+// It overwrites what r held of them. It is an error if a label stands for no class, if the weights aren't one vector for each
+// class, or if a score overflows: then nothing that was learned can be trusted.
 //
 // Of more than two classes, the greatest score tells the class, of equal ones the first, and the margin is the least by which the
 // score of a row's class is above all others, divided by the square root of 2 and the norm of all vectors. Two classes with weights

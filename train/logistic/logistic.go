@@ -43,7 +43,7 @@ type Options struct {
 	train.Options
 	L2     float64 // the penalty, 0 or more
 	Solver Solver  // Auto
-	Robust bool    // weights of rows aren't numbers of like rows: standard errors are those of the sandwich estimator
+	Robust bool    // the weights of rows aren't counts: standard errors are those of the sandwich estimator
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
@@ -113,15 +113,15 @@ const (
 // penalty in it. A column that is a sum of multiples of others, but for the rounding of its elements, gets a weight of 0. Where H is singular all the
 // same, a small ridge takes its place in the steps, not in the objective.
 //
-// LBFGS works in other variables, which rows know nothing of: those that make the Hessian at zeros the identity, or, of more than 256
-// columns, those of features less their mean and scaled to the same say; see quasiNewton. It stops when the norm of the gradient in those
-// variables is 1e-10 of that at zeros, or when rounding allows no further step. Where all classes together have up to 1,024 weights and that takes
-// many passes, Newton's method goes on from zeros.
+// LBFGS works in other variables: those that make the Hessian at zeros the identity, or, with more than 256 columns, features
+// less their mean and divided by their deviation; see quasiNewton. It stops when the norm of the gradient in those variables
+// is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all classes together have
+// up to 1,024 weights, Newton's method continues from zeros.
 //
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or of SGD within 1e-3; see
 // certify. Without a penalty, all solvers look for planes that separate the rows, with rows on them too, unless there is proof that there is
-// none. Where neither is found, the result isn't converged. Columns far from zero, as Unix seconds are, are learned from less a number near to
-// them; see train.Pivots.
+// none. If neither is found, the result isn't converged. From columns far from zero, as Unix seconds are, Train first
+// subtracts a number near their values; see train.Pivots.
 //
 // SGD visits rows in their order in batches; see descend.
 //

@@ -26,7 +26,7 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
-// Epochs returns the most passes over the rows by default. Most rows take 3 to 20, few or awkward ones up to 130.
+// Epochs returns the default for the most passes over the rows. Most data take 3 to 20 passes, few or awkward rows up to 130.
 func (l Loss) Epochs() int64 {
 	if l == Hinge {
 		return 1000
@@ -81,9 +81,10 @@ const (
 // Once few rows are near the kink of their loss, the others are fixed at 0 or c, which makes them one sum, and Train goes on with
 // the near rows alone. The next pass over all rows adds those that were left out wrongly. Each row takes eight bytes.
 //
-// Where there are many rows, Train begins with the optimum of a sample of whole runs that lie as far from each other as they can.
-// Where a column's mean is 64 deviations or more, it subtracts a multiple of the bias from the column, in float64, and adds it to the bias
-// at the end. Without a bias it takes one of those columns in its place.
+// If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each other
+// as possible.
+// If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from the column, in float64, and maps
+// the weights back at the end. Without a bias, one of those columns takes its place.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
 // opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, features that
