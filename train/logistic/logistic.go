@@ -114,7 +114,7 @@ const (
 // same, a small ridge takes its place in the steps, not in the objective.
 //
 // LBFGS works in other variables: those that make the Hessian at zeros the identity, or, with more than 256 columns, features
-// less their mean and divided by their deviation; see quasiNewton. It stops when the norm of the gradient in those variables
+// less their mean and scaled so that its diagonal is 1 there; see quasiNewton. It stops when the norm of the gradient in those variables
 // is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all classes together have
 // up to 1,024 weights, Newton's method continues from zeros.
 //
