@@ -613,7 +613,7 @@ func dependences(m *model.Model, found []dense.Dependence) (all []model.Dependen
 	return all
 }
 
-// robust tells whether rows of two classes have weights that can't be numbers of like rows: of classes, other than 1, or not whole.
+// robust tells whether rows of two classes have weights that can't be counts: of classes, other than 1, or not whole.
 func (j *job[T]) robust(ctx context.Context) (bool, error) {
 	if !j.src.Spec().Weighted || j.classes() > 2 || j.machines > 0 { // of which no standard errors are kept
 		return false, nil

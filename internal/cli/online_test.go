@@ -341,7 +341,7 @@ func TestOnlineGoesOn(t *testing.T) {
 			if status != exitFailed || !strings.Contains(stderr, "halfspace train --algo "+want) || !strings.Contains(stderr, path) {
 				t.Errorf("%s: status %d, %q", options, status, stderr)
 			}
-		case status != exitDone || !strings.Contains(stderr, want) || strings.Contains(stderr, "online goes on") != (want != ""):
+		case status != exitDone || !strings.Contains(stderr, want) || strings.Contains(stderr, "online continues") != (want != ""):
 			t.Errorf("%s: status %d, %q", options, status, stderr)
 		}
 	}

@@ -196,7 +196,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"for logistic and lda, else ovr", multiclassNames...)
 	f.StringVar(&o.validation, "validation", "", "hold-out rows to count errors on: of a `FILE`, glob or directory, or a share of each class of DATA, such as 0.2, "+
 		"chosen at random; perceptron, pocket and averaged also choose their weights by them")
-	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by what is learned from the others, before learning from all")
+	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by a model of the others, before learning from all")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
 		"given again, every combination is tried")
 	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")

@@ -11,7 +11,7 @@ import (
 	"halfspace/train"
 )
 
-// sandwich returns the standard errors of the weights for rows whose weights are no numbers of like rows, or nil where stdErrors returns
+// sandwich returns the standard errors of the weights for rows whose weights are not counts, or nil where stdErrors returns
 // none: the roots of the diagonal of H^-1 B H^-1, B being the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row of weight
 // k_i (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
 // misspecified models", Econometrica 50, 1982). All weights times a number give the same errors where there is no penalty.

@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// TestSandwich: standard errors of rows whose weights are no numbers of like rows are those that NumPy computes (testdata/robust.py made
+// TestSandwich: standard errors of rows whose weights are not counts are those that NumPy computes (testdata/robust.py made
 // them), far columns and streams included, on any number of workers; without a penalty they stay when all weights are multiplied.
 func TestSandwich(t *testing.T) {
 	var fixture struct {
