@@ -27,7 +27,7 @@ test: lint asm-check cross unit noasm race arm64 demo ## everything
 unit:
 	has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
-	HALFSPACE_TEST_REQUIRE=$$need go test -skip TestSystems ./...
+	HALFSPACE_TEST_REQUIRE=$$need go test -timeout 30m -skip TestSystems ./...
 
 # -short, since the tests of each level run the same code.
 noasm:
@@ -35,7 +35,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them, and so do tests whose goroutines others run, too.
 race:
-	CGO_ENABLED=1 go test -race -short -skip 'TestStreamDrops|TestStreamNested|TestLongRecord|TestNulls|TestSolversIdentity|TestMulticlassIdentity|TestDualModels|TestWinnow|TestCheckOptions|TestVerifyLines|TestShare|TestStreamChanges' ./block ./gram ./cache ./pocket ./train/... ./dataset ./predict ./internal/ahead ./internal/synth ./internal/cli
+	CGO_ENABLED=1 go test -race -short -timeout 30m -skip 'TestStreamDrops|TestStreamNested|TestLongRecord|TestNulls|TestSolversIdentity|TestMulticlassIdentity|TestDualModels|TestWinnow|TestCheckOptions|TestVerifyLines|TestShare|TestStreamChanges' ./block ./gram ./cache ./pocket ./train/... ./dataset ./predict ./internal/ahead ./internal/synth ./internal/cli
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
