@@ -294,8 +294,11 @@ func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 	}
 	if len(wanted) == 0 {
 		advice := ""
-		if len(c.odd) > 0 {
+		switch {
+		case len(c.odd) > 0:
 			advice = "; " + c.odd[0]
+		case c.texts:
+			advice = " (use --categorical onehot for text)"
 		}
 		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", featureTypes,
 			c.list(func(col column) string { return col.label() + " " + col.desc }), advice)

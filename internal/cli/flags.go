@@ -47,6 +47,21 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
+// A joined is a list in one text; each use of its flag adds to it.
+type joined string
+
+func (j *joined) String() string { return string(*j) }
+
+func (j *joined) Type() string { return "list" }
+
+func (j *joined) Set(s string) error {
+	if *j != "" {
+		s = string(*j) + "," + s
+	}
+	*j = joined(s)
+	return nil
+}
+
 // oneOf returns "a", "a or b", or "a, b or c".
 func oneOf(words []string) string {
 	last := len(words) - 1

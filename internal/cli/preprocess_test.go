@@ -226,7 +226,11 @@ func TestCategoricalColumns(t *testing.T) {
 			t.Errorf("%s: of CSV the model is\n%s\nof Parquet\n%s", coding, a, b)
 		}
 	}
+	succeed(t, "train", at("x.csv"), "--label", "y", "--algo", "averaged", "--categorical", "color=onehot", "--categorical", "zip=onehot", "--out", at("twice.json"))
 	learn("x.csv", "color=onehot,zip=onehot", "m.json")
+	if read(t, at("twice.json")) != read(t, at("m.json")) {
+		t.Error("--categorical twice isn't the same as once with both columns")
+	}
 	status, _, stderr := command("predict", "--model", at("m.json"), at("y.csv"), "--score", "--out", at("p.csv"))
 	if status != 0 || strings.Contains(stderr, "category") {
 		t.Errorf("status %d, %s", status, stderr)

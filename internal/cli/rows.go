@@ -54,7 +54,7 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to use: names or globs, comma-separated (default all that can be features but the label)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.data.categorical, "categorical", "", "use columns of text too: `CODING` is onehot, a feature for each "+
+	f.Var((*joined)(&o.data.categorical), "categorical", "use columns of text too: `CODING` is onehot, a feature for each "+
 		"category, or hash:BITS, 2^BITS features that categories are hashed to; COLUMN=CODING,... takes the named columns, also of numbers")
 	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "take only planes through the origin")
