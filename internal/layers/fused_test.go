@@ -70,7 +70,7 @@ var fusedAt = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\s+FN?M(?:ADD|SUB)[DS]\b
 // fused returns the lines of a module of which arm64's compiler makes a fused multiply-add, when it builds a package in its folder.
 func fused(dir, module, pattern string) ([]line, error) {
 	c := exec.Command("go", "build", "-gcflags="+module+"/...=-S", "-o", os.DevNull, pattern)
-	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=") // -trimpath would hide where the files are
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out[max(0, len(out)-1000):])
