@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ var fusedAt = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\s+FN?M(?:ADD|SUB)[DS]\b
 // fused returns the lines of a module of which arm64's compiler makes a fused multiply-add, when it builds a package in its folder.
 func fused(dir, module, pattern string) ([]line, error) {
 	c := exec.Command("go", "build", "-gcflags="+module+"/...=-S", "-o", os.DevNull, pattern)
-	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=") // -trimpath would hide where the files are
+	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out[max(0, len(out)-1000):])
@@ -82,7 +83,11 @@ func fused(dir, module, pattern string) ([]line, error) {
 		if slices.ContainsFunc(lines, func(other line) bool { return other.file == l.file && other.number == l.number }) {
 			continue
 		}
-		text, err := os.ReadFile(l.file)
+		path := l.file
+		if rest, short := strings.CutPrefix(path, module+"/"); short { // as -trimpath has it
+			path = filepath.Join(dir, rest)
+		}
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
