@@ -348,6 +348,9 @@ func (p *program) sparse(blocks ...int) {
 // TestWrongRows has every learner refuse every defect with its sentence, in memory, streamed and read in any order, with one worker and
 // with three.
 func TestWrongRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every learner many times, which tells the same of every CPU")
+	}
 	for _, l := range learnerCases() {
 		t.Run(l.name, func(t *testing.T) {
 			for _, d := range defects {
@@ -384,6 +387,9 @@ func TestWrongRows(t *testing.T) {
 
 // TestEmptyBlocks: blocks without rows, without labels and weights then, before, between and after others change nothing.
 func TestEmptyBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains every learner many times, which tells the same of every CPU")
+	}
 	for _, l := range learnerCases() {
 		for _, classes := range l.classes {
 			for _, form := range []string{"memory", "stream", "seekable"} {
