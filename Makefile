@@ -39,7 +39,7 @@ race:
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
-	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -exec qemu-aarch64-static $(NUMERIC); \
+	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(NUMERIC); \
 	HALFSPACE_TEST_REQUIRE=qemu-aarch64-static go test -count=1 -run TestArchitectures ./cmd/halfspace
 
 # Kernels are compiled for architectures without assembly, and everything is type-checked for other systems: to compile Arrow takes
