@@ -12,9 +12,9 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of a result, by the weights that it
-// holds, in one pass over rows with labels -1 and +1, or, where r has a vector of weights for each of more classes, with class numbers.
-// It overwrites what r held of them. It is an error if a label stands for no class, if the weights aren't one vector for each
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r by r's weights. It makes one
+// pass over the rows. Labels are -1 and +1, or class numbers where r has a vector of weights for each of more than two classes.
+// Evaluate overwrites what r held before. It is an error if a label stands for no class, if the weights aren't one vector for each
 // class, or if a score overflows: then nothing that was learned can be trusted.
 //
 // Of more than two classes, the greatest score tells the class, of equal ones the first, and the margin is the least by which the

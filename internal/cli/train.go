@@ -356,15 +356,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	} else if err := train.TwoClasses(data.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	switch {
-	case vectors == 1 && o.multiclass.value != "auto":
-		a.note("--multiclass has no effect with two classes")
-	case vectors > 1 && o.data.positive != "":
-		a.note("--positive has no effect with %d classes", vectors)
-	}
-	if vectors > mostNumbers && classes[0].Kind == block.Number {
-		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", data.Spec().Label, vectors)
-	}
+	a.noteClasses(o, data.Spec())
 	if err := model.New(data.Spec(), make([]T, vectors*data.Spec().Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
@@ -432,6 +424,20 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		return err
 	}
 	return interrupted
+}
+
+// noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
+func (a *app) noteClasses(o *trainOptions, spec *block.Spec) {
+	n := len(spec.Classes)
+	switch {
+	case n == 2 && o.multiclass.value != "auto":
+		a.note("--multiclass has no effect with two classes")
+	case n > 2 && o.data.positive != "":
+		a.note("--positive has no effect with %d classes", n)
+	}
+	if n > mostNumbers && spec.Classes[0].Kind == block.Number {
+		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
+	}
 }
 
 // noteNeverPredicted names a class that no row is predicted to be.
