@@ -63,6 +63,9 @@ func parquetOf(footer []byte) []byte {
 // TestHostileFooters reads footers that claim what isn't there or have others recurse, in a process of its own: a process
 // that runs out of memory or of stack ends.
 func TestHostileFooters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("bounds the memory of a process, to which the race detector adds its own")
+	}
 	const thriftStruct = 12
 	none := thriftList(thriftStruct, 0)
 	one := thriftList(thriftStruct, 2, schemaGroup("root", 1), schemaColumn("x"))
@@ -270,6 +273,9 @@ func TestHostileValues(t *testing.T) {
 // TestHostileSchemas reads Arrow schemas whose columns, or whose texts, are all the same table: 4 bytes each, for which Arrow
 // makes some hundred.
 func TestHostileSchemas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("bounds the memory of a process, to which the race detector adds its own")
+	}
 	const n = 4_000_000
 	for name, of := range map[string]string{"columns": "columns", "columns of a column": "children", "texts": "texts"} {
 		b := flatbuffers.NewBuilder(5 * n)
