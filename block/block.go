@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // RunRows is the number of rows in a run. Sums over rows are made within runs, then over runs in row order.
@@ -47,7 +48,7 @@ func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
 }
 
 // NewFor returns what New does, with room for weights where rows as spec describes them have some.
-func NewFor[T kernel.Float](spec *Spec, first int64, rows int) *Block[T] {
+func NewFor[T kernel.Float](spec *schema.Spec, first int64, rows int) *Block[T] {
 	b := New[T](first, rows, spec.Cols())
 	if spec.Weighted {
 		b.W = Alloc[float64](rows)

@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"slices"
 
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an error
@@ -194,7 +196,7 @@ func (c *checker[T]) values(ctx context.Context, first int, blocks ...*Block[T])
 		}
 	}
 	errs := make([]error, len(tasks))
-	err := Parallel(ctx, c.workers, len(tasks), func(_, i int) {
+	err := parallel.For(ctx, c.workers, len(tasks), func(_, i int) {
 		if err := c.rows(tasks[i].rows); err != nil {
 			errs[i] = fmt.Errorf("block %d, %w", tasks[i].block, err)
 		}
@@ -308,7 +310,7 @@ func (b *Block[T]) CheckLabels(vectors int) error {
 // A layout checks how blocks follow each other, and that their slices are as long as they must be. So nothing that is within a layout
 // reaches beyond the memory of a block.
 type layout[T kernel.Float] struct {
-	spec         *Spec
+	spec         *schema.Spec
 	cols, stride int
 	rows         int64 // of all blocks
 	at           int64 // rows of the blocks so far
@@ -325,7 +327,7 @@ func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
 		return nil, errors.New("the source of rows has no Spec, which says what its columns are")
 	case l.spec.Cols() == 0:
 		return nil, errors.New("Spec has no columns: name the features")
-	case l.spec.Positive < FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
+	case l.spec.Positive < schema.FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
 		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
 	}
 	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())

@@ -3,6 +3,7 @@ package block
 import (
 	"context"
 	"fmt"
+	"halfspace/schema"
 	"math/rand/v2"
 	"testing"
 )
@@ -11,7 +12,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	const rows, d = 1_000_000, 28
 	rng := rand.New(rand.NewPCG(1, 1))
-	spec := &Spec{Features: make([]string, d), Bias: true, Classes: make([]Class, 2)}
+	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2)}
 	var blocks []*Block[float32]
 	for first, per := 0, Rows[float32](d+1); first < rows; first += per {
 		blk := New[float32](int64(first), min(per, rows-first), d+1)

@@ -5,19 +5,17 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sync/errgroup"
-
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A Source yields the blocks of a data set in row order, as often as it is asked: once for each pass. A block is valid
 // until the next one is asked for, unless the source is a *Data.
 type Source[T kernel.Float] interface {
-	Spec() *Spec
+	Spec() *schema.Spec
 	Rows() int64 // the number of rows, the same in every pass
 	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
 }
@@ -42,7 +40,7 @@ var ErrNoLabels = errors.New("the rows have no labels: load them with a label co
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
 type Data[T kernel.Float] struct {
-	spec    *Spec
+	spec    *schema.Spec
 	blocks  []*Block[T]
 	rows    int64
 	checked bool // see isChecked
@@ -50,7 +48,7 @@ type Data[T kernel.Float] struct {
 
 // NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be; learners
 // call it.
-func NewData[T kernel.Float](spec *Spec, blocks []*Block[T]) *Data[T] {
+func NewData[T kernel.Float](spec *schema.Spec, blocks []*Block[T]) *Data[T] {
 	d := &Data[T]{spec: spec, blocks: blocks}
 	for _, b := range blocks {
 		d.rows += int64(b.Len())
@@ -59,7 +57,7 @@ func NewData[T kernel.Float](spec *Spec, blocks []*Block[T]) *Data[T] {
 }
 
 // Spec says what the columns mean.
-func (d *Data[T]) Spec() *Spec { return d.spec }
+func (d *Data[T]) Spec() *schema.Spec { return d.spec }
 
 // Rows returns the number of rows.
 func (d *Data[T]) Rows() int64 { return d.rows }
@@ -104,28 +102,6 @@ func Bytes[T kernel.Float](rows int64, cols int, weighted bool) int64 {
 type Run[T kernel.Float] struct {
 	*Block[T]
 	Number int64
-}
-
-// Parallel calls do for tasks 0 to n on so many workers, and returns when all calls have; do gets the worker's number, too. A
-// worker takes the next task when it has done one. It stops early with ctx's error.
-func Parallel(ctx context.Context, workers, n int, do func(worker, task int)) error {
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for worker := range min(max(1, workers), n) {
-		g.Go(func() error {
-			for {
-				task := int(next.Add(1)) - 1
-				if task >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				do(worker, task)
-			}
-		})
-	}
-	return g.Wait()
 }
 
 // Runs yields the runs of src in row order, many at a time, so that those who share them out seldom wait for each other: of
@@ -174,73 +150,13 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 // time in row order, whatever the number of workers. Few results exist at a time: two for each worker.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
 	part func(Run[T]) R, merge func(R)) error {
-	workers = max(1, workers)
 	for runs, err := range Runs(ctx, src, math.MaxInt) {
 		if err != nil {
 			return err
 		}
-		o := newOrdered(2*workers, merge)
-		stop := context.AfterFunc(ctx, o.end)
-		err = Parallel(ctx, workers, len(runs), func(_, i int) {
-			if o.wait(i) {
-				o.put(i, part(runs[i]))
-			}
-		})
-		stop()
-		if err == nil {
-			err = ctx.Err() // which those who waited may know before Parallel does
-		}
-		if err != nil {
+		if err := parallel.Ordered(ctx, workers, len(runs), func(i int) R { return part(runs[i]) }, merge); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// An ordered takes results 0, 1, 2, ... in any order and merges them in theirs. It has room for some that wait.
-type ordered[R any] struct {
-	mu      sync.Mutex
-	moved   sync.Cond
-	merge   func(R)
-	merged  int // so many were
-	results []R // result i at i modulo the room
-	there   []bool
-	ended   bool
-}
-
-func newOrdered[R any](room int, merge func(R)) *ordered[R] {
-	o := &ordered[R]{merge: merge, results: make([]R, room), there: make([]bool, room)}
-	o.moved.L = &o.mu
-	return o
-}
-
-// wait returns true when there is room for result i, or false at the end. Whoever computes the next one to be merged never
-// waits.
-func (o *ordered[R]) wait(i int) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for i >= o.merged+len(o.results) && !o.ended {
-		o.moved.Wait()
-	}
-	return !o.ended
-}
-
-// end ends all waits.
-func (o *ordered[R]) end() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ended = true
-	o.moved.Broadcast()
-}
-
-func (o *ordered[R]) put(i int, r R) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.results[i%len(o.results)], o.there[i%len(o.results)] = r, true
-	for k := o.merged % len(o.results); o.there[k]; k = o.merged % len(o.results) {
-		o.merge(o.results[k])
-		o.results[k], o.there[k] = *new(R), false
-		o.merged++
-	}
-	o.moved.Broadcast()
 }

@@ -19,6 +19,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 var ctx = context.Background()
@@ -26,7 +27,7 @@ var ctx = context.Background()
 // random returns rows of random values, with a bias.
 func random[T kernel.Float](rows, features int) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(1, uint64(rows)))
-	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")}, Positive: 1}
+	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")}, Positive: 1}
 	for c := range features {
 		spec.Features = append(spec.Features, fmt.Sprint("x", c))
 	}

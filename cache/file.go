@@ -15,6 +15,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/ahead"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Stale says why a file that is a cache can't be used: it must be made anew.
@@ -31,7 +32,7 @@ type File[T kernel.Float] struct {
 	name   string // for messages
 	advice string // what to do where the file fails
 	remove string // path to remove in the end; "" for none
-	spec   *block.Spec
+	spec   *schema.Spec
 	layout
 	sums     []uint64 // of chunks
 	warnings []string
@@ -144,7 +145,7 @@ func (f *File[T]) Close() error {
 }
 
 // Spec says what the columns mean.
-func (f *File[T]) Spec() *block.Spec { return f.spec }
+func (f *File[T]) Spec() *schema.Spec { return f.spec }
 
 // Warnings returns what the source of the blocks said of the data.
 func (f *File[T]) Warnings() []string { return f.warnings }

@@ -37,6 +37,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 const (
@@ -62,18 +63,18 @@ type Source struct {
 
 // header is what the blocks are.
 type header struct {
-	Dtype     string      `json:"dtype"`
-	ByteOrder string      `json:"byte_order"`
-	Rows      int64       `json:"rows"`
-	Stride    int         `json:"stride"`
-	BlockRows int         `json:"block_rows"` // rows of a block but the last
-	ChunkRows int         `json:"chunk_rows"`
-	Spec      *block.Spec `json:"spec"`
-	Key       Key         `json:"key"`
+	Dtype     string       `json:"dtype"`
+	ByteOrder string       `json:"byte_order"`
+	Rows      int64        `json:"rows"`
+	Stride    int          `json:"stride"`
+	BlockRows int          `json:"block_rows"` // rows of a block but the last
+	ChunkRows int          `json:"chunk_rows"`
+	Spec      *schema.Spec `json:"spec"`
+	Key       Key          `json:"key"`
 }
 
 // newHeader returns the header for that many rows as this program writes it on this machine.
-func newHeader[T kernel.Float](spec *block.Spec, rows int64, key Key) *header {
+func newHeader[T kernel.Float](spec *schema.Spec, rows int64, key Key) *header {
 	order := "little"
 	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
 		order = "big"
@@ -135,7 +136,7 @@ func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
 		return nil, 0, err
 	}
 	h := new(header)
-	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > block.MaxFeatures {
+	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > schema.MaxFeatures {
 		return nil, 0, errDamaged
 	}
 	return h, align(prefix + int64(n)), nil

@@ -17,6 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A builder cuts batches into blocks and hands each to emit when it is full.
@@ -93,7 +94,7 @@ func newBuilder[T kernel.Float](sel *selection, l *labels, p pool, mem memory.Al
 func (b *builder[T]) makeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	bytes := float64(b.total) * float64(block.Bytes[T](1, b.cols, b.sel.weight >= 0))
-	if b.total > 0 && b.sel.nulls != block.NullsDrop && bytes <= float64(min(max(most, ratio*stored), availableMemory())) {
+	if b.total > 0 && b.sel.nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), availableMemory())) {
 		b.all = b.newBlock(0, int(b.total))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // categories number the texts of a column by the features that they become.
@@ -23,12 +24,12 @@ func newCategories(sel *selection) []*categories {
 	all := make([]*categories, len(sel.inputs))
 	for k, c := range sel.inputs {
 		switch c.Kind {
-		case block.OneHotColumn:
+		case schema.OneHotColumn:
 			all[k] = &categories{numbers: make(map[string]int, len(c.Categories))}
 			for i, text := range c.Categories {
 				all[k].numbers[text] = i
 			}
-		case block.HashColumn:
+		case schema.HashColumn:
 			all[k] = &categories{bits: c.HashBits}
 		}
 	}
@@ -41,7 +42,7 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 		return 0, what
 	}
 	if c.numbers == nil {
-		return block.HashBucket(class.Text, c.bits), ""
+		return schema.HashBucket(class.Text, c.bits), ""
 	}
 	if n, ok := c.numbers[class.Text]; ok {
 		return n, ""
@@ -90,7 +91,7 @@ func (c collector) number(a arrow.Array, i int) (int, string) {
 	if what != "" || c[class.Text] {
 		return 0, "" // the builder says where it is
 	}
-	if len(c) == block.MaxCategories {
+	if len(c) == schema.MaxCategories {
 		return 0, fmt.Sprintf("more than %d categories: leave it out with --exclude, or use --categorical hash:BITS", len(c))
 	}
 	c[class.Text] = true

@@ -18,6 +18,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A textTable has columns of text of several types around one of numbers, and a label.
@@ -109,14 +110,14 @@ func (m *textTable) expand(columns []string, features map[string][]string, featu
 
 // TestCategories: one-hot and hashed features equal those written out by hand, however the rows are read.
 func TestCategories(t *testing.T) {
-	ways := []block.Nulls{block.NullsMean, block.NullsDrop, block.NullsZero, block.NullsError}
+	ways := []schema.Nulls{schema.NullsMean, schema.NullsDrop, schema.NullsZero, schema.NullsError}
 	if testing.Short() {
 		ways = ways[:2]
 	}
 	for _, nulls := range ways {
 		for _, categorical := range []string{"onehot", "hash:3"} {
 			rate := 0.05
-			if nulls == block.NullsError {
+			if nulls == schema.NullsError {
 				rate = 0
 			}
 			m := newTextTable(t, 10_001, rate)
@@ -141,7 +142,7 @@ func TestCategories(t *testing.T) {
 					}
 				}
 			}
-			rows, y := m.expand(columns, features, feature, nulls == block.NullsDrop)
+			rows, y := m.expand(columns, features, feature, nulls == schema.NullsDrop)
 			var names []string
 			for _, c := range columns {
 				if features[c] == nil {
@@ -162,7 +163,7 @@ func checkCategories[T kernel.Float](t *testing.T, m *textTable, opt Options, na
 	parts := []string{filepath.Join(dir, "0.parquet"), filepath.Join(dir, "1.parquet")}
 	writeFile(t, parts[0], m.rec.NewSlice(0, 77), 1000)
 	writeFile(t, parts[1], m.rec.NewSlice(77, m.rec.NumRows()), 100_000)
-	var first *block.Spec
+	var first *schema.Spec
 	check := func(what string, d *block.Data[T], err error) {
 		t.Helper()
 		what = fmt.Sprintf("%s, nulls %s, %s", opt.Categorical, opt.Nulls, what)
@@ -209,8 +210,8 @@ func checkCategories[T kernel.Float](t *testing.T, m *textTable, opt Options, na
 // TestUnknownCategories: a category that the training had not is all zeros, and is told of.
 func TestUnknownCategories(t *testing.T) {
 	s := arrow.BinaryTypes.String
-	spec := &block.Spec{Features: []string{"c=a", "c=b"}, Preprocessing: &block.Preprocessing{Nulls: block.NullsZero,
-		Columns: []block.Column{{Name: "c", Kind: block.OneHotColumn, Categories: []string{"a", "b"}}}}}
+	spec := &schema.Spec{Features: []string{"c=a", "c=b"}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsZero,
+		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a", "b"}}}}}
 	var notes []string
 	d, err := fromRecord[float32](t, record(t, field("c", s, `["b", "z", null, "a", "A", "z"]`)), 4, Options{Spec: spec,
 		Warn: func(s string) { notes = append(notes, s) }})
@@ -251,7 +252,7 @@ func TestDictionaryOfNumbers(t *testing.T) {
 		}
 	}
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dict}}, nil), []arrow.Array{b.NewArray()}, 4)
-	d, err := fromRecord[float32](t, rec, 4, Options{Categorical: "onehot", Nulls: block.NullsDrop})
+	d, err := fromRecord[float32](t, rec, 4, Options{Categorical: "onehot", Nulls: schema.NullsDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,8 +267,8 @@ func TestCategoryErrors(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("%q", fmt.Sprint("id", i%1200))
 	}
-	model := &block.Spec{Features: []string{"c=a"}, Preprocessing: &block.Preprocessing{
-		Columns: []block.Column{{Name: "c", Kind: block.OneHotColumn, Categories: []string{"a"}}}}}
+	model := &schema.Spec{Features: []string{"c=a"}, Preprocessing: &schema.Preprocessing{
+		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a"}}}}}
 	for _, c := range []struct {
 		fields []testField
 		opt    Options
@@ -290,7 +291,7 @@ func TestCategoryErrors(t *testing.T) {
 		{[]testField{field("c", s, `["a"]`), field("c=a", p.Int8, "[1]")}, Options{Categorical: "onehot"},
 			`columns "c" and "c=a" both have a feature "c=a": rename one`},
 		{[]testField{field("c", p.Int8, `[1]`)}, Options{Spec: model}, `column "c" is int8, and the model takes text: convert it`},
-		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &block.Spec{Features: []string{"c"}}},
+		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &schema.Spec{Features: []string{"c"}}},
 			`column "c" is string, and the model takes a number: convert it`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Spec: model},
 			`column "c", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"sync"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	// maxRecord bounds the length of a record, and with it what a file without line breaks can take of the memory.
 	maxRecord = 64 << 20
 	// maxTextColumns bounds the columns of a file: a label and a weight come on top of the features.
-	maxTextColumns = block.MaxFeatures + 2
+	maxTextColumns = schema.MaxFeatures + 2
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

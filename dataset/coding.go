@@ -9,28 +9,28 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // A coding is what becomes of a column of categories: nothing, if its kind isn't one of those.
 type coding struct {
-	kind   block.Kind
+	kind   schema.Kind
 	bits   int
 	named  bool   // the column may hold numbers or booleans too
-	values string // see block.Column; what a dictionary has is taken for that
+	values string // see schema.Column; what a dictionary has is taken for that
 }
 
 // codingOf returns the coding of a column of another file, or of a model.
-func codingOf(c block.Column) coding {
-	return coding{c.Kind, c.HashBits, c.Kind == block.OneHotColumn || c.Kind == block.HashColumn, c.Values}
+func codingOf(c schema.Column) coding {
+	return coding{c.Kind, c.HashBits, c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn, c.Values}
 }
 
-// valuesOf says of which kind the categories of a column are, as block.Column does.
-func (c coding) valuesOf(t arrow.DataType, kind block.ClassKind) string {
+// valuesOf says of which kind the categories of a column are, as schema.Column does.
+func (c coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	switch {
 	case t.ID() == arrow.DICTIONARY:
 		return c.values
-	case kind == block.String:
+	case kind == schema.String:
 		return ""
 	}
 	return kind.String()
@@ -70,15 +70,15 @@ func parseCodings(text string) (all coding, named []namedCoding, err error) {
 }
 
 var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
-	block.MaxHashBits)
+	schema.MaxHashBits)
 
 func parseCoding(text string) (coding, bool) {
 	if text == "onehot" {
-		return coding{kind: block.OneHotColumn}, true
+		return coding{kind: schema.OneHotColumn}, true
 	}
 	digits, hash := strings.CutPrefix(text, "hash:")
 	bits, err := strconv.Atoi(digits)
-	return coding{kind: block.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= block.MaxHashBits
+	return coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
 }
 
 // CheckCategorical returns an error if text is not a value of Options.Categorical.

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/compute"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // Convert writes the rows of files to out, in the format of its extension, and returns how many they are. Of the options
@@ -21,7 +21,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	opt.Label, opt.Spec, opt.converts = "", &block.Spec{Bias: true}, true // no features
+	opt.Label, opt.Spec, opt.converts = "", &schema.Spec{Bias: true}, true // no features
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return 0, err

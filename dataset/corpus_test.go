@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 const (
@@ -70,8 +71,8 @@ func readEverything(path string) {
 		if strings.Contains(c.Name, ".") {
 			continue
 		}
-		err := Scan(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{c.Name}},
-			func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
+		err := Scan(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{c.Name}},
+			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 				if int64(b.Len()) != rec.NumRows() {
 					return errors.New("rows are missing")
 				}

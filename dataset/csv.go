@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // sampleBytes is how much of the first file decides on the types of the columns, and headBytes how much of each file on
@@ -58,14 +58,14 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 				return nil, err
 			}
 			opt.asModel(schema)
-			if in.sel, err = choose(newSchema(f.path, schema), namedLabel(opt, schema)); err != nil {
+			if in.sel, err = choose(newFileColumns(f.path, schema), namedLabel(opt, schema)); err != nil {
 				return nil, err
 			}
 			if opt.Live {
 				in.sel.keepLive()
 			}
 			bound = in.sel.columns
-		} else if bound, err = in.sel.bind(newSchema(f.path, f.typed(schema))); err != nil {
+		} else if bound, err = in.sel.bind(newFileColumns(f.path, f.typed(schema))); err != nil {
 			return nil, err
 		}
 		f.place = slices.Repeat([]int{-1}, len(f.names))
@@ -143,11 +143,11 @@ func (opt Options) asModel(cols []column) {
 	types := map[string]arrow.DataType{}
 	for _, in := range opt.Spec.Columns() {
 		switch in.Kind {
-		case block.NumberColumn:
+		case schema.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
-		case block.OneHotColumn, block.HashColumn:
-			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, block.Number.String(): arrow.PrimitiveTypes.Float64,
-				block.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
+		case schema.OneHotColumn, schema.HashColumn:
+			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
+				schema.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
 		}
 	}
 	for i := range cols {

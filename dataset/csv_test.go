@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // textFile writes text to a file of that name in a new directory, compressed if the name says so.
@@ -252,7 +253,7 @@ func TestTextErrors(t *testing.T) {
 		}
 		var err error
 		if len(c.opt.Keep) > 0 {
-			err = Scan(context.Background(), []string{path}, c.opt, func(*block.Spec, *block.Block[float32], arrow.Record) error {
+			err = Scan(context.Background(), []string{path}, c.opt, func(*schema.Spec, *block.Block[float32], arrow.Record) error {
 				return nil
 			})
 		} else {
@@ -582,7 +583,7 @@ func TestOddCells(t *testing.T) {
 		if len(notes) < 1 || notes[0] != want || c.told != (len(notes) == 2 && notes[1] == advice) || len(notes) > 2 {
 			t.Errorf("%d rows: notes %q, want %q, %q", c.rows, notes, want, advice)
 		}
-		opt.Categorical, opt.Nulls, notes = "onehot", block.NullsZero, nil
+		opt.Categorical, opt.Nulls, notes = "onehot", schema.NullsZero, nil
 		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
 			t.Fatal(err)
 		}
@@ -592,7 +593,7 @@ func TestOddCells(t *testing.T) {
 		if fmt.Sprint(notes) != want {
 			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
 		}
-		opt = Options{Spec: &block.Spec{Features: []string{"x"}}}
+		opt = Options{Spec: &schema.Spec{Features: []string{"x"}}}
 		_, err := Load[float32](context.Background(), []string{path}, opt)
 		wantError(t, err, filepath.Dir(path), fmt.Sprintf(`DIR/a.csv: column "x" is %s, and the model takes a number: convert it`, desc))
 		if info, err := InspectTable(context.Background(), path, Options{}); err != nil || info.Columns[0].Type != "string" {

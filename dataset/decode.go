@@ -15,9 +15,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
 	"halfspace/internal/page"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A batch is consecutive rows of the input: an array for each of the selection's columns, all of the same length.
@@ -139,8 +139,8 @@ func advised(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.As(err, &unreadable):
 		return err
-	case errors.As(err, &long) && long.Most == block.MaxFeatures:
-		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, block.MaxFeatures)
+	case errors.As(err, &long) && long.Most == schema.MaxFeatures:
+		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, schema.MaxFeatures)
 	case errors.As(err, &long):
 		return fmt.Errorf("%w: leave the column out", err)
 	case errors.As(err, &file):

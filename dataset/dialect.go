@@ -10,7 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TextOptions say how files of text are written. What they leave open is found out from the data.
@@ -107,7 +107,7 @@ func records(c textChunk, comma byte) iter.Seq2[[]csvField, error] {
 				text, quoted, err := s.field()
 				if err == nil && len(fields) == maxTextColumns {
 					err = fmt.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
-						maxTextColumns, block.MaxFeatures)
+						maxTextColumns, schema.MaxFeatures)
 				}
 				if err != nil {
 					yield(nil, fmt.Errorf("line %d: %w", line, err))

@@ -18,6 +18,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/page"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // dictionaryTypes are those of features that a Parquet file can have a dictionary of.
@@ -99,7 +100,7 @@ func TestDictionaries(t *testing.T) {
 		}
 		meta := arrow.NewMetadata([]string{[]string{"int96", "none"}[trial%2]}, []string{""})
 		rec := array.NewRecord(arrow.NewSchema(fields, &meta), cols, rows)
-		opt := Options{Nulls: block.AllNulls[rng.IntN(len(block.AllNulls))], Standardize: rng.IntN(3) == 0}
+		opt := Options{Nulls: schema.AllNulls[rng.IntN(len(schema.AllNulls))], Standardize: rng.IntN(3) == 0}
 		layout := []parquet.WriterProperty{parquet.WithDataPageSize([]int64{200, 1000, 1 << 20}[trial%3]), parquet.WithBatchSize(100),
 			parquet.WithDictionaryPageSizeLimit([]int64{20, 100, 1 << 20}[rng.IntN(3)])}
 		path := filepath.Join(t.TempDir(), "a.parquet")
@@ -168,7 +169,7 @@ func TestDictionaryTypes(t *testing.T) {
 		parquet.WithBatchSize(100), parquet.WithDictionaryPageSizeLimit(2000))
 	want := map[string]string{"int": "[float32]", "byte": "[float32]", "long": "[float32]", "tenth": "[float64]", "far": "[int32]",
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
-	spec := &block.Spec{Bias: true, Features: names, Label: "label", Classes: []block.Class{block.IntClass(0), block.IntClass(1)}}
+	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: floatType[float32]()}
 	in, err := openInput(context.Background(), []string{path, path}, opt, newPool(1))
 	if err != nil {

@@ -17,13 +17,14 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TestErrors compares the whole text of errors about values, columns and classes.
 func TestErrors(t *testing.T) {
 	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
 	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
-	model := &block.Spec{Features: []string{"x"}, Classes: []block.Class{block.StringClass("no"), block.StringClass("yes")},
+	model := &schema.Spec{Features: []string{"x"}, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")},
 		Positive: 1}
 	for _, c := range []struct {
 		name   string
@@ -128,7 +129,7 @@ func TestScanErrors(t *testing.T) {
 			`DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
 	} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		err := scan(context.Background(), c.paths, c.opt, mem, func(*block.Spec, *block.Block[float32], arrow.Record) error {
+		err := scan(context.Background(), c.paths, c.opt, mem, func(*schema.Spec, *block.Block[float32], arrow.Record) error {
 			t.Error("fn was called")
 			return nil
 		})
@@ -386,7 +387,7 @@ func tryRead(path string, data []byte, exclude ...string) error {
 	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: exclude, Workers: 2}, mem)
 	rows := int64(0)
 	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Exclude: exclude, Workers: 2}, mem,
-		func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 			if rec != nil && int64(b.Len()) != rec.NumRows() { // nil where no column can be kept
 				return errStop
 			}

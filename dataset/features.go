@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A reader makes the features of one column of a batch.
@@ -54,7 +54,7 @@ func newReaders[T kernel.Float](sel *selection, texts []*categories, bt *batch) 
 		}
 		values := bt.columns[i]
 		var err error
-		if sel.inputs[k].Kind == block.ListColumn {
+		if sel.inputs[k].Kind == schema.ListColumn {
 			if r.list, err = asList(values); err == nil {
 				values = r.list.ListValues()
 			}
@@ -81,17 +81,17 @@ func asList(a arrow.Array) (array.ListLike, error) {
 
 // fill returns what stands for a missing value of each feature of a column, nil where it is an error. For a category it is
 // the first feature's, the others being zero.
-func (s *selection) fill(c *block.Column) []float64 {
+func (s *selection) fill(c *schema.Column) []float64 {
 	width := c.Width()
-	if c.Kind == block.OneHotColumn || c.Kind == block.HashColumn {
+	if c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn {
 		width = 1 // no category has no mean: it is none
 	}
 	switch {
-	case s.nulls == block.NullsMean && c.Means != nil:
+	case s.nulls == schema.NullsMean && c.Means != nil:
 		return c.Means
-	case s.nulls == block.NullsZero || s.nulls == block.NullsMean:
+	case s.nulls == schema.NullsZero || s.nulls == schema.NullsMean:
 		return make([]float64, width)
-	case s.nulls == block.NullsDrop:
+	case s.nulls == schema.NullsDrop:
 		nan := make([]float64, width) // of rows that stay; see drops
 		for i := range nan {
 			nan[i] = math.NaN()

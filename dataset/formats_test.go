@@ -23,12 +23,13 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // table reads all columns of files.
 func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	tb.Helper()
-	opt.Spec, opt.Keep = &block.Spec{Bias: true}, []string{"*"}
+	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
 	in, err := openInput(context.Background(), paths, opt, newPool(2))
 	if err != nil {
 		return nil, err
@@ -264,7 +265,7 @@ func TestFormatsGiveSameBlocks(t *testing.T) {
 
 // TestModelOnSvmlight: lines may have fewer and more indices than the model has features.
 func TestModelOnSvmlight(t *testing.T) {
-	spec := &block.Spec{Features: []string{"f3", "f1"}}
+	spec := &schema.Spec{Features: []string{"f3", "f1"}}
 	for _, c := range []struct {
 		text, want string
 		notes      int
@@ -276,7 +277,7 @@ func TestModelOnSvmlight(t *testing.T) {
 		var notes []string
 		var got [][]float32
 		err := Scan(context.Background(), []string{textFile(t, "a.svm", c.text)}, Options{Spec: spec,
-			Warn: func(s string) { notes = append(notes, s) }}, func(_ *block.Spec, b *block.Block[float32], _ arrow.Record) error {
+			Warn: func(s string) { notes = append(notes, s) }}, func(_ *schema.Spec, b *block.Block[float32], _ arrow.Record) error {
 			for r := range b.Len() {
 				got = append(got, slices.Clone(b.X[r*b.Stride:r*b.Stride+b.Cols]))
 			}
@@ -306,8 +307,8 @@ func TestUnusedTextOptions(t *testing.T) {
 		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[--header is ignored: it is for CSV, and the data is svmlight]"},
 	} {
 		var notes []string
-		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &block.Spec{Bias: true},
-			Warn: func(s string) { notes = append(notes, s) }}, func(*block.Spec, *block.Block[float32], arrow.Record) error { return nil })
+		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &schema.Spec{Bias: true},
+			Warn: func(s string) { notes = append(notes, s) }}, func(*schema.Spec, *block.Block[float32], arrow.Record) error { return nil })
 		if err != nil || fmt.Sprint(notes) != c.want {
 			t.Errorf("%s, %+v: notes %s, want %s (%v)", c.path, c.opt, notes, c.want, err)
 		}
@@ -601,7 +602,7 @@ func readInEveryWay(path string) []error {
 	}
 	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
 	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
-		func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
 			if int64(b.Len()) != rec.NumRows() {
 				return fmt.Errorf("%s: rows are missing", path)
 			}

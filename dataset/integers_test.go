@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TestIntegersAsNumbers: up to 2^53 the blocks are those of the same numbers with a fraction behind them, which are read
@@ -37,7 +38,7 @@ func TestIntegersAsNumbers(t *testing.T) {
 		fmt.Fprintf(&fractions, "%s.0,%s,%s.0,%d.0\n", cells[0], cells[1], cells[2], r%2)
 	}
 	paths := []string{textFile(t, "a.csv", whole.String()), textFile(t, "b.csv", fractions.String())}
-	for _, opt := range []Options{{Nulls: block.NullsZero}, {Nulls: block.NullsMean, Standardize: true}, {Nulls: block.NullsDrop}} {
+	for _, opt := range []Options{{Nulls: schema.NullsZero}, {Nulls: schema.NullsMean, Standardize: true}, {Nulls: schema.NullsDrop}} {
 		opt.Label = "y"
 		sameLoads[float32](t, opt, paths)
 		sameLoads[float64](t, opt, paths)

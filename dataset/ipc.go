@@ -40,12 +40,12 @@ func openArrow(sources []*source, opt Options) (input, error) {
 		cols := fieldColumns(r.Schema())
 		r.close()
 		if i == 0 {
-			if in.sel, err = choose(newSchema(s.path, cols), opt); err != nil {
+			if in.sel, err = choose(newFileColumns(s.path, cols), opt); err != nil {
 				return nil, err
 			}
 		}
 		bound := *in.sel
-		if bound.columns, err = in.sel.bind(newSchema(s.path, cols)); err != nil {
+		if bound.columns, err = in.sel.bind(newFileColumns(s.path, cols)); err != nil {
 			return nil, err
 		}
 		for k, c := range bound.columns {

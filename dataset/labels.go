@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // maxClasses is where counting of classes ends: a column with more values isn't meant as classes.
@@ -20,14 +20,14 @@ const maxClasses = 1000
 
 // labels numbers the classes of the label column: in the order in which they appear, or as a model has them.
 type labels struct {
-	classes []block.Class
-	numbers map[block.Class]int
+	classes []schema.Class
+	numbers map[schema.Class]int
 	fixed   bool   // no class may be added
 	whose   string // who has the fixed ones
 }
 
-func newLabels(spec *block.Spec) *labels {
-	l := &labels{numbers: map[block.Class]int{}}
+func newLabels(spec *schema.Spec) *labels {
+	l := &labels{numbers: map[schema.Class]int{}}
 	if spec != nil {
 		l.fixed, l.whose = true, "the model, which has"
 		for i, c := range spec.Classes {
@@ -48,8 +48,8 @@ func (l *labels) number(a arrow.Array, i int) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", block.NameClass(c), l.whose,
-			block.ListClasses(l.classes))
+		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", schema.NameClass(c), l.whose,
+			schema.ListClasses(l.classes))
 	}
 	if len(l.classes) == maxClasses {
 		return 0, l.tooMany()
@@ -76,19 +76,19 @@ func (l *labels) add(other *labels) (numbers []int, what string) {
 }
 
 func (l *labels) tooMany() string {
-	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, block.ListClasses(l.classes), block.AdviseClasses(l.classes))
+	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, schema.ListClasses(l.classes), schema.AdviseClasses(l.classes))
 }
 
 // spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
 // greatest if positive is "". stands says what stands for each class in the order of appearance.
-func (l *labels) spec(label, positive string) (classes []block.Class, pos int, stands []float64, err error) {
+func (l *labels) spec(label, positive string) (classes []schema.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.classes)
-	slices.SortFunc(classes, block.Class.Compare)
+	slices.SortFunc(classes, schema.Class.Compare)
 	pos = len(classes) - 1
 	if positive != "" {
-		if pos = block.FindClass(classes, positive); pos < 0 {
+		if pos = schema.FindClass(classes, positive); pos < 0 {
 			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
-				block.ListClasses(classes))
+				schema.ListClasses(classes))
 		}
 	}
 	stands = make([]float64, len(classes))
@@ -237,9 +237,9 @@ func encodeTwo[T kernel.Float, K comparable](two [2]K, numbers [2]T, keys []K, d
 }
 
 // classOf returns the class of row i, or what is wrong with it.
-func classOf(a arrow.Array, i int) (block.Class, string) {
+func classOf(a arrow.Array, i int) (schema.Class, string) {
 	if a.IsNull(i) {
-		return block.Class{}, noLabel
+		return schema.Class{}, noLabel
 	}
 	switch a := a.(type) {
 	case *array.Float16:
@@ -249,23 +249,23 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 	case *array.Float64:
 		return floatClass(a.Value(i), 64)
 	case *array.Int8:
-		return block.IntClass(int64(a.Value(i))), ""
+		return schema.IntClass(int64(a.Value(i))), ""
 	case *array.Int16:
-		return block.IntClass(int64(a.Value(i))), ""
+		return schema.IntClass(int64(a.Value(i))), ""
 	case *array.Int32:
-		return block.IntClass(int64(a.Value(i))), ""
+		return schema.IntClass(int64(a.Value(i))), ""
 	case *array.Int64:
-		return block.IntClass(a.Value(i)), ""
+		return schema.IntClass(a.Value(i)), ""
 	case *array.Uint8:
-		return block.UintClass(uint64(a.Value(i))), ""
+		return schema.UintClass(uint64(a.Value(i))), ""
 	case *array.Uint16:
-		return block.UintClass(uint64(a.Value(i))), ""
+		return schema.UintClass(uint64(a.Value(i))), ""
 	case *array.Uint32:
-		return block.UintClass(uint64(a.Value(i))), ""
+		return schema.UintClass(uint64(a.Value(i))), ""
 	case *array.Uint64:
-		return block.UintClass(a.Value(i)), ""
+		return schema.UintClass(a.Value(i)), ""
 	case *array.Boolean:
-		return block.BoolClass(a.Value(i)), ""
+		return schema.BoolClass(a.Value(i)), ""
 	case *array.Decimal128:
 		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
 	case *array.Decimal256:
@@ -281,36 +281,36 @@ func classOf(a arrow.Array, i int) (block.Class, string) {
 	case *array.Dictionary:
 		return classOf(a.Dictionary(), a.GetValueIndex(i))
 	}
-	return block.Class{}, fmt.Sprintf("a value of type %s can't be a label", describe(a.DataType()))
+	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", describe(a.DataType()))
 }
 
 // floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1. A whole
 // number is the class that it is from an integer column.
-func floatClass(v float64, bits int) (block.Class, string) {
+func floatClass(v float64, bits int) (schema.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return block.Class{}, fmt.Sprint(v) + fillLabel
+		return schema.Class{}, fmt.Sprint(v) + fillLabel
 	}
 	if bits == 32 && v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
 	}
-	return block.FloatClass(v), ""
+	return schema.FloatClass(v), ""
 }
 
 // decimalClass returns the class of a decimal number: 1.00 is that of 1.
-func decimalClass(text string) (block.Class, string) {
+func decimalClass(text string) (schema.Class, string) {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	c, err := block.ParseNumber(text)
+	c, err := schema.ParseNumber(text)
 	if err != nil {
 		return c, fmt.Sprintf("%s is too large for a class: choose another column with --label", text)
 	}
 	return c, ""
 }
 
-func stringClass(s string) (block.Class, string) {
+func stringClass(s string) (schema.Class, string) {
 	if !utf8.ValidString(s) {
-		return block.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
+		return schema.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
 	}
-	return block.StringClass(strings.Clone(s)), ""
+	return schema.StringClass(strings.Clone(s)), ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // unlearned tells whether the features depend on more than the types of their columns.
@@ -23,15 +24,15 @@ func (s *selection) unlearned() bool {
 
 // wholly tells whether the features depend on all rows.
 func (s *selection) wholly() bool {
-	return s.counted() || slices.ContainsFunc(s.inputs, func(c block.Column) bool { return c.Kind == block.OneHotColumn })
+	return s.counted() || slices.ContainsFunc(s.inputs, func(c schema.Column) bool { return c.Kind == schema.OneHotColumn })
 }
 
 // counted tells whether the features depend on their moments.
-func (s *selection) counted() bool { return s.nulls == block.NullsMean || s.standardize }
+func (s *selection) counted() bool { return s.nulls == schema.NullsMean || s.standardize }
 
 // unmeasured tells whether the length of some column's lists isn't known.
 func (s *selection) unmeasured() bool {
-	return slices.ContainsFunc(s.inputs, func(c block.Column) bool { return c.Width() == 0 })
+	return slices.ContainsFunc(s.inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
 // learn finds out from the batches of the input, of total rows, what the features depend on. It leaves wrong values to be
@@ -111,14 +112,14 @@ func (l *lesson) addKept(ctx context.Context, bt *batch, kept cut) error {
 func (l *lesson) column(k int, bt *batch, kept cut) error {
 	c, a := &l.sel.inputs[k], bt.columns[l.sel.features[k]]
 	switch {
-	case c.Kind == block.OneHotColumn:
+	case c.Kind == schema.OneHotColumn:
 		if l.texts[k] == nil {
 			l.texts[k] = collector{}
 		}
 		if what := l.texts[k].add(a, kept); what != "" {
 			return unfit{errorIn(bt.file, "column %q: %s", c.Name, what)}
 		}
-	case c.Kind != block.HashColumn && l.sel.counted():
+	case c.Kind != schema.HashColumn && l.sel.counted():
 		return l.count(k, a, kept)
 	}
 	return nil
@@ -133,7 +134,7 @@ func (l *lesson) count(k int, a arrow.Array, kept cut) error {
 		l.countEmpty(l.stats[k])
 	}
 	r := reader[float64]{width: c.Width()}
-	if c.Kind == block.ListColumn {
+	if c.Kind == schema.ListColumn {
 		var err error
 		if r.list, err = asList(a); err != nil {
 			return err
@@ -182,7 +183,7 @@ func (l *lesson) countNumbers(m *moments, v view[float64], lo, hi int, scratch [
 // countMissing adds what stands for a missing value. The mean is put in its place in the end, and rows without a place for
 // it are errors, or weren't kept.
 func (l *lesson) countMissing(m *moments) {
-	if l.sel.nulls == block.NullsZero {
+	if l.sel.nulls == schema.NullsZero {
 		m.add(0)
 	}
 }
@@ -231,7 +232,7 @@ func (l *lesson) finish(name string) error {
 	for k := range l.sel.inputs {
 		c := &l.sel.inputs[k]
 		switch {
-		case c.Kind == block.OneHotColumn:
+		case c.Kind == schema.OneHotColumn:
 			c.Categories = l.texts[k].sorted()
 			if len(c.Categories) == 0 {
 				return errorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
@@ -254,8 +255,8 @@ func (l *lesson) finish(name string) error {
 }
 
 // note writes down the moments of a column's next feature, or returns what is wrong with them.
-func (l *lesson) note(c *block.Column, t tally) (what string) {
-	if l.sel.nulls == block.NullsMean {
+func (l *lesson) note(c *schema.Column, t tally) (what string) {
+	if l.sel.nulls == schema.NullsMean {
 		if t.n == 0 {
 			return "every value is missing, so that there is no mean"
 		}
@@ -281,7 +282,7 @@ func (l *lesson) note(c *block.Column, t tally) (what string) {
 func (s *selection) measureLists(bt *batch, kept cut) error {
 	for k, i := range s.features {
 		c := &s.inputs[k]
-		if c.Kind != block.ListColumn || c.Elements > 0 {
+		if c.Kind != schema.ListColumn || c.Elements > 0 {
 			continue
 		}
 		list, err := asList(bt.columns[i])

@@ -17,6 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A gappyTable has numbers of several types of which some are missing, as null, NaN or infinity.
@@ -171,10 +172,10 @@ func TestNulls(t *testing.T) {
 		g := newGappyTable(t, rows, rate, 0, false)
 		drop := newGappyTable(t, rows, rate, 0, true)
 		zero := func(int) float64 { return 0 }
-		checkNulls(t, drop, block.NullsDrop, gappyBlocks[float32](drop, true, nil))
-		checkNulls(t, drop, block.NullsDrop, gappyBlocks[float64](drop, true, nil))
-		checkNulls(t, g, block.NullsZero, gappyBlocks[float32](g, false, zero))
-		spec := checkNulls[float64](t, g, block.NullsMean, nil)
+		checkNulls(t, drop, schema.NullsDrop, gappyBlocks[float32](drop, true, nil))
+		checkNulls(t, drop, schema.NullsDrop, gappyBlocks[float64](drop, true, nil))
+		checkNulls(t, g, schema.NullsZero, gappyBlocks[float32](g, false, zero))
+		spec := checkNulls[float64](t, g, schema.NullsMean, nil)
 		means := func(f int) float64 { return spec.Preprocessing.Columns[f].Means[0] }
 		for f, v := range g.values {
 			want := mean(v)
@@ -182,19 +183,19 @@ func TestNulls(t *testing.T) {
 				t.Errorf("mean of feature %d is %v, want %v", f, means(f), want)
 			}
 		}
-		checkNulls(t, g, block.NullsMean, gappyBlocks[float32](g, false, means))
-		checkNulls(t, g, block.NullsMean, gappyBlocks[float64](g, false, means))
+		checkNulls(t, g, schema.NullsMean, gappyBlocks[float32](g, false, means))
+		checkNulls(t, g, schema.NullsMean, gappyBlocks[float64](g, false, means))
 	}
 }
 
-func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls block.Nulls, want []*block.Block[T]) *block.Spec {
+func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls schema.Nulls, want []*block.Block[T]) *schema.Spec {
 	t.Helper()
 	return checkEveryWay(t, g, Options{Label: "label", Nulls: nulls}, want)
 }
 
 // checkEveryWay loads a table in every way and compares the blocks, with each other if there are none wanted, and the
 // Specs, one of which it returns.
-func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, want []*block.Block[T]) *block.Spec {
+func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, want []*block.Block[T]) *schema.Spec {
 	t.Helper()
 	dir, rows := t.TempDir(), g.rec.NumRows()
 	whole := filepath.Join(dir, "whole.parquet")
@@ -204,7 +205,7 @@ func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, wan
 		parts = append(parts, filepath.Join(dir, fmt.Sprintf("part%d.parquet", i)))
 		writeFile(t, parts[i], g.rec.NewSlice(cut[0], cut[1]), 40_000)
 	}
-	var first *block.Spec
+	var first *schema.Spec
 	check := func(what string, d *block.Data[T], err error) {
 		t.Helper()
 		if err != nil {
@@ -240,7 +241,7 @@ func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, wan
 // TestNullLists fills in missing lists and elements.
 func TestNullLists(t *testing.T) {
 	wide := newGappyTable(t, 20_000, 0.001, 200, true)
-	blocks, err := fromRecord[float32](t, wide.rec, 3000, Options{Label: "label", Nulls: block.NullsDrop})
+	blocks, err := fromRecord[float32](t, wide.rec, 3000, Options{Label: "label", Nulls: schema.NullsDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func TestNullLists(t *testing.T) {
 		t.Error(err)
 	}
 	g := newGappyTable(t, 20_000, 0.1, 3, false)
-	opt := Options{Label: "label", Nulls: block.NullsMean}
+	opt := Options{Label: "label", Nulls: schema.NullsMean}
 	d, err := fromRecord[float64](t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +271,7 @@ func TestNullLists(t *testing.T) {
 	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float64](g, false, fill)); err != nil {
 		t.Error(err)
 	}
-	opt.Nulls = block.NullsDrop
+	opt.Nulls = schema.NullsDrop
 	d, err = fromRecord[float64](t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestNullMessages(t *testing.T) {
 			`column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
 		{[]testField{field("x", p.Float64, "[null, 1, 1e300]")}, Options{Nulls: "drop"},
 			`column "x", row 2: 1e+300 is too large for float32 (use --dtype float64)`},
-		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &block.Spec{Features: []string{"x"}}},
+		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &schema.Spec{Features: []string{"x"}}},
 			`column "x", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
 	} {
 		_, err := fromRecord[float32](t, record(t, c.fields...), 2, c.opt)
@@ -328,9 +329,9 @@ func TestMissingIsExact(t *testing.T) {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
 	b.AppendValues([]float64{0.5, nan, 0.1, inf}, []bool{true, true, false, true})
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: b.Type(), Nullable: true}}, nil), []arrow.Array{b.NewArray()}, 4)
-	for _, nulls := range []block.Nulls{block.NullsZero, block.NullsDrop} {
+	for _, nulls := range []schema.Nulls{schema.NullsZero, schema.NullsDrop} {
 		_, err := fromRecord[float32](t, rec, 4, Options{Nulls: nulls, Warn: func(s string) {
-			if nulls != block.NullsDrop || s != "3 of 4 rows left out: a feature or the label is null, NaN or infinite there" {
+			if nulls != schema.NullsDrop || s != "3 of 4 rows left out: a feature or the label is null, NaN or infinite there" {
 				t.Errorf("%s: %s", nulls, s)
 			}
 		}})
@@ -346,12 +347,12 @@ func TestKeepRows(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	path := file1(t, t.TempDir(), "a.parquet", field("x", p.Float64, "[1, null, 3]"), field("z", p.Int8, "[4, 5, null]"),
 		field("y", p.Int8, "[0, 1, 1]"), field("id", p.Int8, "[7, 8, 9]"))
-	spec := &block.Spec{Features: []string{"x", "z"}, Label: "y", Classes: []block.Class{block.IntClass(0), block.IntClass(1)},
-		Positive: 1, Preprocessing: &block.Preprocessing{Nulls: block.NullsDrop,
-			Columns: []block.Column{{Name: "x", Kind: block.NumberColumn}, {Name: "z", Kind: block.NumberColumn}}}}
+	spec := &schema.Spec{Features: []string{"x", "z"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)},
+		Positive: 1, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsDrop,
+			Columns: []schema.Column{{Name: "x", Kind: schema.NumberColumn}, {Name: "z", Kind: schema.NumberColumn}}}}
 	for label, want := range map[string]string{"": "3 [[1 4] [NaN 5] [3 NaN]] [] [7 8 9]", "y": "1 [[1 4]] [-1] [7]"} {
 		err := Scan(context.Background(), []string{path}, Options{Spec: spec, Label: label, Keep: []string{"id"}},
-			func(_ *block.Spec, b *block.Block[float32], rec arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 				var rows [][]float32
 				for r := range b.Len() {
 					rows = append(rows, b.X[r*b.Stride:][:2])

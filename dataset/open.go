@@ -15,6 +15,7 @@ import (
 	"halfspace/cache"
 	"halfspace/internal/page"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // An Input is files whose columns were found and checked, and whose rows are still to be read.
@@ -118,7 +119,7 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 	}
 	files.bound(buffers, cap(in.pool))
 	ranges := []rowRange{{0, files.rows}}
-	if workers := cap(in.pool); workers > 1 && in.sel.nulls != block.NullsDrop && files.lanes(workers) == workers {
+	if workers := cap(in.pool); workers > 1 && in.sel.nulls != schema.NullsDrop && files.lanes(workers) == workers {
 		if r := files.ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
@@ -134,7 +135,7 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 // could make them differ. It doesn't read the files.
 func Key(paths []string, opt Options) (cache.Key, error) {
 	if opt.Nulls == "" {
-		opt.Nulls = block.NullsError
+		opt.Nulls = schema.NullsError
 	}
 	options, err := json.Marshal(struct {
 		Reader int
@@ -180,7 +181,7 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	}
 	s := survey{rows: in.Rows(), labels: newLabels(in.opt.Spec)}
 	var err error
-	if s.rows < 0 || in.sel.nulls == block.NullsDrop {
+	if s.rows < 0 || in.sel.nulls == schema.NullsDrop {
 		s.rows, err = in.countKept(ctx, s.labels)
 	} else if in.opt.Spec == nil && in.sel.label >= 0 {
 		err = in.readLabels(ctx, s.labels, func() bool { return false })

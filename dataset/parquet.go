@@ -75,7 +75,7 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 		if err != nil {
 			return err
 		}
-		if in.sel, err = choose(newSchema(paths[0], columns), opt); err != nil {
+		if in.sel, err = choose(newFileColumns(paths[0], columns), opt); err != nil {
 			return err
 		}
 		in.files[0], err = m.selected(in.sel.columns)
@@ -88,7 +88,7 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 		return withMetadata(paths[i+1], func(m *fileMetadata) error {
 			columns, err := m.columns()
 			if err == nil {
-				columns, err = in.sel.bind(newSchema(m.path, columns))
+				columns, err = in.sel.bind(newFileColumns(m.path, columns))
 			}
 			if err == nil {
 				in.files[i+1], err = m.selected(columns)

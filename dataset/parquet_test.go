@@ -23,6 +23,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // withFooter returns data with its metadata changed.
@@ -210,9 +211,9 @@ func TestKeep(t *testing.T) {
 			t.Fatalf("%s: ts_ns is written as %s", name, info.Columns[ts].Physical)
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		spec := &block.Spec{Bias: true}
+		spec := &schema.Spec{Bias: true}
 		err = scan(context.Background(), []string{path, path}, Options{Keep: []string{"*"}, Spec: spec}, mem,
-			func(_ *block.Spec, b *block.Block[float32], got arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block[float32], got arrow.Record) error {
 				if b.Len() != 10 || got.NumRows() != 10 || int(got.NumCols()) != len(fields) {
 					return fmt.Errorf("%d rows, %d columns", got.NumRows(), got.NumCols())
 				}

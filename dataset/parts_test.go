@@ -19,6 +19,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/page"
+	"halfspace/schema"
 )
 
 const (
@@ -84,13 +85,13 @@ func TestParts(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, 1900, parquet.WithDataPageSize(3000), parquet.WithCompression(compress.Codecs.Snappy))
 		var want []*block.Block[float32]
-		var spec *block.Spec
+		var spec *schema.Spec
 		var notes []string
 		for _, workers := range counts {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			var warnings []string
 			last := int64(0)
-			opt := Options{Label: "y", Workers: workers, Nulls: block.NullsZero, Warn: func(s string) { warnings = append(warnings, s) }}
+			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsZero, Warn: func(s string) { warnings = append(warnings, s) }}
 			opt.Progress = func(rows, total int64) {
 				if rows < last || total != partsRows {
 					t.Errorf("%d workers: %d of %d rows after %d", workers, rows, total, last)

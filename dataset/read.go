@@ -24,6 +24,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
@@ -40,16 +41,16 @@ import (
 // remembers. A missing label or weight is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
 // rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
 type Options struct {
-	Label        string      // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
-	Features     []string    // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
-	Exclude      []string    // columns that aren't features; each must match one of the file's
-	Positive     string      // text of the class +1; "": the greater one
-	SampleWeight string      // column of the rows' weights, numbers that aren't negative, which is no feature; "": none
-	NoBias       bool        // no column of ones
-	Nulls        block.Nulls // what becomes of missing values; "": they are errors
-	Keep         []string    `json:"-"` // Scan only: columns to hand on as they are
-	Workers      int         `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
-	Text         TextOptions // how CSV and svmlight files are written
+	Label        string       // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
+	Features     []string     // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
+	Exclude      []string     // columns that aren't features; each must match one of the file's
+	Positive     string       // text of the class +1; "": the greater one
+	SampleWeight string       // column of the rows' weights, numbers that aren't negative, which is no feature; "": none
+	NoBias       bool         // no column of ones
+	Nulls        schema.Nulls // what becomes of missing values; "": they are errors
+	Keep         []string     `json:"-"` // Scan only: columns to hand on as they are
+	Workers      int          `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
+	Text         TextOptions  // how CSV and svmlight files are written
 
 	// Memory, unless 0, bounds the bytes of the blocks and of what is read at a time: pages of Parquet files, pieces of text,
 	// messages of Arrow IPC. These have at least 48 MiB. A file that needs more is an error. The rows that are read at a time
@@ -59,7 +60,7 @@ type Options struct {
 	// Categorical says what becomes of columns of text or with a dictionary, and, as "column=onehot,other=hash:8", of columns that are named, which may
 	// be numbers or booleans: "onehot" makes a feature "name=category" for
 	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
-	// on, one of which is 1, see block.HashBucket; "" makes none. A missing category, or one that a model's training had not,
+	// on, one of which is 1, see schema.HashBucket; "" makes none. A missing category, or one that a model's training had not,
 	// is all zeros.
 	Categorical string
 
@@ -75,7 +76,7 @@ type Options struct {
 
 	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label,
 	// SampleWeight, Keep and Workers.
-	Spec *block.Spec
+	Spec *schema.Spec
 
 	// End, where it is closed, ends standard input: of text what was read by then counts, up to its last line break. Of Arrow IPC
 	// that is an error. A nil channel ends nothing.
@@ -138,7 +139,7 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 		return nil, err
 	}
 	opt.Keep = nil
-	sel, err := choose(newSchema("", fieldColumns(r.Schema())), opt)
+	sel, err := choose(newFileColumns("", fieldColumns(r.Schema())), opt)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +252,7 @@ func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p p
 }
 
 // newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
-func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []float64, err error) {
+func newSpec(sel *selection, l *labels, opt Options) (spec *schema.Spec, signs []float64, err error) {
 	if opt.Spec != nil {
 		return asWeighted(opt.Spec, sel), modelSigns(opt.Spec), nil
 	}
@@ -265,7 +266,7 @@ func newSpec(sel *selection, l *labels, opt Options) (spec *block.Spec, signs []
 }
 
 // asWeighted returns a model's spec for rows that have weights or not.
-func asWeighted(spec *block.Spec, sel *selection) *block.Spec {
+func asWeighted(spec *schema.Spec, sel *selection) *schema.Spec {
 	if spec.Weighted == (sel.weight >= 0) {
 		return spec
 	}
@@ -281,12 +282,12 @@ func asWeighted(spec *block.Spec, sel *selection) *block.Spec {
 //
 // With a label it needs Options.Spec, since the classes of the data aren't known before its end.
 func Scan[T kernel.Float](ctx context.Context, paths []string, opt Options,
-	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
 	return scan(ctx, paths, opt, memory.DefaultAllocator, fn)
 }
 
 func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator,
-	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
@@ -343,8 +344,8 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 }
 
 // emptyBlock calls fn with no rows.
-func emptyBlock[T kernel.Float](spec *block.Spec, kept *arrow.Schema, mem memory.Allocator,
-	fn func(*block.Spec, *block.Block[T], arrow.Record) error) error {
+func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
+	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
 	var rec arrow.Record
 	if kept.NumFields() > 0 {
 		none := array.NewRecordBuilder(mem, kept)
@@ -366,7 +367,7 @@ func (opt Options) pool() (pool, error) {
 }
 
 // modelSigns returns what stands for each class of a model.
-func modelSigns(spec *block.Spec) []float64 {
+func modelSigns(spec *schema.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}

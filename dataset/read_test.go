@@ -27,6 +27,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A mixedTable has features of every type, column by column, as float64s, and a label.
@@ -232,7 +233,7 @@ func checkAll[T kernel.Float](t *testing.T, paths []string, opt Options, m *mixe
 	}
 	opt.Spec, opt.Keep = d.Spec(), []string{"label", "x00[01]"}
 	i, rows := 0, int64(0)
-	err = scan(ctx, paths, opt, mem, func(spec *block.Spec, b *block.Block[T], rec arrow.Record) error {
+	err = scan(ctx, paths, opt, mem, func(spec *schema.Spec, b *block.Block[T], rec arrow.Record) error {
 		if spec != opt.Spec {
 			t.Error("Scan: another Spec")
 		}
@@ -309,9 +310,9 @@ func TestSpec(t *testing.T) {
 		{"exclude", Options{Label: "y", Exclude: []string{"a*", "name"}}, []string{"b", "day", "km/h"}, []float64{1, 1, 5, 1}},
 		{"exclude a name like a pattern", Options{Label: "y", Exclude: []string{"a[0]"}}, []string{"b", "a", "day", "km/h"},
 			[]float64{1, 3, 1, 5, 1}},
-		{"model", Options{Features: []string{"nothing"}, Spec: &block.Spec{Features: []string{"a", "b"}, Bias: true}},
+		{"model", Options{Features: []string{"nothing"}, Spec: &schema.Spec{Features: []string{"a", "b"}, Bias: true}},
 			[]string{"a", "b"}, []float64{3, 1, 1}},
-		{"model without features", Options{Spec: &block.Spec{Bias: true}}, nil, []float64{1}},
+		{"model without features", Options{Spec: &schema.Spec{Bias: true}}, nil, []float64{1}},
 	} {
 		d, err := Load[float64](context.Background(), []string{path}, c.opt)
 		if err != nil {
@@ -464,7 +465,7 @@ func TestModelClasses(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	path := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Float64, "[4, 4]"))
 	for positive, want := range map[int]string{0: "[-1 -1]", 1: "[1 1]"} {
-		spec := &block.Spec{Features: []string{"x"}, Label: "other", Classes: []block.Class{block.IntClass(3), block.IntClass(4)}}
+		spec := &schema.Spec{Features: []string{"x"}, Label: "other", Classes: []schema.Class{schema.IntClass(3), schema.IntClass(4)}}
 		spec.SetPositive(positive)
 		d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Spec: spec})
 		if err != nil {
@@ -565,7 +566,7 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("float32: %v, warnings %q, want %q", err, got, c.want32)
 		}
 		got = nil
-		err = Scan(context.Background(), []string{path}, opt, func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
+		err = Scan(context.Background(), []string{path}, opt, func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
 			if rec != nil || b.Y != nil || b.Len() != 2 {
 				t.Errorf("record %v, labels %v, %d rows", rec, b.Y, b.Len())
 			}
@@ -661,7 +662,7 @@ func TestCancel(t *testing.T) {
 		}
 		opt = Options{Workers: workers, Keep: []string{"label"}}
 		err := scan(context.Background(), []string{path}, opt, mem,
-			func(*block.Spec, *block.Block[float32], arrow.Record) error { return errStop })
+			func(*schema.Spec, *block.Block[float32], arrow.Record) error { return errStop })
 		if err != errStop {
 			t.Errorf("Scan: %v", err)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
 	"halfspace/internal/nearest"
 	"halfspace/internal/page"
+	"halfspace/schema"
 )
 
 // A column is a column of a file or of a record reader, as its schema has it.
@@ -34,14 +34,14 @@ type column struct {
 
 // A selection says which columns are read, each once, and what for.
 type selection struct {
-	columns  []column       // as in the first file
-	features []int          // numbers in columns
-	inputs   []block.Column // how each of these becomes features of the block, in order
-	label    int            // or -1
-	weight   int            // of rows; or -1
+	columns  []column        // as in the first file
+	features []int           // numbers in columns
+	inputs   []schema.Column // how each of these becomes features of the block, in order
+	label    int             // or -1
+	weight   int             // of rows; or -1
 	keep     []int
 	bias     bool
-	nulls    block.Nulls
+	nulls    schema.Nulls
 	words    []string // that are nulls in text, see TextOptions
 	left     []string // columns, with their types, that were left out because they can't be features
 	odd      []string // what to do about those of left that are mostly numbers
@@ -71,16 +71,16 @@ func (s *selection) checkWidth() error {
 			widest = i
 		}
 	}
-	if all <= block.MaxFeatures {
+	if all <= schema.MaxFeatures {
 		return nil
 	}
 	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: leave columns out with --exclude",
-		all, s.inputs[widest].Width(), s.inputs[widest].Name, block.MaxFeatures)
+		all, s.inputs[widest].Width(), s.inputs[widest].Name, schema.MaxFeatures)
 }
 
 // spec says what the columns of blocks without labels mean.
-func (s *selection) spec() (*block.Spec, error) {
-	spec := &block.Spec{Bias: s.bias, Preprocessing: s.preprocessing(), Weighted: s.weight >= 0}
+func (s *selection) spec() (*schema.Spec, error) {
+	spec := &schema.Spec{Bias: s.bias, Preprocessing: s.preprocessing(), Weighted: s.weight >= 0}
 	of := map[string]string{}
 	for i := range s.inputs {
 		for _, name := range s.inputs[i].Names() {
@@ -95,27 +95,27 @@ func (s *selection) spec() (*block.Spec, error) {
 }
 
 // preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
-func (s *selection) preprocessing() *block.Preprocessing {
-	plain := s.nulls == block.NullsError && !s.standardize && s.words == nil
+func (s *selection) preprocessing() *schema.Preprocessing {
+	plain := s.nulls == schema.NullsError && !s.standardize && s.words == nil
 	for i := range s.inputs {
-		plain = plain && s.inputs[i].Kind == block.NumberColumn && s.inputs[i].Unit == ""
+		plain = plain && s.inputs[i].Kind == schema.NumberColumn && s.inputs[i].Unit == ""
 	}
 	if plain {
 		return nil
 	}
-	return &block.Preprocessing{Nulls: s.nulls, NullValues: s.words, Columns: s.inputs}
+	return &schema.Preprocessing{Nulls: s.nulls, NullValues: s.words, Columns: s.inputs}
 }
 
 // drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
-func (s *selection) drops() bool { return s.nulls == block.NullsDrop && (!s.fixed || s.label >= 0) }
+func (s *selection) drops() bool { return s.nulls == schema.NullsDrop && (!s.fixed || s.label >= 0) }
 
 // choose resolves what opt asks for among the columns of the first file.
-func choose(in *schema, opt Options) (*selection, error) {
+func choose(in *fileColumns, opt Options) (*selection, error) {
 	text, named, err := parseCodings(opt.Categorical)
 	if err != nil {
 		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
 	}
-	c := &chooser{schema: in, opt: opt, codings: slices.Repeat([]coding{text}, len(in.cols))}
+	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]coding{text}, len(in.cols))}
 	label, err := c.label()
 	if err != nil {
 		return nil, err
@@ -141,16 +141,16 @@ func choose(in *schema, opt Options) (*selection, error) {
 	sel := &selection{inputs: inputs, label: -1, weight: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
 		words: opt.Text.NullValues, left: c.left, odd: c.odd, passed: c.passed, texts: c.texts}
 	if opt.Spec != nil {
-		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, block.NullsError, false, true
+		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, schema.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
 			sel.nulls = opt.Spec.Preprocessing.Nulls
 		}
 	}
 	if sel.nulls == "" {
-		sel.nulls = block.NullsError
+		sel.nulls = schema.NullsError
 	}
-	if !slices.Contains(block.AllNulls, sel.nulls) {
-		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.nulls, block.AllNulls)
+	if !slices.Contains(schema.AllNulls, sel.nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.nulls, schema.AllNulls)
 	}
 	if err := sel.checkWidth(); err != nil {
 		return nil, in.errorf("%w", err)
@@ -176,8 +176,8 @@ func choose(in *schema, opt Options) (*selection, error) {
 		sel.keep = append(sel.keep, use(i))
 	}
 	for k, i := range sel.features {
-		sel.columns[i].maxList = block.MaxFeatures
-		if c := &sel.columns[i]; inputs[k].Kind == block.NumberColumn && i != sel.label && !slices.Contains(sel.keep, i) {
+		sel.columns[i].maxList = schema.MaxFeatures
+		if c := &sel.columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.label && !slices.Contains(sel.keep, i) {
 			c.float = opt.float
 		}
 	}
@@ -185,7 +185,7 @@ func choose(in *schema, opt Options) (*selection, error) {
 }
 
 // bind returns the selection's columns as a further file has them: elsewhere in it, or of another numeric type.
-func (s *selection) bind(in *schema) ([]column, error) {
+func (s *selection) bind(in *fileColumns) ([]column, error) {
 	bound := make([]column, len(s.columns))
 	for k, first := range s.columns {
 		i, err := in.lookUp(first.name)
@@ -223,7 +223,7 @@ func (s *selection) bind(in *schema) ([]column, error) {
 
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
-	*schema
+	*fileColumns
 	opt     Options
 	codings []coding // of each column
 	left    []string // as in selection
@@ -270,7 +270,7 @@ func weighs(c column) bool { return number(c.typ) && unit(c.typ) == "" && c.typ.
 
 // features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded. The
 // others, the label and the weight or -1, can't be features.
-func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
+func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
 	}
@@ -303,7 +303,7 @@ func (c *chooser) features(others ...int) ([]int, []block.Column, error) {
 		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", featureTypes,
 			c.list(func(col column) string { return col.label() + " " + col.desc }), advice)
 	}
-	inputs := make([]block.Column, len(wanted))
+	inputs := make([]schema.Column, len(wanted))
 	for k, i := range wanted {
 		inputs[k], _ = toInput(c.cols[i], c.codings[i])
 	}
@@ -326,7 +326,7 @@ func (c *chooser) excluded() ([]bool, error) {
 }
 
 // modelColumns returns the columns that a model makes its features from.
-func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) {
+func (c *chooser) modelColumns(spec *schema.Spec) ([]int, []schema.Column, error) {
 	if spec.Cols() == 0 {
 		return nil, nil, errors.New("the model has no features")
 	}
@@ -350,35 +350,35 @@ func (c *chooser) modelColumns(spec *block.Spec) ([]int, []block.Column, error) 
 const featureTypes = "a number, a boolean or a list of numbers"
 
 // toInput says how a column becomes features, if it can.
-func toInput(c column, text coding) (block.Column, bool) {
+func toInput(c column, text coding) (schema.Column, bool) {
 	if kind, ok := classKind(c.typ); ok && text.named {
-		return block.Column{Name: c.name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.typ, kind)}, true
+		return schema.Column{Name: c.name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.typ, kind)}, true
 	}
 	if number(c.typ) {
-		return block.Column{Name: c.name, Kind: block.NumberColumn, Unit: unit(c.typ)}, true
+		return schema.Column{Name: c.name, Kind: schema.NumberColumn, Unit: unit(c.typ)}, true
 	}
 	if textual(c.typ) {
-		return block.Column{Name: c.name, Kind: text.kind, HashBits: text.bits},
-			text.kind == block.OneHotColumn || text.kind == block.HashColumn
+		return schema.Column{Name: c.name, Kind: text.kind, HashBits: text.bits},
+			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn
 	}
 	_, n, ok := listOf(c.typ)
-	return block.Column{Name: c.name, Kind: block.ListColumn, Elements: n}, ok
+	return schema.Column{Name: c.name, Kind: schema.ListColumn, Elements: n}, ok
 }
 
 // fits tells whether a column of a further file, or of a model's data, can take the place of the one wanted. Whether its
 // lists are as long is seen row by row.
-func fits(have, want block.Column) bool {
+func fits(have, want schema.Column) bool {
 	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
 }
 
 // nameInput names what a model takes from a column.
-func nameInput(c block.Column) string {
+func nameInput(c schema.Column) string {
 	switch {
-	case c.Kind == block.ListColumn:
+	case c.Kind == schema.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
-	case (c.Kind == block.OneHotColumn || c.Kind == block.HashColumn) && c.Values != "":
+	case (c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn) && c.Values != "":
 		return "a " + c.Values
-	case c.Kind == block.OneHotColumn || c.Kind == block.HashColumn:
+	case c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn:
 		return "text"
 	case c.Unit != "":
 		return c.Unit
@@ -523,23 +523,23 @@ func (c *chooser) unique(found []int) error {
 	return nil
 }
 
-// A schema is the columns of a file or a record reader.
-type schema struct {
+// A fileColumns is the columns of a file or a record reader.
+type fileColumns struct {
 	where string // the file, for messages; may be ""
 	cols  []column
 	index map[string][]int // by name
 }
 
-func newSchema(where string, cols []column) *schema {
+func newFileColumns(where string, cols []column) *fileColumns {
 	index := make(map[string][]int, len(cols))
 	for i, c := range cols {
 		index[c.name] = append(index[c.name], i)
 	}
-	return &schema{where, cols, index}
+	return &fileColumns{where, cols, index}
 }
 
 // lookUp returns the number of the column of that name.
-func (s *schema) lookUp(name string) (int, error) {
+func (s *fileColumns) lookUp(name string) (int, error) {
 	switch at := s.index[name]; len(at) {
 	case 1:
 		return at[0], nil
@@ -559,7 +559,7 @@ func (s *schema) lookUp(name string) (int, error) {
 }
 
 // matches returns the columns that a name or a pattern of an option stands for, at least one.
-func (s *schema) matches(option, pattern string) ([]int, error) {
+func (s *fileColumns) matches(option, pattern string) ([]int, error) {
 	if !s.isPattern(pattern) {
 		i, err := s.lookUp(pattern)
 		return []int{i}, err
@@ -581,10 +581,12 @@ func (s *schema) matches(option, pattern string) ([]int, error) {
 }
 
 // isPattern tells a pattern from a name; the name of a column may look like a pattern.
-func (s *schema) isPattern(p string) bool { return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil }
+func (s *fileColumns) isPattern(p string) bool {
+	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
+}
 
 // list names up to 20 columns.
-func (s *schema) list(text func(column) string) string {
+func (s *fileColumns) list(text func(column) string) string {
 	const most = 20
 	var all []string
 	for _, c := range s.cols[:min(len(s.cols), most)] {
@@ -596,7 +598,7 @@ func (s *schema) list(text func(column) string) string {
 	return strings.Join(all, ", ")
 }
 
-func (s *schema) noFeature(c column) error {
+func (s *fileColumns) noFeature(c column) error {
 	advice := "leave it out or convert it"
 	if textual(c.typ) {
 		advice = "leave it out, or use --categorical onehot or hash:BITS"
@@ -604,11 +606,13 @@ func (s *schema) noFeature(c column) error {
 	return s.errorf("column %q is %s, and a feature is %s: %s", c.name, c.desc, featureTypes, advice)
 }
 
-func (s *schema) differs(c, first column) error {
+func (s *fileColumns) differs(c, first column) error {
 	return s.errorf("column %q is %s, but %s in the first file: convert one of them", c.name, c.desc, first.desc)
 }
 
-func (s *schema) errorf(format string, args ...any) error { return errorIn(s.where, format, args...) }
+func (s *fileColumns) errorf(format string, args ...any) error {
+	return errorIn(s.where, format, args...)
+}
 
 // errorIn returns an error that names a file, unless that is "".
 func errorIn(where, format string, args ...any) error {
@@ -646,17 +650,17 @@ func (s *selection) tellPassed(opt Options) {
 }
 
 // classKind returns the kind of classes that a label of that type has.
-func classKind(t arrow.DataType) (kind block.ClassKind, ok bool) {
+func classKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
 	if t == nil {
 		return 0, false
 	}
 	switch id := t.ID(); {
 	case id == arrow.BOOL:
-		return block.Bool, true
+		return schema.Bool, true
 	case arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id):
-		return block.Number, true
+		return schema.Number, true
 	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.BINARY || id == arrow.LARGE_BINARY:
-		return block.String, true
+		return schema.String, true
 	case id == arrow.DICTIONARY:
 		return classKind(t.(*arrow.DictionaryType).ValueType)
 	}

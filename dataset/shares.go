@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // A Choice is called for each kept row in order, from row 0 on, with the number of its class. It returns whether the row is
@@ -118,7 +118,7 @@ func (in *Input[T]) countClasses(ctx context.Context) (*labels, []int64, error) 
 			return nil, nil, in.explain(ctx, bt, err)
 		}
 	}
-	sorted := newLabels(&block.Spec{Classes: slices.SortedFunc(slices.Values(found.classes), block.Class.Compare)})
+	sorted := newLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.classes), schema.Class.Compare)})
 	ordered := make([]int64, len(counts))
 	for n, c := range found.classes {
 		ordered[sorted.numbers[c]] = counts[n]

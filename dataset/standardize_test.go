@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // exactMoments returns the mean and the population's standard deviation, rounded once.
@@ -75,24 +76,24 @@ func TestMoments(t *testing.T) {
 // same rows.
 func TestStandardize(t *testing.T) {
 	const rows = 20_001
-	for _, nulls := range []block.Nulls{block.NullsError, block.NullsDrop, block.NullsZero, block.NullsMean} {
+	for _, nulls := range []schema.Nulls{schema.NullsError, schema.NullsDrop, schema.NullsZero, schema.NullsMean} {
 		rate := 0.01
-		if nulls == block.NullsError {
+		if nulls == schema.NullsError {
 			rate = 0
 		}
-		g := newGappyTable(t, rows, rate, 0, nulls == block.NullsDrop)
+		g := newGappyTable(t, rows, rate, 0, nulls == schema.NullsDrop)
 		var want [][]float64 // the columns, filled in
 		for f := range g.values {
 			var column []float64
 			for r, v := range g.values[f] {
 				gone := math.IsNaN(g.label[r])
 				for _, other := range g.values {
-					gone = gone || math.IsNaN(other[r]) && nulls == block.NullsDrop
+					gone = gone || math.IsNaN(other[r]) && nulls == schema.NullsDrop
 				}
 				switch {
 				case gone:
 					continue
-				case math.IsNaN(v) && nulls == block.NullsMean:
+				case math.IsNaN(v) && nulls == schema.NullsMean:
 					v = mean(g.values[f])
 				case math.IsNaN(v):
 					v = 0
@@ -125,7 +126,7 @@ func twoPasses(values []float64) (mean, deviation float64) {
 }
 
 // checkStandardized loads a table in every way and compares the features with (x - mean) / deviation of want.
-func checkStandardized(t *testing.T, g *gappyTable, nulls block.Nulls, want [][]float64) *block.Spec {
+func checkStandardized(t *testing.T, g *gappyTable, nulls schema.Nulls, want [][]float64) *schema.Spec {
 	t.Helper()
 	spec := checkEveryWay[float32](t, g, Options{Label: "label", Nulls: nulls, Standardize: true}, nil)
 	opt := Options{Label: "label", Nulls: nulls, Standardize: true}
@@ -171,7 +172,7 @@ func TestStandardizeLists(t *testing.T) {
 		[]arrow.Array{b.NewArray()}, 10_000)
 	var first []*block.Block[float32]
 	for _, size := range []int64{10_000, 1000, 4096, 5000} {
-		d, err := fromRecord[float32](t, rec, size, Options{Nulls: block.NullsZero, Standardize: true})
+		d, err := fromRecord[float32](t, rec, size, Options{Nulls: schema.NullsZero, Standardize: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +222,8 @@ func TestStandardizeSpecial(t *testing.T) {
 	wantError(t, err, "", `column "huge": its numbers are too large for a standard deviation: leave it out with --exclude`)
 	_, err = fromRecord[float32](t, record(t, field("constant", p.Float64, "[0.1, 1e300]")), 3, Options{Spec: d.Spec()})
 	wantError(t, err, "", `no column "flag" (columns: constant)`)
-	spec := &block.Spec{Features: []string{"x"}, Preprocessing: &block.Preprocessing{Columns: []block.Column{{Name: "x",
-		Kind: block.NumberColumn, Center: []float64{0}, Scale: []float64{1}}}}}
+	spec := &schema.Spec{Features: []string{"x"}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: "x",
+		Kind: schema.NumberColumn, Center: []float64{0}, Scale: []float64{1}}}}}
 	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})
 	wantError(t, err, "", `column "x", row 1: 1e+300 is too far from the mean of the training rows: correct the value`)
 	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[1, 2, null]")), 3, Options{Standardize: true})

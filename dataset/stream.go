@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A Stream is a block.Source that reads the files again in every pass, and decodes the next blocks while one is in use.
@@ -18,7 +19,7 @@ import (
 type Stream[T kernel.Float] struct {
 	*Input[T]
 	rows  int64
-	spec  *block.Spec
+	spec  *schema.Spec
 	spare sync.Pool // *[]*block.Block[T], those in flight
 	warn  sync.Once
 	heard []string // warnings
@@ -79,7 +80,7 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 func (s *Stream[T]) Rows() int64 { return s.rows }
 
 // Spec says what the columns mean.
-func (s *Stream[T]) Spec() *block.Spec { return s.spec }
+func (s *Stream[T]) Spec() *schema.Spec { return s.spec }
 
 // Warnings returns what Options.Warn was told at the end of the first whole pass; nothing before.
 func (s *Stream[T]) Warnings() []string { return s.heard }

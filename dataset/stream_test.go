@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // wideFile writes a file whose rows, of 260 columns, make five blocks of float32.
@@ -287,7 +288,7 @@ func TestStreamDrops(t *testing.T) {
 		plain: gappyBlocks[float32](flat, true, nil), csv: gappyBlocks[float32](flat, true, nil)} {
 		for _, workers := range []int{1, 3} {
 			var notes []string
-			s := mustStream(t, memory.DefaultAllocator, Options{Label: "label", Nulls: block.NullsDrop, Workers: workers,
+			s := mustStream(t, memory.DefaultAllocator, Options{Label: "label", Nulls: schema.NullsDrop, Workers: workers,
 				Warn: func(s string) { notes = append(notes, s) }}, path)
 			d, err := block.Collect(context.Background(), s)
 			if err != nil {
@@ -352,7 +353,7 @@ func TestKey(t *testing.T) {
 	for what, opt := range map[string]Options{
 		"workers": {Label: "y", Workers: 3}, "keep": {Label: "y", Keep: []string{"x"}},
 		"functions":   {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
-		"the default": {Label: "y", Nulls: block.NullsError},
+		"the default": {Label: "y", Nulls: schema.NullsError},
 	} {
 		if got := key(opt, a, b); got != want {
 			t.Errorf("%s change the key: %s, want %s", what, got, want)
@@ -361,7 +362,7 @@ func TestKey(t *testing.T) {
 	for what, opt := range map[string]Options{
 		"label": {Label: "z"}, "features": {Label: "y", Features: []string{"x"}}, "exclude": {Label: "y", Exclude: []string{"x"}},
 		"positive": {Label: "y", Positive: "0"}, "bias": {Label: "y", NoBias: true},
-		"nulls": {Label: "y", Nulls: block.NullsDrop}, "standardize": {Label: "y", Standardize: true},
+		"nulls": {Label: "y", Nulls: schema.NullsDrop}, "standardize": {Label: "y", Standardize: true},
 		"categorical": {Label: "y", Categorical: "onehot"}, "weight": {Label: "y", SampleWeight: "z"}, "text": {Label: "y", Text: TextOptions{Header: "no"}},
 	} {
 		if key(opt, a, b) == want {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // suspects finds columns that number the rows or tell the time, from the first rows of the input. A model that learns from
@@ -39,7 +40,7 @@ func newSuspects(sel *selection) *suspects {
 	s.room = min(suspectRows, max(fewSuspects, suspectValues/max(1, len(sel.inputs))))
 	for k, c := range sel.inputs {
 		dated := strings.HasSuffix(c.Unit, "since 1970")
-		s.columns[k] = suspect{dated: dated, cleared: sel.fixed || dated || c.Kind != block.NumberColumn || c.Unit != ""}
+		s.columns[k] = suspect{dated: dated, cleared: sel.fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 	return s
 }

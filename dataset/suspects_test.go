@@ -14,7 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TestSuspects: columns that number the rows or tell the time are named, others aren't.
@@ -99,11 +99,11 @@ func TestSuspectsOfBatches(t *testing.T) {
 	want := `columns "id", "my $id" look like an id: whole numbers that all differ (use --exclude 'id,my $id')`
 	for _, path := range []string{path, parquet} {
 		for _, workers := range []int{1, 4} {
-			opt := Options{Label: "y", Workers: workers, Nulls: block.NullsDrop}
+			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsDrop}
 			if notes := notesOf[float64](t, path, opt); !slices.Contains(notes, want) {
 				t.Errorf("%s, %d workers: notes %q", filepath.Ext(path), workers, notes)
 			}
-			opt.Nulls = block.NullsZero
+			opt.Nulls = schema.NullsZero
 			opt.Warn = nil
 			in, err := Open[float64](context.Background(), []string{path}, opt)
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // svmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
@@ -76,7 +76,7 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (
 	for i := first; i <= seen.last; i++ {
 		cols = append(cols, column{name: fmt.Sprint("f", i), typ: number, desc: describe(number), index: i})
 	}
-	sel, err := choose(newSchema(sources[0].path, cols), namedLabel(opt, cols))
+	sel, err := choose(newFileColumns(sources[0].path, cols), namedLabel(opt, cols))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ type extent struct {
 // modelExtent returns the extent of the features of a model, of those that have indices.
 func modelExtent(features []string) (e extent) {
 	for _, name := range features {
-		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= block.MaxFeatures &&
+		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxFeatures &&
 			name == fmt.Sprint("f", i) {
 			e.zero = e.zero || i == 0
 			e.last = max(e.last, i)
@@ -179,9 +179,9 @@ func (e *extent) add(line []byte) error {
 		start--
 	}
 	last, err := strconv.Atoi(string(line[start:colon]))
-	if errors.Is(err, strconv.ErrRange) || last > block.MaxFeatures {
+	if errors.Is(err, strconv.ErrRange) || last > schema.MaxFeatures {
 		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon],
-			block.MaxFeatures)
+			schema.MaxFeatures)
 	}
 	e.last = max(e.last, last)
 	return nil

@@ -12,15 +12,16 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TestSvmlightLargerThanMemory: rows whose dense form is larger than the memory that is available are opened and their
 // labels are read, so that they can be streamed.
 func TestSvmlightLargerThanMemory(t *testing.T) {
-	rows := availableMemory()/(4*(block.MaxFeatures-1)) + 1
-	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", block.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
+	rows := availableMemory()/(4*(schema.MaxFeatures-1)) + 1
+	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", schema.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
 	s := mustStream(t, memory.DefaultAllocator, Options{Label: svmlightLabel}, path)
-	if s.Rows() != rows+1 || s.Cols() != block.MaxFeatures || len(s.Spec().Classes) != 2 {
+	if s.Rows() != rows+1 || s.Cols() != schema.MaxFeatures || len(s.Spec().Classes) != 2 {
 		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.Cols(), s.Spec().Classes)
 	}
 }
@@ -71,8 +72,8 @@ func TestSvmlightPairs(t *testing.T) {
 		changed[line] = by
 		return strings.Join(changed, "\n")
 	}
-	model := &block.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: svmlightLabel,
-		Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	model := &schema.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: svmlightLabel,
+		Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	for name, c := range map[string]struct {
 		text string
 		opt  Options
@@ -134,10 +135,10 @@ func TestSvmlightPairs(t *testing.T) {
 
 // TestSvmlightKeep: features that are handed on too.
 func TestSvmlightKeep(t *testing.T) {
-	spec := &block.Spec{Features: []string{"f1", "f2"}}
+	spec := &schema.Spec{Features: []string{"f1", "f2"}}
 	path := textFile(t, "a.svm", "1 2:3\n0 1:4\n")
 	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label"}},
-		func(_ *block.Spec, b *block.Block[float64], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
 			got := fmt.Sprint(b.X[:2], b.X[b.Stride:][:2], rec.Column(0), rec.Column(1))
 			if want := "[0 3] [4 0] [3 0] [1 0]"; got != want {
 				t.Errorf("rows and columns %s, want %s", got, want)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TableInfo is what is in a CSV, svmlight or Arrow IPC file.
@@ -45,7 +45,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, []string{path}, Options{Spec: &block.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
+	in, err := openInput(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
 		Memory: opt.Memory, Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
@@ -215,5 +215,5 @@ func listOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
 // textual tells whether the values of a type can be categories: text, and what a dictionary has.
 func textual(t arrow.DataType) bool {
 	kind, ok := classKind(t)
-	return ok && (kind == block.String || t.ID() == arrow.DICTIONARY)
+	return ok && (kind == schema.String || t.ID() == arrow.DICTIONARY)
 }

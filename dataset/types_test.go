@@ -19,6 +19,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // fromRecord loads a record, cut into records of that many rows.
@@ -245,8 +246,8 @@ func TestListErrors(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	list := arrow.ListOf(p.Float64)
 	big := field("big", arrow.ListOf(p.Float64), "[[1, 2], [1, 1e300], [3, 4]]")
-	model := &block.Spec{Features: []string{"emb[0]", "emb[1]"}, Preprocessing: &block.Preprocessing{
-		Columns: []block.Column{{Name: "emb", Kind: block.ListColumn, Elements: 2}}}}
+	model := &schema.Spec{Features: []string{"emb[0]", "emb[1]"}, Preprocessing: &schema.Preprocessing{
+		Columns: []schema.Column{{Name: "emb", Kind: schema.ListColumn, Elements: 2}}}}
 	for _, c := range []struct {
 		fields []testField
 		opt    Options
@@ -273,11 +274,11 @@ func TestListErrors(t *testing.T) {
 			Options{}, `column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]testField{field("a", list, "[[1], [null]]"), field("b", p.Float32, "[1, null]")},
 			Options{}, `column "a", row 1: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("day", arrow.FixedWidthTypes.Date32, "[1, 2]")}, Options{Spec: &block.Spec{Features: []string{"day"}}},
+		{[]testField{field("day", arrow.FixedWidthTypes.Date32, "[1, 2]")}, Options{Spec: &schema.Spec{Features: []string{"day"}}},
 			`column "day" is date32, and the model takes a number: convert it`},
 		{[]testField{field("t", arrow.FixedWidthTypes.Timestamp_ms, `["2020-01-01"]`)},
-			Options{Spec: &block.Spec{Features: []string{"t"}, Preprocessing: &block.Preprocessing{
-				Columns: []block.Column{{Name: "t", Kind: block.NumberColumn, Unit: "us since 1970"}}}}},
+			Options{Spec: &schema.Spec{Features: []string{"t"}, Preprocessing: &schema.Preprocessing{
+				Columns: []schema.Column{{Name: "t", Kind: schema.NumberColumn, Unit: "us since 1970"}}}}},
 			`column "t" is timestamp[ms, tz=UTC], and the model takes us since 1970: convert it`},
 	} {
 		for _, size := range []int64{1, 100} {
@@ -293,14 +294,14 @@ func TestDroppedLists(t *testing.T) {
 	rec := record(t, field("emb", arrow.ListOf(p.Float64), "[[1], [null, 2, 3], [], [4, 5], [6], [7, 8]]"),
 		field("x", p.Float64, "[null, 1, null, 2, 3, 4]"), field("y", p.Int8, "[0, 1, 0, 1, null, 0]"))
 	for _, size := range []int64{1, 2, 100} {
-		d, err := fromRecord[float64](t, rec, size, Options{Label: "y", Nulls: block.NullsDrop})
+		d, err := fromRecord[float64](t, rec, size, Options{Label: "y", Nulls: schema.NullsDrop})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rows, y := rowsOf(t, d); fmt.Sprint(rows, y) != "[[4 5 2 1] [7 8 4 1]] [1 -1]" {
 			t.Errorf("records of %d: %v, %v", size, rows, y)
 		}
-		_, err = fromRecord[float64](t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: block.NullsDrop})
+		_, err = fromRecord[float64](t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: schema.NullsDrop})
 		wantError(t, err, "", "no rows are left of 3, each has a missing value: exclude columns, or fill them in")
 	}
 }

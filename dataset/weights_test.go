@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // weightsOf returns the weights of a source's rows.
@@ -63,15 +64,15 @@ func TestWeights(t *testing.T) {
 	dir := t.TempDir()
 	start := filepath.Join(dir, "a.parquet")
 	writeFile(t, start, array.NewRecord(arrow.NewSchema(fields, nil), cols, rows), 1700)
-	model := &block.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y", Classes: []block.Class{block.IntClass(0), block.IntClass(1)},
-		Positive: 1, Preprocessing: &block.Preprocessing{Nulls: block.NullsDrop, Columns: []block.Column{{Name: "a", Kind: block.NumberColumn},
-			{Name: "b", Kind: block.NumberColumn}}}}
+	model := &schema.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)},
+		Positive: 1, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsDrop, Columns: []schema.Column{{Name: "a", Kind: schema.NumberColumn},
+			{Name: "b", Kind: schema.NumberColumn}}}}
 	for _, ext := range []string{".parquet", ".csv", ".arrow"} {
 		path := filepath.Join(dir, "b"+ext)
 		convertFile(t, rows, start, path, WriterOptions{})
 		for _, workers := range []int{1, 3} {
-			for _, spec := range []*block.Spec{nil, model} {
-				opt := Options{Label: "y", SampleWeight: "w", Nulls: block.NullsDrop, Workers: workers, Spec: spec}
+			for _, spec := range []*schema.Spec{nil, model} {
+				opt := Options{Label: "y", SampleWeight: "w", Nulls: schema.NullsDrop, Workers: workers, Spec: spec}
 				d, err := Load[float32](context.Background(), []string{path}, opt)
 				if err != nil {
 					t.Fatal(err)
@@ -121,7 +122,7 @@ func TestWeightTypes(t *testing.T) {
 func TestWeightErrors(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
-	model := &block.Spec{Features: []string{"x"}, Classes: []block.Class{block.IntClass(0), block.IntClass(1)}, Positive: 1}
+	model := &schema.Spec{Features: []string{"x"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Positive: 1}
 	for _, c := range []struct {
 		name   string
 		fields []testField
@@ -130,9 +131,9 @@ func TestWeightErrors(t *testing.T) {
 	}{
 		{"negative", []testField{x, y, field("w", p.Float64, "[1, 2, -0.5]")}, Options{},
 			`DIR/a.parquet: column "w", row 2: -0.5, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
-		{"negative, rows left out", []testField{x, y, field("w", p.Int32, "[null, -2, -1]")}, Options{Nulls: block.NullsDrop},
+		{"negative, rows left out", []testField{x, y, field("w", p.Int32, "[null, -2, -1]")}, Options{Nulls: schema.NullsDrop},
 			`DIR/a.parquet: column "w", row 1: -2, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
-		{"null where others are filled in", []testField{x, y, field("w", p.Float64, "[1, null, 1]")}, Options{Nulls: block.NullsMean},
+		{"null where others are filled in", []testField{x, y, field("w", p.Float64, "[1, null, 1]")}, Options{Nulls: schema.NullsMean},
 			`DIR/a.parquet: column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or use --nulls drop)`},
 		{"after a worse row", []testField{field("x", p.Float64, "[1, null, 3]"), y, field("w", p.Float64, "[1, 1, -1]")}, Options{},
 			`DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},

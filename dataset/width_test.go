@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // numbered returns prefix0, prefix1 and so on, n of them, with commas between.
@@ -37,9 +37,9 @@ func listRecord(typ arrow.DataType, n int) arrow.Record {
 	return b.NewRecord()
 }
 
-// TestWidth: every reader takes rows of block.MaxFeatures features, and no wider ones.
+// TestWidth: every reader takes rows of schema.MaxFeatures features, and no wider ones.
 func TestWidth(t *testing.T) {
-	const most = block.MaxFeatures
+	const most = schema.MaxFeatures
 	dir := t.TempDir()
 	csv := func(features int) string {
 		return textFile(t, "a.csv", numbered("x", features)+",y\n"+strings.Repeat("1,", features)+"0\n"+strings.Repeat("2,", features)+"1\n")
@@ -83,8 +83,8 @@ func TestWidth(t *testing.T) {
 		"wide svmlight":         {svmlight(most + 1), "", 0},
 		"svmlight from 0":       {textFile(t, "zero.svm", fmt.Sprintf("0 0:1\n1 %d:1\n", most-1)), "", most},
 		"wide svmlight from 0":  {textFile(t, "zero.svm", fmt.Sprintf("0 0:1\n1 %d:1\n", most)), "", 0},
-		"hashed text":           {texts(most>>block.MaxHashBits, 2), fmt.Sprint("hash:", block.MaxHashBits), most},
-		"wide hashed text":      {texts(most>>block.MaxHashBits+1, 2), fmt.Sprint("hash:", block.MaxHashBits), 0},
+		"hashed text":           {texts(most>>schema.MaxHashBits, 2), fmt.Sprint("hash:", schema.MaxHashBits), most},
+		"wide hashed text":      {texts(most>>schema.MaxHashBits+1, 2), fmt.Sprint("hash:", schema.MaxHashBits), 0},
 		"one-hot text":          {texts(200, 900), "onehot", 180_000},
 		"wide one-hot text":     {texts(300, 900), "onehot", 0},
 		"Arrow lists":           {written("l.arrow", list, most), "", most},

@@ -13,6 +13,7 @@ import (
 	"halfspace/gram"
 	"halfspace/kernel"
 	"halfspace/kernel/limits"
+	"halfspace/schema"
 )
 
 // allCores measures the limits of all cores together once.
@@ -93,7 +94,7 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 			}
 			blocks = append(blocks, rows)
 		}
-		src := block.NewData(&block.Spec{Features: make([]string, d)}, blocks)
+		src := block.NewData(&schema.Spec{Features: make([]string, d)}, blocks)
 		m, err := gram.NewSymmetric[float64](d, gram.Packed)
 		if err != nil {
 			b.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -69,7 +69,7 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 	padded := make([]T, m.Stride)
 	copy(padded, v)
 	panel := kernel.PanelRows[T](max(1, m.Stride))
-	return block.Parallel(ctx, max(1, workers), (m.N+panel-1)/panel, func(_, task int) {
+	return parallel.For(ctx, max(1, workers), (m.N+panel-1)/panel, func(_, task int) {
 		lo := task * panel
 		hi := min(m.N, lo+panel)
 		kernel.Scores(m.Data[lo*m.Stride:hi*m.Stride], padded, y[lo:hi])

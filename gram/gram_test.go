@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // levels runs a test on every level of this machine.
@@ -344,7 +345,7 @@ func TestBlocks(t *testing.T) {
 		dense = append(dense, b)
 		sparse = append(sparse, &block.Block[float64]{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
 	}
-	spec := &block.Spec{Features: make([]string, d)}
+	spec := &schema.Spec{Features: make([]string, d)}
 	for _, blocks := range [][]*block.Block[float64]{dense, sparse} {
 		x.rows = gram.RowsOf(block.NewData(spec, blocks))
 		checkGram(t, x, gram.Mercer{}, 3)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -90,7 +91,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
 		const group = 8 // tiles of columns for each task
-		err := block.Parallel(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
+		err := parallel.For(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
 			at := task * group * p.nr
 			w[worker].packer.pack(p.b, packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
 		})
@@ -98,7 +99,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 			return err
 		}
 		cuts := p.cut(lo, workers)
-		err = block.Parallel(ctx, workers, len(cuts)-1, func(worker, task int) {
+		err = parallel.For(ctx, workers, len(cuts)-1, func(worker, task int) {
 			task = len(cuts) - 2 - task // of a triangle the longest rows first, so that the shortest are left for the end
 			p.rows(&w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})

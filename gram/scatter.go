@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -105,7 +106,7 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	}
 	cuts := runs[0].sums.cut((2*len(w) + len(runs) - 1) / len(runs))
 	parts := len(cuts) - 1
-	err := block.Parallel(ctx, len(w), len(runs), func(worker, i int) {
+	err := parallel.For(ctx, len(w), len(runs), func(worker, i int) {
 		r := runs[i]
 		clear(r.sums.blocks)
 		if parts == 1 { // the worker's weights stay in its cache
@@ -121,7 +122,7 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	if err != nil || parts == 1 {
 		return err
 	}
-	return block.Parallel(ctx, len(w), len(runs)*parts, func(worker, task int) {
+	return parallel.For(ctx, len(w), len(runs)*parts, func(worker, task int) {
 		r, part := runs[task/parts], task%parts
 		w[worker].sum(r, cuts[part], cuts[part+1])
 	})

@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // rows is a source of random rows in blocks of so many runs; sparse ones, if asked for.
@@ -35,7 +36,7 @@ func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) 
 		}
 		blocks = append(blocks, b)
 	}
-	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks)
+	return block.NewData(&schema.Spec{Features: make([]string, cols)}, blocks)
 }
 
 // weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some and negative for others.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // expanded is a model of the rows (3,3)+ and (1,1)- of textbook with coefficients 2 and -5, and their votes.
@@ -74,7 +74,7 @@ func TestExpansionRejects(t *testing.T) {
 		"isn't above 0":                   func(_ *Model, e *Expansion) { e.Steps = Pack([]float32{1, 0}) },
 		"number that isn't finite":        func(_ *Model, e *Expansion) { e.Steps = Pack([]float32{1, float32(math.Inf(1))}) },
 		"bias has 0 numbers":              func(m *Model, _ *Expansion) { m.Bias = nil },
-		"1 vectors, votes for 1: 3 class": func(m *Model, _ *Expansion) { m.Classes = append(m.Classes, block.IntClass(2)) },
+		"1 vectors, votes for 1: 3 class": func(m *Model, _ *Expansion) { m.Classes = append(m.Classes, schema.IntClass(2)) },
 	} {
 		m := expanded()
 		spoil(m, m.Expansion)

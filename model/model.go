@@ -36,6 +36,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Format is the first thing that a model file says.
@@ -44,15 +45,15 @@ const Format = "halfspace-model/1"
 // Model is a classifier: a linear one, or one with an Expansion in place of Weights. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
 // none when it was trained without one. Of more classes both have a row and a number for each.
 type Model struct {
-	Format    string        `json:"format"`
-	Algorithm string        `json:"algorithm"`
-	Dtype     string        `json:"dtype"` // element type of training and prediction: float32 or float64
-	Label     string        `json:"label"` // name of the label's column
-	Classes   []block.Class `json:"classes"`
-	Positive  block.Class   `json:"positive"`
-	Features  []string      `json:"features"`
+	Format    string         `json:"format"`
+	Algorithm string         `json:"algorithm"`
+	Dtype     string         `json:"dtype"` // element type of training and prediction: float32 or float64
+	Label     string         `json:"label"` // name of the label's column
+	Classes   []schema.Class `json:"classes"`
+	Positive  schema.Class   `json:"positive"`
+	Features  []string       `json:"features"`
 
-	Preprocessing *block.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
+	Preprocessing *schema.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
 
 	FitBias bool        `json:"fit_bias"`
 	Weights [][]float64 `json:"weights"`
@@ -207,7 +208,7 @@ type Validation struct {
 // there is one, then any padding; Check tells of weights that are too few. Of more than two classes, weights has such a vector for each, all as long. The caller
 // fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias. Of more than two classes it says in
 // Options.Multiclass how they were learned.
-func New[T kernel.Float](spec *block.Spec, weights []T) *Model {
+func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
 		Dtype:    dtype[T](),
@@ -248,8 +249,8 @@ func (m *Model) vectors() int {
 }
 
 // Spec says what the columns of a block that the model can score mean.
-func (m *Model) Spec() *block.Spec {
-	s := &block.Spec{
+func (m *Model) Spec() *schema.Spec {
+	s := &schema.Spec{
 		Features: slices.Clone(m.Features),
 		Bias:     m.FitBias,
 		Label:    m.Label,
@@ -421,8 +422,8 @@ func (m *Model) checkFeatures() error {
 	if len(m.Features) == 0 {
 		return fmt.Errorf("no features")
 	}
-	if len(m.Features) > block.MaxFeatures {
-		return fmt.Errorf("%d features, and a row has at most %d", len(m.Features), block.MaxFeatures)
+	if len(m.Features) > schema.MaxFeatures {
+		return fmt.Errorf("%d features, and a row has at most %d", len(m.Features), schema.MaxFeatures)
 	}
 	seen := make(map[string]bool, len(m.Features))
 	for _, f := range m.Features {

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // textbook is the model of the rows (3,3)+, (4,3)+, (1,1)-: w = (1,1), b = -3 after 7 updates.
 func textbook() *Model {
-	spec := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
-		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
+		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	m := New(spec, []float32{1, 1, -3})
 	m.Algorithm = "perceptron"
 	m.Options = Options{Order: "cyclic", Epochs: 100, Eta: 1}
@@ -107,13 +107,13 @@ func TestRoundTrip(t *testing.T) {
 	for i := range numbers {
 		m64.Features = append(m64.Features, fmt.Sprintf("<%d> & \"ü\"\n\u2028", i))
 	}
-	m64.Classes = []block.Class{block.StringClass("<=50K"), block.StringClass(">50K")}
+	m64.Classes = []schema.Class{schema.StringClass("<=50K"), schema.StringClass(">50K")}
 	m64.Positive = m64.Classes[0]
 
 	m32 := textbook()
 	m32.Weights = [][]float64{{float64(float32(0.1)), float64(math.Float32frombits(1))}}
 	m32.Bias = []float64{-math.MaxFloat32}
-	m32.Classes = []block.Class{block.FloatClass(-0.5), block.FloatClass(2.5e300)}
+	m32.Classes = []schema.Class{schema.FloatClass(-0.5), schema.FloatClass(2.5e300)}
 	m32.Positive = m32.Classes[1]
 
 	for _, m := range []*Model{textbook(), m64, m32} {
@@ -138,11 +138,11 @@ func TestRoundTrip(t *testing.T) {
 
 // preprocessed is a model of three features from a column of numbers and one of categories, with means, standardized.
 func preprocessed() *Model {
-	spec := &block.Spec{Features: []string{"age", "color=blue", "color=red"}, Bias: true, Label: "y",
-		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1,
-		Preprocessing: &block.Preprocessing{Nulls: block.NullsMean, Columns: []block.Column{
-			{Name: "age", Kind: block.NumberColumn, Means: []float64{0.1}, Center: []float64{0.1}, Scale: []float64{1.0 / 3}},
-			{Name: "color", Kind: block.OneHotColumn, Categories: []string{"blue", "red"}}}}}
+	spec := &schema.Spec{Features: []string{"age", "color=blue", "color=red"}, Bias: true, Label: "y",
+		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1,
+		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsMean, Columns: []schema.Column{
+			{Name: "age", Kind: schema.NumberColumn, Means: []float64{0.1}, Center: []float64{0.1}, Scale: []float64{1.0 / 3}},
+			{Name: "color", Kind: schema.OneHotColumn, Categories: []string{"blue", "red"}}}}}
 	return New(spec, []float32{1, 2, 3, 4})
 }
 
@@ -203,8 +203,8 @@ func TestPreprocessing(t *testing.T) {
 
 // TestManyClasses: more than two classes have a row of weights and a bias each.
 func TestManyClasses(t *testing.T) {
-	spec := &block.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y",
-		Classes: []block.Class{block.StringClass("x"), block.StringClass("y"), block.StringClass("z")}, Positive: 2}
+	spec := &schema.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y",
+		Classes: []schema.Class{schema.StringClass("x"), schema.StringClass("y"), schema.StringClass("z")}, Positive: 2}
 	stride := kernel.Stride[float32](3)
 	w := make([]float32, 3*stride)
 	for c := range 3 {
@@ -231,7 +231,7 @@ func TestManyClasses(t *testing.T) {
 // TestMulticlass: a model of more than two classes is written only if it says how they were learned, which probabilities depend on.
 // An older file that doesn't say is of one class versus the rest.
 func TestMulticlass(t *testing.T) {
-	spec := &block.Spec{Features: []string{"a"}, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	m := New(spec, []float64{1, 2, 3})
 	var b bytes.Buffer
 	if _, err := m.WriteTo(&b); err == nil || !strings.Contains(err.Error(), "Options.Multiclass is empty") {
@@ -294,7 +294,7 @@ func TestVoters(t *testing.T) {
 
 // TestVotersOfClasses: of more than two classes each has voters.
 func TestVotersOfClasses(t *testing.T) {
-	spec := &block.Spec{Features: []string{"a"}, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	m := New(spec, []float64{1, 2, 3})
 	m.Voters = NewVoters([]float64{1, 2, 3, 4}, []int64{5, 6, 7, 8}, 1)
 	for want, sizes := range map[string][]int{"": {1, 2, 1}, "voters have 0 sizes for 3 classes": nil, "leave 1 of them over": {1, 1, 1},
@@ -308,8 +308,8 @@ func TestVotersOfClasses(t *testing.T) {
 
 func TestSpecAndVector(t *testing.T) {
 	m := textbook()
-	want := &block.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
-		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	want := &schema.Spec{Features: []string{"x1", "x2"}, Bias: true, Label: "y",
+		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	if got := m.Spec(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Spec is %+v, want %+v", got, want)
 	}
@@ -331,8 +331,8 @@ func TestPositiveDefault(t *testing.T) {
 	for _, c := range []struct {
 		positive int
 		want     string
-	}{{0, "b"}, {1, "b"}, {block.FirstClass, "a"}} {
-		spec := &block.Spec{Features: []string{"x"}, Label: "y", Classes: []block.Class{block.StringClass("a"), block.StringClass("b")},
+	}{{0, "b"}, {1, "b"}, {schema.FirstClass, "a"}} {
+		spec := &schema.Spec{Features: []string{"x"}, Label: "y", Classes: []schema.Class{schema.StringClass("a"), schema.StringClass("b")},
 			Positive: c.positive}
 		m := New(spec, []float32{1})
 		back := m.Spec()
@@ -341,7 +341,7 @@ func TestPositiveDefault(t *testing.T) {
 		}
 	}
 	for class := range 3 {
-		spec := &block.Spec{Classes: make([]block.Class, 3)}
+		spec := &schema.Spec{Classes: make([]schema.Class, 3)}
 		spec.SetPositive(class)
 		if got := spec.PositiveClass(); got != class {
 			t.Errorf("SetPositive(%d) makes %d +1", class, got)
@@ -385,7 +385,7 @@ func TestReadForeignFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if want := []block.Class{block.IntClass(0), block.IntClass(1)}; !reflect.DeepEqual(m.Classes, want) {
+		if want := []schema.Class{schema.IntClass(0), schema.IntClass(1)}; !reflect.DeepEqual(m.Classes, want) {
 			t.Errorf("%s: classes are %v, want %v", name, m.Classes, want)
 		}
 	}
@@ -481,7 +481,7 @@ func TestReadBoundsMemory(t *testing.T) {
 
 // TestWidth: a model has at most the features that a row may have.
 func TestWidth(t *testing.T) {
-	for features, want := range map[int]string{block.MaxFeatures: "", block.MaxFeatures + 1: "262145 features, and a row has at most 262144"} {
+	for features, want := range map[int]string{schema.MaxFeatures: "", schema.MaxFeatures + 1: "262145 features, and a row has at most 262144"} {
 		m := textbook()
 		m.Features, m.Weights = make([]string, features), [][]float64{make([]float64, features)}
 		for i := range m.Features {
@@ -500,9 +500,9 @@ func TestWriteRejects(t *testing.T) {
 		"infinite loss": func(m *Model) { m.Training.Loss = math.Inf(1) },
 		"feature name":  func(m *Model) { m.Features[0] = "a\xff" },
 		"label name":    func(m *Model) { m.Label = "\xff" },
-		"class name":    func(m *Model) { m.Classes = []block.Class{block.StringClass("a\xff"), m.Positive} },
+		"class name":    func(m *Model) { m.Classes = []schema.Class{schema.StringClass("a\xff"), m.Positive} },
 		"class text": func(m *Model) {
-			m.Classes = []block.Class{block.StringClass("a"), block.StringClass("b\xff")}
+			m.Classes = []schema.Class{schema.StringClass("a"), schema.StringClass("b\xff")}
 			m.Positive = m.Classes[0]
 		},
 	} {

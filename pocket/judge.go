@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -70,7 +71,7 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 		if err != nil {
 			return err
 		}
-		err := block.Parallel(ctx, j.workers, (b.Len()+taskRows-1)/taskRows, func(_, task int) {
+		err := parallel.For(ctx, j.workers, (b.Len()+taskRows-1)/taskRows, func(_, task int) {
 			lo := task * taskRows
 			j.rows(b.Slice(lo, min(b.Len(), lo+taskRows)), rows)
 		})
@@ -94,7 +95,7 @@ func (j *judge[T]) weigh(ctx context.Context, limit float64) error {
 			return block.ErrNoLabels
 		}
 		runs := make([][]tally, (b.Len()+block.RunRows-1)/block.RunRows)
-		err := block.Parallel(ctx, j.workers, len(runs), func(_, n int) {
+		err := parallel.For(ctx, j.workers, len(runs), func(_, n int) {
 			runs[n] = j.wrongRows(b.Slice(n*block.RunRows, min(b.Len(), (n+1)*block.RunRows)))
 		})
 		if err != nil {

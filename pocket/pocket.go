@@ -16,6 +16,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Errors counts, for each candidate, the rows whose prediction (+1 where the score is > 0, else -1) isn't their label.
@@ -45,7 +46,7 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, wor
 }
 
 // twoClasses returns an error where labels are class numbers, whose signs say nothing.
-func twoClasses(spec *block.Spec) error {
+func twoClasses(spec *schema.Spec) error {
 	if n := len(spec.Classes); n > 2 {
 		return fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
 	}

@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/kernel/limits"
+	"halfspace/schema"
 )
 
 func random[T kernel.Float](rows, cols int) *block.Data[T] {
@@ -30,7 +31,7 @@ func random[T kernel.Float](rows, cols int) *block.Data[T] {
 		}
 		blocks = append(blocks, b)
 	}
-	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks)
+	return block.NewData(&schema.Spec{Features: make([]string, cols)}, blocks)
 }
 
 // TestErrors holds the counts against a loop over rows and candidates, for several workers.
@@ -191,7 +192,7 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 			w = append(w, now...)
 		}
 	}
-	return block.NewData(&block.Spec{Features: make([]string, cols)}, blocks), w
+	return block.NewData(&schema.Spec{Features: make([]string, cols)}, blocks), w
 }
 
 // wrong counts the errors of w, one row after the other.

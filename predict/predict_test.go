@@ -10,10 +10,11 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 func linear[T kernel.Float](features int, bias bool, rng *rand.Rand) *model.Model {
-	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.BoolClass(false), block.BoolClass(true)}, Positive: 1}
+	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.BoolClass(false), schema.BoolClass(true)}, Positive: 1}
 	for i := range features {
 		spec.Features = append(spec.Features, string(rune('a'+i)))
 	}
@@ -86,7 +87,7 @@ func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) []
 
 // TestClasses: several vectors of weights, each with its scores, of which the first of the greatest tells the class.
 func TestClasses(t *testing.T) {
-	spec := &block.Spec{Features: []string{"a"}, Bias: true, Classes: []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}}
+	spec := &schema.Spec{Features: []string{"a"}, Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	s, err := NewScorer[float64](model.New(spec, []float64{-1, 0, 0, 1, 1, 0}), 1)
 	if err != nil {
 		t.Fatal(err)

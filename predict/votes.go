@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -73,7 +74,7 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 // parallel is Scores on so many workers.
 func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
-	return block.Parallel(ctx, max(1, workers), tasks, func(_, task int) {
+	return parallel.For(ctx, max(1, workers), tasks, func(_, task int) {
 		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)
 		v.Scores(b.Slice(lo, hi), out[lo:hi])
 	})

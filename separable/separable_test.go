@@ -13,11 +13,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // dense returns rows of features and labels as a data set.
 func dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
-	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 const (
@@ -104,7 +106,7 @@ type centred[T kernel.Float] struct {
 	workers int
 }
 
-func (c *centred[T]) Spec() *block.Spec { return c.src.Spec() }
+func (c *centred[T]) Spec() *schema.Spec { return c.src.Spec() }
 
 func (c *centred[T]) Rows() int64 { return c.src.Rows() }
 
@@ -139,7 +141,7 @@ func (c *centred[T]) fill(ctx context.Context, from *block.Block[T], memory *blo
 		to.Y = nil
 	}
 	cols, chunks := len(c.pivots), (from.Len()+kernel.ChunkRows-1)/kernel.ChunkRows
-	err := block.Parallel(ctx, c.workers, chunks, func(_, chunk int) {
+	err := parallel.For(ctx, c.workers, chunks, func(_, chunk int) {
 		for r := chunk * kernel.ChunkRows; r < min(from.Len(), (chunk+1)*kernel.ChunkRows); r++ {
 			row := to.X[r*to.Stride:][:cols]
 			widen(from, r, row)

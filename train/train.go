@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/pocket"
+	"halfspace/schema"
 )
 
 // Order is the order in which a perceptron visits the rows of an epoch.
@@ -83,7 +84,7 @@ func (o Options) WithDefaults() (Options, error) {
 }
 
 // TwoClasses returns an error, which says what to do, unless the rows have two classes.
-func TwoClasses(spec *block.Spec) error {
+func TwoClasses(spec *schema.Spec) error {
 	classes := spec.Classes
 	switch len(classes) {
 	case 2:
@@ -92,10 +93,10 @@ func TwoClasses(spec *block.Spec) error {
 		return block.ErrNoLabels
 	case 1:
 		return fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class", spec.Label,
-			block.ListClasses(classes))
+			schema.ListClasses(classes))
 	}
-	return fmt.Errorf("column %q: %d classes (%s), training takes two%s", spec.Label, len(classes), block.ListClasses(classes),
-		block.AdviseClasses(classes))
+	return fmt.Errorf("column %q: %d classes (%s), training takes two%s", spec.Label, len(classes), schema.ListClasses(classes),
+		schema.AdviseClasses(classes))
 }
 
 // Result is what a training of a linear classifier learned and how it went. Loss and Margin are told for two classes.

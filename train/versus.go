@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Relabel sets out to +1 where the numbers y of so many classes are class, and to -1 elsewhere. The two may be the same. Where y is no
@@ -33,7 +34,7 @@ func Relabel[T kernel.Float](y, out []T, class, classes int) {
 func Versus[T kernel.Float](src block.Source[T], class int) block.Source[T] {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
-	spec.Classes, spec.Positive = []block.Class{block.StringClass("not " + own.Text), own}, 1
+	spec.Classes, spec.Positive = []schema.Class{schema.StringClass("not " + own.Text), own}, 1
 	switch src := src.(type) {
 	case *block.Data[T]:
 		var blocks []*block.Block[T]
@@ -60,11 +61,11 @@ func versus[T kernel.Float](b *block.Block[T], class, classes int, y []T) *block
 // A one is the rows of one class and the rest.
 type one[T kernel.Float] struct {
 	block.Source[T]
-	spec           *block.Spec
+	spec           *schema.Spec
 	class, classes int
 }
 
-func (s one[T]) Spec() *block.Spec { return s.spec }
+func (s one[T]) Spec() *schema.Spec { return s.spec }
 
 func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
@@ -141,7 +142,7 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("class %s versus the rest: %w", block.NameClass(classes[class]), err)
+			return nil, fmt.Errorf("class %s versus the rest: %w", schema.NameClass(classes[class]), err)
 		}
 	}
 	return results, nil

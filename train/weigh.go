@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/predict"
+	"halfspace/schema"
 )
 
 // ClassCounts returns how many rows each class of src has, in the order of its spec, whatever they weigh. It makes a pass over the rows.
@@ -66,7 +67,7 @@ func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], w
 }
 
 // ClassOf returns the number of the class of a row with label y.
-func ClassOf[T kernel.Float](y T, spec *block.Spec) int {
+func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
 	if len(spec.Classes) > 2 {
 		return int(y)
 	}
@@ -96,11 +97,11 @@ func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[
 // A weighed source is one whose rows have other weights.
 type weighed[T kernel.Float] struct {
 	block.Source[T]
-	spec    *block.Spec
+	spec    *schema.Spec
 	classes []float64
 }
 
-func (w *weighed[T]) Spec() *block.Spec { return w.spec }
+func (w *weighed[T]) Spec() *schema.Spec { return w.spec }
 
 // weigh returns the block with weights that are written to buf, which may be those that it has.
 func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {

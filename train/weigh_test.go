@@ -10,6 +10,7 @@ import (
 	"halfspace/cache"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -29,7 +30,7 @@ func TestWeigh(t *testing.T) {
 				d := testrows.Dense[float32](x, y, true)
 				d.Spec().SetPositive(positive)
 				for len(d.Spec().Classes) < len(labels) {
-					d.Spec().Classes = append(d.Spec().Classes, block.IntClass(7))
+					d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(7))
 				}
 				if weighted {
 					d = testrows.Weighted(d, own)
@@ -114,7 +115,7 @@ func TestBalancedWeights(t *testing.T) {
 	}
 	d := testrows.Dense[float64](x, y, false)
 	for _, c := range []int64{7, 8} { // beside -1 and 1
-		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(c))
+		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
 	}
 	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
 	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})

@@ -14,6 +14,7 @@ import (
 	"halfspace/gram"
 	"halfspace/kernel"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/separable"
 	"halfspace/train"
 	"halfspace/train/dual"
@@ -26,13 +27,13 @@ import (
 
 // A program is a source that a program wrote by itself.
 type program struct {
-	spec   *block.Spec
+	spec   *schema.Spec
 	rows   int64
 	blocks []*block.Block[float32]
 }
 
-func (p *program) Spec() *block.Spec { return p.spec }
-func (p *program) Rows() int64       { return p.rows }
+func (p *program) Spec() *schema.Spec { return p.spec }
+func (p *program) Rows() int64        { return p.rows }
 func (p *program) Blocks(context.Context) iter.Seq2[*block.Block[float32], error] {
 	return func(yield func(*block.Block[float32], error) bool) {
 		for _, b := range p.blocks {
@@ -76,9 +77,9 @@ func (s seekable) ReadChunk(c int, to *block.Block[float32]) error {
 
 // programRows returns right rows of three Boolean features and a bias, in blocks of a run, with weights if asked for.
 func programRows(rows, classes int, weighted bool) *program {
-	spec := &block.Spec{Features: []string{"a", "b", "c"}, Bias: true, Label: "y", Weighted: weighted}
+	spec := &schema.Spec{Features: []string{"a", "b", "c"}, Bias: true, Label: "y", Weighted: weighted}
 	for c := range classes {
-		spec.Classes = append(spec.Classes, block.IntClass(int64(c)))
+		spec.Classes = append(spec.Classes, schema.IntClass(int64(c)))
 	}
 	p := &program{spec: spec, rows: int64(rows)}
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
@@ -583,7 +584,7 @@ func TestWrongElsewhere(t *testing.T) {
 		}},
 		"other classes to validate on": {"give both the same Spec", func() error {
 			v := programRows(100, 2, false)
-			v.spec.Positive = block.FirstClass
+			v.spec.Positive = schema.FirstClass
 			_, err := perceptron.TrainValidated(ctx, d, v.data(), perceptron.Options{})
 			return err
 		}},

@@ -18,6 +18,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/separable"
 	"halfspace/train"
 )
@@ -119,8 +120,8 @@ func oneVersusRest[T kernel.Float](o *checkOptions, data *rows[T]) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.data.positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
-		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, block.ListClasses(spec.Classes),
-			strings.Replace(block.AdviseClasses(spec.Classes), ": choose", versus, 1))
+		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
+			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
 	}
 	if len(spec.Classes) > 2 {
 		data.Source = train.Versus(data.Source, spec.PositiveClass())
@@ -130,15 +131,15 @@ func oneVersusRest[T kernel.Float](o *checkOptions, data *rows[T]) error {
 
 // A checkReport is what check --json prints.
 type checkReport struct {
-	Separable *bool         `json:"separable"` // null: undecided
-	Reason    string        `json:"reason,omitempty"`
-	Verified  bool          `json:"verified"` // in exact arithmetic
-	Rows      int64         `json:"rows"`
-	Features  []string      `json:"features"`
-	Classes   []block.Class `json:"classes"`
-	Positive  block.Class   `json:"positive"`
-	FitBias   bool          `json:"fit_bias"` // the bias is a column of ones
-	Radius    float64       `json:"radius"`
+	Separable *bool          `json:"separable"` // null: undecided
+	Reason    string         `json:"reason,omitempty"`
+	Verified  bool           `json:"verified"` // in exact arithmetic
+	Rows      int64          `json:"rows"`
+	Features  []string       `json:"features"`
+	Classes   []schema.Class `json:"classes"`
+	Positive  schema.Class   `json:"positive"`
+	FitBias   bool           `json:"fit_bias"` // the bias is a column of ones
+	Radius    float64        `json:"radius"`
 
 	*planeReport
 	MistakeBound     *float64          `json:"mistake_bound,omitempty"`
@@ -195,7 +196,7 @@ type errorsReport struct {
 	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
 }
 
-func newCheckReport(o *checkOptions, spec *block.Spec, rows int64, found *separable.Result) *checkReport {
+func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}

@@ -18,6 +18,7 @@ import (
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -278,7 +279,7 @@ func (c *comparison) text() []byte {
 		rows = append(rows, []string{strings.TrimPrefix(l.Options, "--algo "), count(l.Errors), percent(l.Accuracy), number(l.AUC), number(l.LogLoss), fixed(l.Seconds, 3)})
 	}
 	b := c.Baseline
-	rows = append(rows, []string{"always " + block.NameClass(b.Class), count(b.Errors), percent(b.Accuracy), "-", "-", "-"})
+	rows = append(rows, []string{"always " + schema.NameClass(b.Class), count(b.Errors), percent(b.Accuracy), "-", "-", "-"})
 	s.table(rows)
 	if len(c.LeftOut) > 0 {
 		s.line("")

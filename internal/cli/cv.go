@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -270,7 +271,7 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 	}
 	for i, n := range counts {
 		if n < 2 {
-			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", block.NameClass(all.Spec().Classes[i]), plural(n, "row"))
+			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", schema.NameClass(all.Spec().Classes[i]), plural(n, "row"))
 		}
 	}
 	if most := slices.Max(counts); int64(folds) > most {

@@ -16,6 +16,7 @@ import (
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 )
 
 type evalOptions struct {
@@ -135,8 +136,8 @@ type evalReport struct {
 	Accuracy  *float64          `json:"accuracy"`
 	AUC       *float64          `json:"auc"`
 	LogLoss   *float64          `json:"log_loss"`
-	Classes   []block.Class     `json:"classes"`
-	Positive  block.Class       `json:"positive"`
+	Classes   []schema.Class    `json:"classes"`
+	Positive  schema.Class      `json:"positive"`
 	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass  []classReport     `json:"per_class"`
 	Baseline  *baseline         `json:"baseline"`
@@ -146,11 +147,11 @@ type evalReport struct {
 }
 
 type classReport struct {
-	Class     block.Class `json:"class"`
-	Rows      int64       `json:"rows"`
-	Precision *float64    `json:"precision"`
-	Recall    *float64    `json:"recall"`
-	F1        *float64    `json:"f1"`
+	Class     schema.Class `json:"class"`
+	Rows      int64        `json:"rows"`
+	Precision *float64     `json:"precision"`
+	Recall    *float64     `json:"recall"`
+	F1        *float64     `json:"f1"`
 }
 
 func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
@@ -173,7 +174,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
-	}, func(_ *block.Spec, b *block.Block[T], _ arrow.Record) error {
+	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		scores, err := scorer.Scores(ctx, b)
 		if err != nil {
 			return err
@@ -298,7 +299,7 @@ func compare(reports []*evalReport) []byte {
 		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6), fixed(r.logLoss, 6)})
 	}
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
-		rows = append(rows, []string{"always " + block.NameClass(b.Class), count(reports[0].Rows), count(b.Errors), percent(b.Accuracy), "-", "-"})
+		rows = append(rows, []string{"always " + schema.NameClass(b.Class), count(reports[0].Rows), count(b.Errors), percent(b.Accuracy), "-", "-"})
 	}
 	var s sheet
 	s.table(rows)

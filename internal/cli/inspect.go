@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 // largestWeights is how many weights inspect shows of a model without --top.
@@ -194,11 +194,11 @@ func largest(m *model.Model, n int) []weight {
 }
 
 // preprocessingText lists how features are made, where that is more than reading numbers.
-func preprocessingText(p *block.Preprocessing) (pairs []string) {
+func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 	if p == nil {
 		return nil
 	}
-	if p.Nulls != block.NullsError {
+	if p.Nulls != schema.NullsError {
 		pairs = append(pairs, "nulls", string(p.Nulls))
 	}
 	if p.NullValues != nil {
@@ -211,11 +211,11 @@ func preprocessingText(p *block.Preprocessing) (pairs []string) {
 		switch {
 		case c.Unit != "":
 			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
-		case c.Kind == block.ListColumn:
+		case c.Kind == schema.ListColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, plural(int64(c.Elements), "number")))
-		case c.Kind == block.OneHotColumn:
+		case c.Kind == schema.OneHotColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
-		case c.Kind == block.HashColumn:
+		case c.Kind == schema.HashColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
 		}
 	}

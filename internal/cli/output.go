@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"text/tabwriter"
 
-	"halfspace/block"
+	"halfspace/schema"
 )
 
 // errStdoutGone says that whoever read standard output has ended, as head does. There is nobody to tell.
@@ -167,7 +167,7 @@ func percent(v float64) string {
 }
 
 // classNames writes classes for people.
-func classNames(classes []block.Class) string {
+func classNames(classes []schema.Class) string {
 	var names []string
 	for _, c := range classes {
 		names = append(names, c.String())

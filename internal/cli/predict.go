@@ -18,6 +18,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 )
 
 // The names of the columns that predict adds to those it keeps.
@@ -153,7 +154,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
-	}, func(_ *block.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
+	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 // predictions writes the predictions of a model, block by block.
 type predictions[T kernel.Float] struct {
 	o          *predictOptions
-	spec       *block.Spec
+	spec       *schema.Spec
 	multiclass string
 	scorer     *predict.Scorer[T]
 	typ        arrow.DataType
@@ -208,7 +209,7 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predict
 			p.directions = append(p.directions, w)
 		}
 	}
-	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == block.NullsDrop
+	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
 	p.typ, p.column = classColumn(p.spec)
 	return p, nil
 }
@@ -320,15 +321,15 @@ func (p *predictions[T]) abort() {
 
 // classColumn returns the type of a column of classes, and what makes one of class numbers. Whole numbers are 64-bit integers, other
 // numbers doubles.
-func classColumn(spec *block.Spec) (arrow.DataType, func([]int, []bool) arrow.Array) {
+func classColumn(spec *schema.Spec) (arrow.DataType, func([]int, []bool) arrow.Array) {
 	mem := memory.DefaultAllocator
 	switch spec.Classes[0].Kind {
-	case block.Bool:
+	case schema.Bool:
 		values, _ := parseAll(spec.Classes, strconv.ParseBool)
 		return arrow.FixedWidthTypes.Boolean, func(classes []int, valid []bool) arrow.Array {
 			return fill(array.NewBooleanBuilder(mem), values, classes, valid)
 		}
-	case block.String:
+	case schema.String:
 		values, _ := parseAll(spec.Classes, func(s string) (string, error) { return s, nil })
 		return arrow.BinaryTypes.String, func(classes []int, valid []bool) arrow.Array {
 			return fill(array.NewStringBuilder(mem), values, classes, valid)
@@ -351,7 +352,7 @@ func classColumn(spec *block.Spec) (arrow.DataType, func([]int, []bool) arrow.Ar
 }
 
 // parseAll returns the values of classes, if parse can read all of them.
-func parseAll[V any](classes []block.Class, parse func(string) (V, error)) (values []V, ok bool) {
+func parseAll[V any](classes []schema.Class, parse func(string) (V, error)) (values []V, ok bool) {
 	for _, c := range classes {
 		v, err := parse(c.Text)
 		if err != nil {
@@ -411,4 +412,4 @@ func checkProba(path string, m *model.Model) error {
 func projectionName(i int) string { return fmt.Sprintf("projection_%d", i+1) }
 
 // probabilityName is the name of the column that holds the probability of a class.
-func probabilityName(c block.Class) string { return "probability_" + c.String() }
+func probabilityName(c schema.Class) string { return "probability_" + c.String() }

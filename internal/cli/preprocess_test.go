@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 // A person is a row of the data that needs preprocessing; age is NaN where it is missing.
@@ -59,9 +59,9 @@ func TestPreprocessedScores(t *testing.T) {
 		args string
 		opt  dataset.Options
 	}{
-		{"--nulls mean --standardize", dataset.Options{Nulls: block.NullsMean, Standardize: true}},
-		{"--nulls drop --standardize --categorical onehot", dataset.Options{Nulls: block.NullsDrop, Standardize: true, Categorical: "onehot"}},
-		{"--nulls zero --categorical hash:4", dataset.Options{Nulls: block.NullsZero, Categorical: "hash:4"}},
+		{"--nulls mean --standardize", dataset.Options{Nulls: schema.NullsMean, Standardize: true}},
+		{"--nulls drop --standardize --categorical onehot", dataset.Options{Nulls: schema.NullsDrop, Standardize: true, Categorical: "onehot"}},
+		{"--nulls zero --categorical hash:4", dataset.Options{Nulls: schema.NullsZero, Categorical: "hash:4"}},
 		{"--standardize --exclude age --categorical onehot", dataset.Options{Exclude: []string{"age"}, Standardize: true, Categorical: "onehot"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {

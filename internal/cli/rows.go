@@ -15,6 +15,7 @@ import (
 	"halfspace/cache"
 	"halfspace/dataset"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train/perceptron"
 )
 
@@ -45,7 +46,7 @@ type rowData struct {
 
 // learned tells whether features may depend on the values of the rows.
 func (d *rowData) learned() bool {
-	return d.standardize || block.Nulls(d.nulls.value) == block.NullsMean || strings.Contains(d.categorical, "onehot")
+	return d.standardize || schema.Nulls(d.nulls.value) == schema.NullsMean || strings.Contains(d.categorical, "onehot")
 }
 
 // addTo adds the flags; the first of the types is the default.
@@ -71,7 +72,7 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 
 func nullsNames() []string {
 	var names []string
-	for _, n := range block.AllNulls {
+	for _, n := range schema.AllNulls {
 		names = append(names, string(n))
 	}
 	return names
@@ -161,7 +162,7 @@ type rows[T kernel.Float] struct {
 func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, bar *progress) (*rows[T], error) {
 	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive, SampleWeight: o.data.sampleWeight,
-		NoBias: o.data.noBias, Nulls: block.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
+		NoBias: o.data.noBias, Nulls: schema.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
 		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
 		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) }, LearnedFrom: o.learnedName,
 	}

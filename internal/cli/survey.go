@@ -8,6 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/logistic"
 )
@@ -42,13 +43,13 @@ func surveyed[T kernel.Float](ctx context.Context, src block.Source[T]) (*survey
 	return s, ctx.Err()
 }
 
-func newSurvey(spec *block.Spec) *survey {
+func newSurvey(spec *schema.Spec) *survey {
 	n := len(spec.Features)
 	return &survey{counts: make([]int64, len(spec.Classes)), before: math.NaN(), zero: make([]float64, n), sums: make([]float64, n), squares: make([]float64, n)}
 }
 
 // surveyBlock adds the next rows.
-func surveyBlock[T kernel.Float](s *survey, spec *block.Spec, b *block.Block[T]) {
+func surveyBlock[T kernel.Float](s *survey, spec *schema.Spec, b *block.Block[T]) {
 	n := len(s.sums)
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
 	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
@@ -67,7 +68,7 @@ func surveyBlock[T kernel.Float](s *survey, spec *block.Spec, b *block.Block[T])
 }
 
 // surveyLabels adds the labels of the next rows.
-func surveyLabels[T kernel.Float](s *survey, spec *block.Spec, y []T) {
+func surveyLabels[T kernel.Float](s *survey, spec *schema.Spec, y []T) {
 	if len(y) == 0 {
 		return
 	}
@@ -122,13 +123,13 @@ func (w watched[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 
 // A baseline is how a model does that predicts the same class for all rows, the one that has the most.
 type baseline struct {
-	Class    block.Class `json:"class"`
-	Errors   int64       `json:"errors"`
-	Accuracy float64     `json:"accuracy"`
+	Class    schema.Class `json:"class"`
+	Errors   int64        `json:"errors"`
+	Accuracy float64      `json:"accuracy"`
 }
 
 // newBaseline returns the baseline of rows of which so many are of each class. Of classes that have the most it takes the first.
-func newBaseline(classes []block.Class, counts []int64) *baseline {
+func newBaseline(classes []schema.Class, counts []int64) *baseline {
 	rows, most := int64(0), 0
 	for c, n := range counts {
 		if rows += n; n > counts[most] {
@@ -142,7 +143,7 @@ func newBaseline(classes []block.Class, counts []int64) *baseline {
 }
 
 func (b *baseline) text() string {
-	return fmt.Sprintf("accuracy %s, of always predicting class %s", percent(b.Accuracy), block.NameClass(b.Class))
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
 // apart tells whether the rows of each class stand together, so that a learner sees one class after the other: the class
@@ -179,7 +180,7 @@ func (s *survey) unlike() (large, small int, ratio float64) {
 const mostUnlike = 1000
 
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
-func (a *app) noteSurvey(o *trainOptions, spec *block.Spec, s *survey) {
+func (a *app) noteSurvey(o *trainOptions, spec *schema.Spec, s *survey) {
 	if large, small, ratio := s.unlike(); !o.data.standardize && o.heedsScale() && ratio >= mostUnlike {
 		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}

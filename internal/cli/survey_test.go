@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // TestSurveyNotes: features of very different scales, rows sorted by label, ids and times are told, with the option that helps, where
@@ -98,9 +99,9 @@ func trainedOn(t *testing.T, data string) string {
 func TestSurvey(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i, classes := range []int{2, 2, 3, 4} {
-		spec := &block.Spec{Features: []string{"a", "b"}, Classes: make([]block.Class, classes), Positive: []int{0, block.FirstClass}[i%2]}
+		spec := &schema.Spec{Features: []string{"a", "b"}, Classes: make([]schema.Class, classes), Positive: []int{0, schema.FirstClass}[i%2]}
 		for i := range spec.Classes {
-			spec.Classes[i] = block.IntClass(int64(i))
+			spec.Classes[i] = schema.IntClass(int64(i))
 		}
 		b := block.New[float64](0, 3000, 2)
 		counts, changes, last := make([]int64, classes), int64(0), -1

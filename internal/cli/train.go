@@ -19,6 +19,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -427,7 +428,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 }
 
 // noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
-func (a *app) noteClasses(o *trainOptions, spec *block.Spec) {
+func (a *app) noteClasses(o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
 	case n == 2 && o.multiclass.value != "auto":
@@ -435,13 +436,13 @@ func (a *app) noteClasses(o *trainOptions, spec *block.Spec) {
 	case n > 2 && o.data.positive != "":
 		a.note("--positive has no effect with %d classes", n)
 	}
-	if n > mostNumbers && spec.Classes[0].Kind == block.Number {
+	if n > mostNumbers && spec.Classes[0].Kind == schema.Number {
 		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
 	}
 }
 
 // noteNeverPredicted names a class that no row is predicted to be.
-func (a *app) noteNeverPredicted(o *trainOptions, never []block.Class) {
+func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class) {
 	if len(never) == 0 {
 		return
 	}
@@ -452,7 +453,7 @@ func (a *app) noteNeverPredicted(o *trainOptions, never []block.Class) {
 	if len(o.classWeight) == 0 && o.learner.noWeights == "" {
 		advice = ": try --class-weight balanced"
 	}
-	a.note("class %s is never predicted on the training rows%s%s", block.NameClass(never[0]), more, advice)
+	a.note("class %s is never predicted on the training rows%s%s", schema.NameClass(never[0]), more, advice)
 }
 
 // detail is what the bar of a training says beside the epochs.

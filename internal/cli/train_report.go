@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/dual"
 	"halfspace/train/logistic"
@@ -29,14 +29,14 @@ type trainReport struct {
 	Algorithm       string            `json:"algorithm"`
 	Rows            int64             `json:"rows"`
 	Features        int               `json:"features"`
-	Classes         []block.Class     `json:"classes"`
-	Positive        block.Class       `json:"positive"`
+	Classes         []schema.Class    `json:"classes"`
+	Positive        schema.Class      `json:"positive"`
 	Epochs          int64             `json:"epochs"`
 	Updates         int64             `json:"updates"`
 	Visits          int64             `json:"visits"`
 	TrainErrors     int64             `json:"train_errors"`
 	TrainAccuracy   float64           `json:"train_accuracy"`
-	NeverPredicted  []block.Class     `json:"never_predicted,omitempty"` // classes that no row is predicted to be
+	NeverPredicted  []schema.Class    `json:"never_predicted,omitempty"` // classes that no row is predicted to be
 	Baseline        *baseline         `json:"baseline"`
 	Converged       bool              `json:"converged"`
 	Interrupted     bool              `json:"interrupted"`          // the weights are those of the training so far
@@ -104,8 +104,8 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 }
 
 // neverPredicted returns the classes that no row is predicted to be, where predicted tells how many rows are of each.
-func neverPredicted(classes []block.Class, predicted []int64) []block.Class {
-	var never []block.Class
+func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
+	var never []schema.Class
 	for c, n := range predicted {
 		if n == 0 {
 			never = append(never, classes[c])

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -83,9 +84,9 @@ func classWeights[T kernel.Float](ctx context.Context, o *trainOptions, src bloc
 		if err != nil {
 			return nil, err
 		}
-		i := block.FindClass(classes, class)
+		i := schema.FindClass(classes, class)
 		if i < 0 {
-			return nil, usagef("--class-weight %s: no class %q: name some of %s", item, class, block.ListClasses(classes))
+			return nil, usagef("--class-weight %s: no class %q: name some of %s", item, class, schema.ListClasses(classes))
 		}
 		if weights[i] > 0 {
 			return nil, usagef("--class-weight %s: the class is named twice: name it once", item)
@@ -107,7 +108,7 @@ func weightsText(m *model.Model) []string {
 		parts = append(parts, "of rows "+column)
 	}
 	for i, w := range m.Options.ClassWeight {
-		parts = append(parts, fmt.Sprintf("of class %s: %s", block.NameClass(m.Classes[i]), real(w)))
+		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), real(w)))
 	}
 	if parts == nil {
 		return nil

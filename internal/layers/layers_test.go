@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"internal/page", "internal/ahead", "internal/memory"},
+		"internal/page", "internal/ahead", "internal/memory", "internal/parallel", "schema"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
@@ -47,7 +47,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -21,6 +21,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 const maxMargin = 1e6
@@ -85,8 +86,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Rows < 1:
 		return fmt.Errorf("rows is %d: use 1 or more", o.Rows)
-	case o.Features < 1 || o.Features > block.MaxFeatures:
-		return fmt.Errorf("features is %d: use 1 to %d", o.Features, block.MaxFeatures)
+	case o.Features < 1 || o.Features > schema.MaxFeatures:
+		return fmt.Errorf("features is %d: use 1 to %d", o.Features, schema.MaxFeatures)
 	case kinds != 1:
 		return errors.New("choose one kind of data: give a margin, a noise or a conjunction above 0, and only one of them")
 	case !(o.Margin >= 0 && o.Margin <= maxMargin):
@@ -115,8 +116,8 @@ func Blocks[T kernel.Float](opt Options) *block.Data[T] {
 	if err != nil {
 		panic("synth: " + err.Error())
 	}
-	spec := &block.Spec{Features: Names(opt.Features), Bias: true, Label: "label",
-		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Features: Names(opt.Features), Bias: true, Label: "label",
+		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	var blocks []*block.Block[T]
 	size := int64(block.Rows[T](spec.Cols()))
 	for first := int64(0); first < opt.Rows; first += size {

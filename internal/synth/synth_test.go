@@ -22,6 +22,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // rows returns the features of all rows, the bias not among them, and the labels.
@@ -310,8 +311,8 @@ func TestSameEverywhere(t *testing.T) {
 
 func TestSpec(t *testing.T) {
 	spec := Blocks[float32](Options{Rows: 1, Features: 2, Noise: 0.1}).Spec()
-	want := &block.Spec{Features: []string{"x0", "x1"}, Bias: true, Label: "label",
-		Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	want := &schema.Spec{Features: []string{"x0", "x1"}, Bias: true, Label: "label",
+		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	if !reflect.DeepEqual(spec, want) {
 		t.Errorf("got %+v, want %+v", spec, want)
 	}
@@ -432,7 +433,7 @@ func TestWriteErrors(t *testing.T) {
 		{Options{Features: 1, Noise: 0.1}, "rows is 0: use 1 or more"},
 		{Options{Rows: -1, Features: 1, Noise: 0.1}, "rows is -1: use 1 or more"},
 		{Options{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 262144"},
-		{Options{Rows: 1, Features: block.MaxFeatures + 1, Noise: 0.1}, "features is 262145: use 1 to 262144"},
+		{Options{Rows: 1, Features: schema.MaxFeatures + 1, Noise: 0.1}, "features is 262145: use 1 to 262144"},
 		{Options{Rows: 1, Features: 1}, "choose one kind of data"},
 		{Options{Rows: 1, Features: 1, Noise: 0.1, Margin: 0.1}, "choose one kind of data"},
 		{Options{Rows: 1, Features: 1, Noise: nan, Conjunction: 1}, "choose one kind of data"},

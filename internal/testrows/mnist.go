@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"halfspace/block"
+	"halfspace/schema"
 )
 
 // MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges, "train" or "test", from the folder that holds
@@ -24,12 +25,12 @@ func MNIST(folder, part string, rows int) (*block.Data[float32], error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := &block.Spec{Label: "digit"}
+	spec := &schema.Spec{Label: "digit"}
 	for i := range 784 {
 		spec.Features = append(spec.Features, "pixel"+strconv.Itoa(i))
 	}
 	for c := range 10 {
-		spec.Classes = append(spec.Classes, block.IntClass(int64(c)))
+		spec.Classes = append(spec.Classes, schema.IntClass(int64(c)))
 	}
 	var blocks []*block.Block[float32]
 	per := block.Rows[float32](784)

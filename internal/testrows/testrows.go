@@ -10,11 +10,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // Dense returns rows of features and labels as a data set, with a bias column if there is to be one.
 func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
-	spec := &block.Spec{Bias: bias, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
@@ -67,7 +68,7 @@ func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool)
 	d := Dense[T](x, y, bias)
 	d.Spec().Classes = nil
 	for c := range classes {
-		d.Spec().Classes = append(d.Spec().Classes, block.IntClass(int64(c)))
+		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(int64(c)))
 	}
 	return d
 }
@@ -75,7 +76,7 @@ func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool)
 // Logistic returns rows of normal features, with labels of a logistic model.
 func Logistic(rows, d int) *block.Data[float32] {
 	rng := rand.New(rand.NewPCG(1, 1))
-	spec := &block.Spec{Features: make([]string, d), Bias: true, Classes: make([]block.Class, 2), Positive: 1}
+	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2), Positive: 1}
 	var blocks []*block.Block[float32]
 	for first, per := 0, block.Rows[float32](d+1); first < rows; first += per {
 		b := block.New[float32](int64(first), min(per, rows-first), d+1)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -64,7 +65,7 @@ func benchTrain(b *testing.B, d *block.Data[float32], kind string, workers int) 
 func recompute(b *testing.B, d *block.Data[float32], workers int) float64 {
 	const times = 1000
 	start := time.Now()
-	err := block.Parallel(context.Background(), workers, workers, func(_, part int) {
+	err := parallel.For(context.Background(), workers, workers, func(_, part int) {
 		for rows := range d.Blocks(context.Background()) {
 			mine := rows.Slice(part*rows.Len()/workers, (part+1)*rows.Len()/workers)
 			scores, sum := make([]float32, mine.Len()), make([]float32, mine.Len())

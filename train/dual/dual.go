@@ -15,6 +15,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -294,7 +295,7 @@ func (l *learner[T]) weights(coefficients []float64, support []uint32) []T {
 }
 
 // Model returns what was learned as a model of those columns, without what describes the training.
-func (r *Result[T]) Model(spec *block.Spec) *model.Model {
+func (r *Result[T]) Model(spec *schema.Spec) *model.Model {
 	m := model.New(spec, r.Weights)
 	if len(spec.Classes) > 2 {
 		m.Options.Multiclass = model.OneVersusRest

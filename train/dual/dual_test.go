@@ -16,6 +16,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -273,7 +274,7 @@ func (l *literal) checkNorm(t *testing.T, what string, form Form, r *Result[floa
 }
 
 // scores scores rows by the model of a result, after it went through its file.
-func scores[T kernel.Float](t *testing.T, r *Result[T], spec *block.Spec, x [][]float64) [][]T {
+func scores[T kernel.Float](t *testing.T, r *Result[T], spec *schema.Spec, x [][]float64) [][]T {
 	t.Helper()
 	m := r.Model(spec)
 	m.Algorithm = "test"
@@ -306,7 +307,7 @@ func classes[T kernel.Float](n int) (d *block.Data[T], x [][]float64, y []float6
 		y = append(y, float64(int(math.Abs(row[0]+2*row[1]))%3))
 	}
 	d = testrows.Dense[T](x, y, true)
-	d.Spec().Classes = []block.Class{block.IntClass(0), block.IntClass(1), block.IntClass(2)}
+	d.Spec().Classes = []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}
 	return d, x, y
 }
 

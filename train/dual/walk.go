@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/predict"
 	"halfspace/train"
@@ -282,7 +283,7 @@ func (l *learner[T]) settle(ctx context.Context, hot []span) error {
 		}
 		from = h.hi
 	}
-	err := block.Parallel(ctx, l.opt.Workers, len(cold), func(_, task int) {
+	err := parallel.For(ctx, l.opt.Workers, len(cold), func(_, task int) {
 		for _, m := range l.machines {
 			m.lacks.add(m.scores, cold[task])
 		}

@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -169,7 +170,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // check returns an error if a class has no rows.
-func (m *moments) check(spec *block.Spec) error {
+func (m *moments) check(spec *schema.Spec) error {
 	for class, n := range m.n {
 		if n == 0 {
 			name := spec.Classes[class]
@@ -183,7 +184,7 @@ func (m *moments) check(spec *block.Spec) error {
 }
 
 // discriminate computes the weights, and the projection if asked for, from the moments of rows from which shift was taken.
-func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float64, spec *block.Spec, project bool) {
+func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) {
 	d, k := len(shift), len(m.n)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)

@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -227,7 +228,7 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 }
 
 // choose returns the solver for such rows.
-func choose(solver Solver, spec *block.Spec) (Solver, error) {
+func choose(solver Solver, spec *schema.Spec) (Solver, error) {
 	classes, cols := len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:

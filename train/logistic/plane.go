@@ -10,6 +10,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -137,7 +138,7 @@ func (s *solver[T]) separated(ctx context.Context, w []float64) error {
 	if err != nil || !p.all.separate(p.reach) && !p.any() {
 		return err
 	}
-	spec, names := s.src.Spec(), []block.Class(nil)
+	spec, names := s.src.Spec(), []schema.Class(nil)
 	for k, o := range p.own {
 		if s.vectors > 1 && o.separate(p.reach) {
 			names = append(names, spec.Classes[k])
@@ -147,9 +148,9 @@ func (s *solver[T]) separated(ctx context.Context, w []float64) error {
 	case 0:
 		return ErrSeparable
 	case 1:
-		return fmt.Errorf("column %q: a plane has class %s alone on one side: %w", spec.Label, block.NameClass(names[0]), ErrSeparable)
+		return fmt.Errorf("column %q: a plane has class %s alone on one side: %w", spec.Label, schema.NameClass(names[0]), ErrSeparable)
 	}
-	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, block.ListClasses(names), ErrSeparable)
+	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, schema.ListClasses(names), ErrSeparable)
 }
 
 // any tells whether some class is alone on its side.

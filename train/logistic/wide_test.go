@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -261,7 +262,7 @@ func TestSeparableClasses(t *testing.T) {
 // wideRows returns sparse rows of ones in a few columns of many, the first of which tell the label.
 func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	spec := &block.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
 	var y []T
 	for range rows {

@@ -8,6 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -18,7 +19,7 @@ func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
-	spec := &block.Spec{Features: make([]string, d), Bias: true, Classes: make([]block.Class, 2)}
+	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2)}
 	var blocks []*block.Block[T]
 	for first, per := 0, block.Rows[T](d+1); first < rows; first += per {
 		b := block.New[T](int64(first), min(per, rows-first), d+1)

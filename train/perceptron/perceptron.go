@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -116,7 +117,7 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 }
 
 // checkValidation returns rows to validate weights on that rows of spec are to be learned by.
-func checkValidation[T kernel.Float](ctx context.Context, spec *block.Spec, rows block.Source[T], workers int) (block.Source[T], error) {
+func checkValidation[T kernel.Float](ctx context.Context, spec *schema.Spec, rows block.Source[T], workers int) (block.Source[T], error) {
 	rows, err := block.Check(ctx, rows, workers)
 	if err != nil {
 		return nil, fmt.Errorf("the rows to validate on: %w", err)
@@ -127,7 +128,7 @@ func checkValidation[T kernel.Float](ctx context.Context, spec *block.Spec, rows
 		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", rows.Rows(), other.Cols(), spec.Cols())
 	case !slices.Equal(other.Classes, spec.Classes) || other.PositiveClass() != spec.PositiveClass():
 		return nil, fmt.Errorf("the rows to validate on have the classes %s, and those to learn from %s, or another one is +1: give both the same Spec",
-			block.ListClasses(other.Classes), block.ListClasses(spec.Classes))
+			schema.ListClasses(other.Classes), schema.ListClasses(spec.Classes))
 	}
 	return rows, nil
 }

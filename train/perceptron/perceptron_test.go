@@ -17,12 +17,13 @@ import (
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
 // dense returns rows of features and labels as a data set, with a bias column.
 func dense[T kernel.Float](x [][]float64, y []float64) *block.Data[T] {
-	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.IntClass(-1), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
@@ -968,7 +969,7 @@ func TestErrors(t *testing.T) {
 		b.Y = nil
 	}
 	three := dense[float32](x[:10], y[:10])
-	three.Spec().Classes = append(three.Spec().Classes, block.IntClass(2))
+	three.Spec().Classes = append(three.Spec().Classes, schema.IntClass(2))
 	numbers := dense[float32](x[:10], make([]float64, 10))
 	numbers.Spec().Classes = three.Spec().Classes
 	for want, run := range map[string]func() error{

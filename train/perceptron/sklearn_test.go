@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -77,7 +78,7 @@ func fixtureData[T kernel.Float](x [][]float64, y, weights []float64, bias bool)
 		}
 		b.Y[r] = T(y[r])
 	}
-	return block.NewData(&block.Spec{Features: make([]string, len(x[0])), Classes: make([]block.Class, 2)}, []*block.Block[T]{b})
+	return block.NewData(&schema.Spec{Features: make([]string, len(x[0])), Classes: make([]schema.Class, 2)}, []*block.Block[T]{b})
 }
 
 func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result[T], want []float64, updates int64) {

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 const (
@@ -88,8 +90,8 @@ type framed[T kernel.Float] struct {
 	workers int
 }
 
-func (f framed[T]) Spec() *block.Spec { return f.src.Spec() }
-func (f framed[T]) Rows() int64       { return f.src.Rows() }
+func (f framed[T]) Spec() *schema.Spec { return f.src.Spec() }
+func (f framed[T]) Rows() int64        { return f.src.Rows() }
 
 // Blocks yields the blocks of the other source. A block is valid until the next one is asked for.
 func (f framed[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
@@ -122,7 +124,7 @@ func (f framed[T]) change(ctx context.Context, b *block.Block[T], before *block.
 	}
 	changed := f.frame.changed()
 	runs := (b.Len() + block.RunRows - 1) / block.RunRows
-	return to, block.Parallel(ctx, f.workers, runs, func(_, n int) {
+	return to, parallel.For(ctx, f.workers, runs, func(_, n int) {
 		for r := n * block.RunRows; r < min(b.Len(), (n+1)*block.RunRows); r++ {
 			if b.Y != nil {
 				to.Y[r] = float64(b.Y[r])

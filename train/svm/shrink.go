@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -135,7 +136,7 @@ func appendSparse[T kernel.Float](s *kernel.SparseRows[T], columns []uint32, val
 }
 
 // gather makes blocks of the near rows of all runs.
-func gather[T kernel.Float](spec *block.Spec, parts []nearRows[T]) *block.Data[T] {
+func gather[T kernel.Float](spec *schema.Spec, parts []nearRows[T]) *block.Data[T] {
 	var blocks []*block.Block[T]
 	per := block.Rows[T](spec.Cols())
 	first := int64(0)

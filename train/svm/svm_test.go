@@ -16,6 +16,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -401,7 +402,7 @@ func TestErrors(t *testing.T) {
 		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, block.IntClass(2)) }), Options{}},
+		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
 		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
 		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},

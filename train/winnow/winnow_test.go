@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -126,7 +127,7 @@ func BenchmarkMistakes(b *testing.B) {
 
 // data returns rows of a disjunction, with a share of the labels flipped.
 func data[T kernel.Float](d, rows int, flips float64) *block.Data[T] {
-	spec := &block.Spec{Bias: true, Label: "y", Classes: []block.Class{block.IntClass(0), block.IntClass(1)}, Positive: 1}
+	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Positive: 1}
 	for c := range d {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}

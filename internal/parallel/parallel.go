@@ -1,0 +1,99 @@
+// Package parallel runs tasks on several cores. What a caller computes depends on no number of workers.
+package parallel
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned. do gets the number
+// of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends, For starts no more tasks and
+// returns ctx's error.
+func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for worker := range min(max(1, workers), n) {
+		g.Go(func() error {
+			for {
+				task := int(next.Add(1)) - 1
+				if task >= n {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				do(worker, task)
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a time, in the
+// order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
+func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
+	workers = max(1, workers)
+	o := newOrdered(2*workers, merge)
+	stop := context.AfterFunc(ctx, o.end)
+	err := For(ctx, workers, n, func(_, task int) {
+		if o.wait(task) {
+			o.put(task, part(task))
+		}
+	})
+	stop()
+	if err == nil {
+		err = ctx.Err() // those who waited may have seen it before For did
+	}
+	return err
+}
+
+// An ordered takes results 0, 1, 2, ... in any order and merges them in theirs. It has room for some that wait.
+type ordered[R any] struct {
+	mu      sync.Mutex
+	moved   sync.Cond
+	merge   func(R)
+	merged  int // so many were
+	results []R // result i at i modulo the room
+	there   []bool
+	ended   bool
+}
+
+func newOrdered[R any](room int, merge func(R)) *ordered[R] {
+	o := &ordered[R]{merge: merge, results: make([]R, room), there: make([]bool, room)}
+	o.moved.L = &o.mu
+	return o
+}
+
+// wait returns true when there is room for result i, or false at the end. Whoever computes the next one to be merged never
+// waits.
+func (o *ordered[R]) wait(i int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i >= o.merged+len(o.results) && !o.ended {
+		o.moved.Wait()
+	}
+	return !o.ended
+}
+
+// end ends all waits.
+func (o *ordered[R]) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	o.moved.Broadcast()
+}
+
+func (o *ordered[R]) put(i int, r R) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.results[i%len(o.results)], o.there[i%len(o.results)] = r, true
+	for k := o.merged % len(o.results); o.there[k]; k = o.merged % len(o.results) {
+		o.merge(o.results[k])
+		o.results[k], o.there[k] = *new(R), false
+		o.merged++
+	}
+	o.moved.Broadcast()
+}
