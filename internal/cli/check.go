@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	_ "embed" // for verify.py
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,6 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/separable"
@@ -100,7 +101,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	load := time.Since(start)
 	const most = 1000
 	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.workers, MaxPasses: most,
-		Progress: func(passes int64) { bar.show("checking", ": pass "+count(passes), passes, most) }})
+		Progress: func(passes int64) { bar.show("checking", ": pass "+say.Count(passes), passes, most) }})
 	if err != nil {
 		return ofLearner(err)
 	}
@@ -266,7 +267,7 @@ func (r *checkReport) text() []byte {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.line("%s: %s of %s, classes %s (positive: %s)\n", verdict, plural(r.Rows, "row"), plural(int64(len(r.Features)), "feature"),
+	s.line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(len(r.Features)), "feature"),
 		classNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
@@ -274,18 +275,18 @@ func (r *checkReport) text() []byte {
 		pairs = append(pairs, "reason", r.Reason)
 	case "separable":
 		pairs = append(pairs,
-			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", count(r.ExactRows)),
+			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", say.Count(r.ExactRows)),
 			"margin", r.planeReport.text()+", of the plane through the origin of features and bias")
 		if r.Widest != nil {
 			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
 		}
 	}
-	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
 	if r.NormalizedMargin != nil {
-		pairs = append(pairs, "normalized", real(*r.NormalizedMargin)+", margin / radius")
+		pairs = append(pairs, "normalized", say.Real(*r.NormalizedMargin)+", margin / radius")
 	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", bound(*r.MistakeBound)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", say.Bound(*r.MistakeBound)))
 	}
 	if r.Perceptron != nil {
 		pairs = append(pairs, "perceptron", r.Perceptron.text())
@@ -294,8 +295,8 @@ func (r *checkReport) text() []byte {
 		pairs = append(pairs, "errors", r.Errors.text())
 	}
 	pairs = append(pairs,
-		"passes", count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
-		"time", fmt.Sprintf("load %s, check %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Check), seconds(r.Seconds.Total)))
+		"passes", say.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
+		"time", fmt.Sprintf("load %s, check %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Check), say.Seconds(r.Seconds.Total)))
 	s.pairs(pairs...)
 	if len(r.Witness) > 0 {
 		s.line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
@@ -354,39 +355,39 @@ func fraction(text string) string {
 		return text
 	}
 	f, _ := v.Float64()
-	return real(f)
+	return say.Real(f)
 }
 
 func (p *planeReport) text() string {
 	if p.AtMost == nil {
-		return real(p.Margin)
+		return say.Real(p.Margin)
 	}
-	return fmt.Sprintf("%s (none is above %s)", real(p.Margin), real(*p.AtMost))
+	return fmt.Sprintf("%s (none is above %s)", say.Real(p.Margin), say.Real(*p.AtMost))
 }
 
 func (p *perceptronReport) text() string {
-	s := fmt.Sprintf("%s in %s, ", plural(p.Updates, "update"), plural(p.Epochs, "epoch"))
+	s := fmt.Sprintf("%s in %s, ", say.Plural(p.Updates, "update"), say.Plural(p.Epochs, "epoch"))
 	if p.Converged {
 		s += "converged"
 	} else {
-		s += "not converged, " + plural(p.Errors, "error")
+		s += "not converged, " + say.Plural(p.Errors, "error")
 	}
 	if p.Margin != nil {
-		s += ", margin " + real(*p.Margin)
+		s += ", margin " + say.Real(*p.Margin)
 	}
 	if p.Angle != nil {
-		s += fmt.Sprintf(", %s degrees from the largest margin", fixed(*p.Angle, 1))
+		s += fmt.Sprintf(", %s degrees from the largest margin", say.Fixed(*p.Angle, 1))
 	}
 	return s
 }
 
 func (e *errorsReport) text() string {
-	s := fmt.Sprintf("every plane errs on %s or more", plural(e.AtLeast, "row"))
+	s := fmt.Sprintf("every plane errs on %s or more", say.Plural(e.AtLeast, "row"))
 	if !e.Complete {
 		s += " (the search for more was cut short)"
 	}
 	if e.Found != nil {
-		s += ", the best weights seen in a short training on " + count(*e.Found)
+		s += ", the best weights seen in a short training on " + say.Count(*e.Found)
 	}
 	return s
 }

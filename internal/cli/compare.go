@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -221,7 +222,7 @@ func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 	case e.others(classes):
 		return ""
 	case e.most > 0 && rows > e.most:
-		return fmt.Sprintf("tried up to %s", plural(e.most, "row"))
+		return fmt.Sprintf("tried up to %s", say.Plural(e.most, "row"))
 	case e.boolean && standardize:
 		return "takes features that are 0 or 1: try --standardize=false"
 	}
@@ -267,19 +268,19 @@ func (c *comparison) text() []byte {
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", plural(c.Rows, "row"), plural(int64(c.Features), "feature"), how, c.Folds)
+	s.line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, c.Folds)
 	number := func(v *float64) string {
 		if v == nil {
 			return "-"
 		}
-		return fixed(*v, 6)
+		return say.Fixed(*v, 6)
 	}
 	rows := [][]string{{"learner", "errors", "accuracy", "AUC", "log loss", "seconds"}}
 	for _, l := range c.Learners {
-		rows = append(rows, []string{strings.TrimPrefix(l.Options, "--algo "), count(l.Errors), percent(l.Accuracy), number(l.AUC), number(l.LogLoss), fixed(l.Seconds, 3)})
+		rows = append(rows, []string{strings.TrimPrefix(l.Options, "--algo "), say.Count(l.Errors), say.Percent(l.Accuracy), number(l.AUC), number(l.LogLoss), say.Fixed(l.Seconds, 3)})
 	}
 	b := c.Baseline
-	rows = append(rows, []string{"always " + schema.NameClass(b.Class), count(b.Errors), percent(b.Accuracy), "-", "-", "-"})
+	rows = append(rows, []string{"always " + schema.NameClass(b.Class), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-", "-"})
 	s.table(rows)
 	if len(c.LeftOut) > 0 {
 		s.line("")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/say"
 )
 
 type convertOptions struct {
@@ -115,5 +116,5 @@ func (a *app) convertTo(ctx context.Context, o *convertOptions, paths []string) 
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: %s in %s\n", r.Out, plural(r.Rows, "row"), seconds(r.Seconds)))
+	return a.print(fmt.Appendf(nil, "%s: %s in %s\n", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds)))
 }

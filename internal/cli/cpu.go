@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
@@ -69,10 +70,10 @@ func (r *cpuReport) text() []byte {
 	var s sheet
 	s.pairs(
 		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
-		"cores", plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, plural(int64(r.Cores), "core"))+", "+
-			known(r.Threads, plural(int64(r.Threads), "thread"))+" in all",
-		"caches", "L1 data "+known(r.L1DBytes, size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, size(int64(r.L2Bytes)))+
-			", L3 "+known(r.L3Bytes, size(int64(r.L3Bytes))),
+		"cores", say.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, say.Plural(int64(r.Cores), "core"))+", "+
+			known(r.Threads, say.Plural(int64(r.Threads), "thread"))+" in all",
+		"caches", "L1 data "+known(r.L1DBytes, say.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, say.Size(int64(r.L2Bytes)))+
+			", L3 "+known(r.L3Bytes, say.Size(int64(r.L3Bytes))),
 		"vector features", orUnknown(strings.Join(vector, " ")),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,

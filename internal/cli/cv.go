@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -89,7 +90,7 @@ func (o *trainOptions) points(cmd *cobra.Command) ([]map[string]string, error) {
 			return nil, usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return nil, usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.name, oneOf(names), didYouMean(name, names, ""))
+			return nil, usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.name, say.OneOf(names), didYouMean(name, names, ""))
 		}
 		if cmd.Flags().Changed(name) {
 			return nil, usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
@@ -108,7 +109,7 @@ func (o *trainOptions) points(cmd *cobra.Command) ([]map[string]string, error) {
 			}
 		}
 		if points = more; len(points) > maxPoints {
-			return nil, usagef("--grid has more than %s combinations: vary less at a time", count(maxPoints))
+			return nil, usagef("--grid has more than %s combinations: vary less at a time", say.Count(maxPoints))
 		}
 	}
 	return points, nil
@@ -271,11 +272,11 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 	}
 	for i, n := range counts {
 		if n < 2 {
-			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", schema.NameClass(all.Spec().Classes[i]), plural(n, "row"))
+			return fmt.Errorf("--cv: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", schema.NameClass(all.Spec().Classes[i]), say.Plural(n, "row"))
 		}
 	}
 	if most := slices.Max(counts); int64(folds) > most {
-		return fmt.Errorf("--cv is %d, but no class has more than %s: use as many folds at most", folds, plural(most, "row"))
+		return fmt.Errorf("--cv is %d, but no class has more than %s: use as many folds at most", folds, say.Plural(most, "row"))
 	}
 	return nil
 }
@@ -414,12 +415,12 @@ func (cv *crossValidation) table(l *learner) [][]string {
 			rows = append(rows, append([]string{settingsText(l, p.Options), "failed"}, make([]string, len(head)-2)...))
 			continue
 		}
-		row := []string{settingsText(l, p.Options), count(*p.Errors), percent(*p.Accuracy), percent(p.deviation()), ""}
+		row := []string{settingsText(l, p.Options), say.Count(*p.Errors), say.Percent(*p.Accuracy), say.Percent(p.deviation()), ""}
 		if i == cv.Chosen {
 			row[4] = "*"
 		}
 		if weighted {
-			row = slices.Insert(row, 2, real(*p.ErrorWeight))
+			row = slices.Insert(row, 2, say.Real(*p.ErrorWeight))
 		}
 		rows = append(rows, row)
 	}
@@ -441,8 +442,8 @@ func (cv *crossValidation) summary(rows int64) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""
 	if p.ErrorWeight != nil {
-		weight = ", weight " + real(*p.ErrorWeight)
+		weight = ", weight " + say.Real(*p.ErrorWeight)
 	}
 	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
-		percent(slices.Min(p.FoldAccuracy)), percent(slices.Max(p.FoldAccuracy)))
+		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -70,8 +71,8 @@ func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T]
 	data, ok := src.(*block.Data[T])
 	limit, used := o.storage.memory.limit(), j.held
 	if !ok {
-		return nil, nil, fmt.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", o.algo.value, size(used/4*5),
-			o.storage.memory.name(), size(limit))
+		return nil, nil, fmt.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", o.algo.value, say.Size(used/4*5),
+			o.storage.memory.name(), say.Size(limit))
 	}
 	if o.storage.memory.bytes == 0 {
 		used = 0 // the limit is of what is available now
@@ -79,7 +80,7 @@ func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T]
 	opt := dual.Options{Options: j.trainer(), Form: dual.Form(o.dual.form.value), Memory: max(1, (limit-used)/10*9),
 		Kernel: model.Kernel{Kind: o.dual.kernel.value, Degree: o.dual.degree, Gamma: o.dual.gamma, Coef0: o.dual.coef0}}
 	if whole := dual.Bytes[T](int(src.Rows())); whole > opt.Memory {
-		j.note("the Gram matrix needs %s, %s is %s: using the row cache", size(whole), o.storage.memory.name(), size(limit))
+		j.note("the Gram matrix needs %s, %s is %s: using the row cache", say.Size(whole), o.storage.memory.name(), say.Size(limit))
 	}
 	debug.SetMemoryLimit(limit + used) // the matrix is there once, and no garbage
 	r, err := dual.Train(ctx, data, opt)
@@ -114,11 +115,11 @@ func kernelText(e *model.Expansion) []string {
 	text := "linear"
 	switch k := e.Kernel; k.Kind {
 	case "poly":
-		text = fmt.Sprintf("(%s x.z + %s)^%d", real(k.Gamma), real(k.Coef0), k.Degree)
+		text = fmt.Sprintf("(%s x.z + %s)^%d", say.Real(k.Gamma), say.Real(k.Coef0), k.Degree)
 	case "rbf":
-		text = fmt.Sprintf("exp(-%s |x-z|^2)", real(k.Gamma))
+		text = fmt.Sprintf("exp(-%s |x-z|^2)", say.Real(k.Gamma))
 	}
-	return []string{"kernel", text, "support", plural(int64(len(e.Rows)), "row")}
+	return []string{"kernel", text, "support", say.Plural(int64(len(e.Rows)), "row")}
 }
 
 // misclassifiedTable adds the rows that were misclassified most often.
@@ -128,7 +129,7 @@ func (s *sheet) misclassifiedTable(rows []model.Misclassified) {
 	}
 	table := [][]string{{"row", "updates"}}
 	for _, r := range rows {
-		table = append(table, []string{count(r.Row), count(r.Updates)})
+		table = append(table, []string{say.Count(r.Row), say.Count(r.Updates)})
 	}
 	s.line("\nThe rows most often misclassified, from 0:\n")
 	s.table(table)

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -186,7 +187,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 			auc.Add(scores[0], b.Y)
 			if held := auc.Bytes(); held > max(leastScores, memory/2) {
 				return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
-					plural(confusion.Rows(), "row"), size(held), size(memory))
+					say.Plural(confusion.Rows(), "row"), say.Size(held), say.Size(memory))
 			}
 		}
 		if odds {
@@ -227,16 +228,16 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 // text is the report for people.
 func (r *evalReport) text() []byte {
 	var s sheet
-	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", count(r.Errors), plural(r.Rows, "row"), percent(r.Confusion.Accuracy())),
+	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), say.Percent(r.Confusion.Accuracy())),
 		"baseline", r.Baseline.text()}
 	if len(r.Classes) == 2 {
-		s.line("%s: %s, positive class %s\n", r.Model, plural(r.Rows, "row"), r.Positive)
-		pairs = append(pairs, "AUC", fixed(r.auc, 6))
+		s.line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
+		pairs = append(pairs, "AUC", say.Fixed(r.auc, 6))
 	} else {
-		s.line("%s: %s of %d classes\n", r.Model, plural(r.Rows, "row"), len(r.Classes))
+		s.line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
 	}
 	if !math.IsNaN(r.logLoss) {
-		pairs = append(pairs, "log loss", fixed(r.logLoss, 6))
+		pairs = append(pairs, "log loss", say.Fixed(r.logLoss, 6))
 	}
 	s.pairs(pairs...)
 	wide := len(r.Classes) > maxPredicted
@@ -255,13 +256,13 @@ func (r *evalReport) text() []byte {
 	for i, c := range r.Classes {
 		row := []string{c.String()}
 		if wide {
-			row = append(row, count(r.Confusion.Actual(i)), count(r.Confusion[i][i]))
+			row = append(row, say.Count(r.Confusion.Actual(i)), say.Count(r.Confusion[i][i]))
 		} else {
 			for _, n := range r.Confusion[i] {
-				row = append(row, count(n))
+				row = append(row, say.Count(n))
 			}
 		}
-		row = append(row, fixed(r.Confusion.Precision(i), 4), fixed(r.Confusion.Recall(i), 4), fixed(r.Confusion.F1(i), 4))
+		row = append(row, say.Fixed(r.Confusion.Precision(i), 4), say.Fixed(r.Confusion.Recall(i), 4), say.Fixed(r.Confusion.F1(i), 4))
 		if wide {
 			row = append(row, r.takenFor(i))
 		}
@@ -289,17 +290,17 @@ func (r *evalReport) takenFor(class int) string {
 	if best < 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s)", r.Classes[best], count(most))
+	return fmt.Sprintf("%s (%s)", r.Classes[best], say.Count(most))
 }
 
 // compare is the report on several models for people.
 func compare(reports []*evalReport) []byte {
 	rows := [][]string{{"model", "rows", "errors", "accuracy", "AUC", "log loss"}}
 	for _, r := range reports {
-		rows = append(rows, []string{r.Model, count(r.Rows), count(r.Errors), percent(r.Confusion.Accuracy()), fixed(r.auc, 6), fixed(r.logLoss, 6)})
+		rows = append(rows, []string{r.Model, say.Count(r.Rows), say.Count(r.Errors), say.Percent(r.Confusion.Accuracy()), say.Fixed(r.auc, 6), say.Fixed(r.logLoss, 6)})
 	}
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
-		rows = append(rows, []string{"always " + schema.NameClass(b.Class), count(reports[0].Rows), count(b.Errors), percent(b.Accuracy), "-", "-"})
+		rows = append(rows, []string{"always " + schema.NameClass(b.Class), say.Count(reports[0].Rows), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-"})
 	}
 	var s sheet
 	s.table(rows)

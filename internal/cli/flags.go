@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"halfspace/internal/say"
 )
 
 // A choice is the value of a flag that takes one of a few words.
@@ -41,7 +43,7 @@ func (c *choice) Set(s string) error {
 		return errors.New(strings.TrimPrefix(c.advise(s), ": "))
 	}
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("use %s%s", oneOf(c.words), didYouMean(s, c.words, ""))
+		return fmt.Errorf("use %s%s", say.OneOf(c.words), didYouMean(s, c.words, ""))
 	}
 	c.value = s
 	return nil
@@ -60,13 +62,4 @@ func (j *joined) Set(s string) error {
 	}
 	*j = joined(s)
 	return nil
-}
-
-// oneOf returns "a", "a or b", or "a, b or c".
-func oneOf(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/say"
 	"halfspace/internal/synth"
 )
 
@@ -93,6 +94,6 @@ func (a *app) generate(ctx context.Context, o *genOptions) error {
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: %s of %s in %s\n", r.Out, plural(r.Rows, "row"), plural(int64(r.Features), "feature"),
-		seconds(r.Seconds)))
+	return a.print(fmt.Appendf(nil, "%s: %s of %s in %s\n", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
+		say.Seconds(r.Seconds)))
 }

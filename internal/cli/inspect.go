@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -212,7 +213,7 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		case c.Unit != "":
 			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
 		case c.Kind == schema.ListColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, plural(int64(c.Elements), "number")))
+			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, say.Plural(int64(c.Elements), "number")))
 		case c.Kind == schema.OneHotColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
 		case c.Kind == schema.HashColumn:
@@ -237,13 +238,13 @@ func (r modelReport) facts() []string {
 	if r.FitBias {
 		bias = "bias"
 		for _, b := range r.Bias {
-			bias += " " + real(b)
+			bias += " " + say.Real(b)
 		}
 	}
 	facts := []string{
 		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
-		"features", fmt.Sprintf("%s, %s", count(int64(len(r.Features))), bias),
+		"features", fmt.Sprintf("%s, %s", say.Count(int64(len(r.Features))), bias),
 	}
 	facts = append(facts, preprocessingText(r.Preprocessing)...)
 	if learnerNamed(r.Algorithm).solved {
@@ -262,18 +263,18 @@ func (r modelReport) facts() []string {
 		facts = append(facts, "voters", votersText(r.Voters))
 	}
 	facts = append(facts, resultFacts(r.Model)...)
-	return append(facts, "data", fmt.Sprintf("%s, %s", plural(r.Data.Rows, "row"), r.Data.Fingerprint))
+	return append(facts, "data", fmt.Sprintf("%s, %s", say.Plural(r.Data.Rows, "row"), r.Data.Fingerprint))
 }
 
 // optionsText is the options of a training that visits rows one by one.
 func optionsText(m *model.Model) string {
 	o := &m.Options
-	text := fmt.Sprintf("order %s, at most %s, eta %s", o.Order, plural(o.Epochs, "epoch"), real(o.Eta))
+	text := fmt.Sprintf("order %s, at most %s, eta %s", o.Order, say.Plural(o.Epochs, "epoch"), say.Real(o.Eta))
 	if o.Winnow != "" {
-		text = fmt.Sprintf("%s, at most %s", o.Winnow, plural(o.Epochs, "epoch"))
+		text = fmt.Sprintf("%s, at most %s", o.Winnow, say.Plural(o.Epochs, "epoch"))
 	}
 	if o.MaxUpdates > 0 {
-		text += ", at most " + plural(o.MaxUpdates, "update")
+		text += ", at most " + say.Plural(o.MaxUpdates, "update")
 	}
 	if o.Seed != nil {
 		text += fmt.Sprintf(", seed %d", *o.Seed)
@@ -285,16 +286,16 @@ func optionsText(m *model.Model) string {
 		text += ", form " + o.Form
 	}
 	if o.L2 != nil {
-		text += ", l2 " + real(*o.L2)
+		text += ", l2 " + say.Real(*o.L2)
 	}
 	if o.Margin > 0 {
-		text += ", margin " + real(o.Margin)
+		text += ", margin " + say.Real(o.Margin)
 	}
 	if o.EarlyStop > 0 {
 		text += fmt.Sprintf(", early stop %d", o.EarlyStop)
 	}
 	if o.Validation > 0 {
-		text += ", validation " + real(o.Validation)
+		text += ", validation " + say.Real(o.Validation)
 	}
 	return text
 }
@@ -304,7 +305,7 @@ func updatesText(t *model.Training) string {
 	if t.Converged {
 		converged = "converged"
 	}
-	text := fmt.Sprintf("%s in %s (%s), %s", count(t.Updates), plural(t.Epochs, "epoch"), plural(t.Visits, "visit"), converged)
+	text := fmt.Sprintf("%s in %s (%s), %s", say.Count(t.Updates), say.Plural(t.Epochs, "epoch"), say.Plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
 		text += ", kept " + keptText(*t.Kept)
 	}
@@ -327,9 +328,9 @@ func resultFacts(m *model.Model) (facts []string) {
 		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
 	if learnerNamed(m.Algorithm).loss {
-		facts = append(facts, "loss", real(t.Loss))
+		facts = append(facts, "loss", say.Real(t.Loss))
 	}
-	facts = append(facts, "radius", real(t.Radius), "norm", real(t.Norm))
+	facts = append(facts, "radius", say.Real(t.Radius), "norm", say.Real(t.Norm))
 	if t.Margin != nil {
 		facts = append(facts, "margin", marginText(t))
 	}
@@ -342,7 +343,7 @@ func (r modelReport) tables(s *sheet) {
 		if r.Robust {
 			s.line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
-		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", plural(int64(len(r.Features)), "feature"))
+		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(len(r.Features)), "feature"))
 		s.table(zTable(r.Model, r.top))
 		return
 	}
@@ -352,13 +353,13 @@ func (r modelReport) tables(s *sheet) {
 	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
-		rows = append(rows, []string{w.Feature, real(w.Weight)})
+		rows = append(rows, []string{w.Feature, say.Real(w.Weight)})
 	}
 	which := ""
 	if r.Voters != nil {
 		which = " of the voters' mean"
 	}
-	s.line("\nThe largest of %s%s:\n", plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
+	s.line("\nThe largest of %s%s:\n", say.Plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
 	s.table(rows)
 }
 
@@ -381,8 +382,8 @@ func zTable(m *model.Model, n int) [][]string {
 		if i < len(m.Features) {
 			name = m.Features[i]
 		}
-		rows = append(rows, []string{name, real(weights[i]), real(m.StdErrors[i]), fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
-			real(of.Intervals[i][0]), real(of.Intervals[i][1])})
+		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})
 	}
 	return rows
 }
@@ -416,10 +417,10 @@ func (r parquetReport) text() []byte {
 	}
 	s.line("%s: a Parquet file\n", r.Path)
 	s.pairs(
-		"rows", count(r.Rows),
-		"row groups", fmt.Sprintf("%s, of %s at most", count(int64(len(r.RowGroups))), plural(largest, "row")),
-		"columns", count(int64(len(r.Columns))),
-		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", size(r.Bytes), size(compressed), size(uncompressed)),
+		"rows", say.Count(r.Rows),
+		"row groups", fmt.Sprintf("%s, of %s at most", say.Count(int64(len(r.RowGroups))), say.Plural(largest, "row")),
+		"columns", say.Count(int64(len(r.Columns))),
+		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", say.Size(r.Bytes), say.Size(compressed), say.Size(uncompressed)),
 		"written by", orUnknown(r.CreatedBy),
 	)
 	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
@@ -429,12 +430,12 @@ func (r parquetReport) text() []byte {
 		case c.Repetition == "required":
 			nulls = "none"
 		case c.Nulls >= 0:
-			nulls = count(c.Nulls)
+			nulls = say.Count(c.Nulls)
 		}
 		if c.Feature {
 			feature = "yes"
 		}
-		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, size(c.Compressed),
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, say.Size(c.Compressed),
 			orDash(strings.Join(c.Codecs, " "))})
 	}
 	s.line("")
@@ -470,7 +471,7 @@ func (a *app) inspectTable(ctx context.Context, path string, opt dataset.Options
 func (r tableReport) text() []byte {
 	var s sheet
 	s.line("%s: %s\n", r.Path, r.Format)
-	pairs := []string{"rows", count(r.Rows), "columns", count(int64(len(r.Columns))), "size", size(r.Bytes)}
+	pairs := []string{"rows", say.Count(r.Rows), "columns", say.Count(int64(len(r.Columns))), "size", say.Size(r.Bytes)}
 	if r.Header != nil {
 		header := "no"
 		if *r.Header {
@@ -485,7 +486,7 @@ func (r tableReport) text() []byte {
 		if c.Feature {
 			feature = "yes"
 		}
-		rows = append(rows, []string{c.Name, c.Type, count(c.Nulls), feature})
+		rows = append(rows, []string{c.Name, c.Type, say.Count(c.Nulls), feature})
 	}
 	s.line("")
 	s.table(rows)

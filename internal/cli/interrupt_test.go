@@ -15,6 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -171,7 +172,7 @@ func TestProgressLines(t *testing.T) {
 	p := (&app{stderr: &out}).newProgress("always")
 	start := time.Unix(1e9, 0)
 	for second := range 600 {
-		p.line("training", ": epoch "+count(int64(second)), int64(second), 600, start.Add(time.Duration(second)*time.Second))
+		p.line("training", ": epoch "+say.Count(int64(second)), int64(second), 600, start.Add(time.Duration(second)*time.Second))
 	}
 	p.line("evaluating", "", 3, -1, start)
 	p.show("evaluating", "", 4, -1)
@@ -182,7 +183,7 @@ func TestProgressLines(t *testing.T) {
 		t.Fatalf("lines are %q", lines)
 	}
 	for i, second := range want {
-		if text := "training: epoch " + count(int64(second)) + ", " + percent(float64(second)/600); lines[i] != text {
+		if text := "training: epoch " + say.Count(int64(second)) + ", " + say.Percent(float64(second)/600); lines[i] != text {
 			t.Errorf("line %d is %q, want %q", i, lines[i], text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
@@ -18,7 +19,7 @@ type machine struct {
 
 func (m *machine) addTo(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&m.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")
-	cmd.Flags().StringVar(&m.isa, "isa", "", "instruction set `NAME` of the kernels: "+oneOf(levelNames())+" (default the fastest)")
+	cmd.Flags().StringVar(&m.isa, "isa", "", "instruction set `NAME` of the kernels: "+say.OneOf(levelNames())+" (default the fastest)")
 	completeWords(cmd, "isa", levelNames())
 	addChoice(cmd, &m.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
 }

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -365,17 +366,17 @@ func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], err
 }
 
 func mistakesText(mistakes, rows int64) string {
-	return fmt.Sprintf("%s of %s, each predicted before it was learned", count(mistakes), plural(rows, "row"))
+	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
 }
 
 // text is the report for people.
 func (r *onlineReport) text() []byte {
 	var s sheet
-	share := func(n, rows int64) string { return percent(float64(n) / float64(rows)) }
+	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
 	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, progressive{}
 	for _, p := range r.Progressive {
-		rows = append(rows, []string{count(p.Rows), count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
-			count(p.Updates)})
+		rows = append(rows, []string{say.Count(p.Rows), say.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
+			say.Count(p.Updates)})
 		last = p
 	}
 	s.table(rows)
@@ -384,11 +385,11 @@ func (r *onlineReport) text() []byte {
 	if r.Errors != nil {
 		pairs = append(pairs, "errors", errorsText(*r.Errors, r.Rows)+", of the weights of the end")
 	}
-	pairs = append(pairs, "radius", real(r.Radius))
+	pairs = append(pairs, "radius", say.Real(r.Radius))
 	switch {
 	case r.Errors == nil:
 	case r.MistakeBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", bound(*r.MistakeBound), real(*r.Margin)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
 	case r.Margin == nil:
 		pairs = append(pairs, "bound", "unknown: the weights of the end don't separate the rows")
 	}

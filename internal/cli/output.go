@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -93,76 +92,6 @@ func (s *sheet) table(rows [][]string) {
 			text += fmt.Sprintf("  %*s", widths[i+1], cell)
 		}
 		s.line("%s", strings.TrimRight(text, " "))
-	}
-}
-
-// count writes a whole number with commas between thousands.
-func count(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return sign + b.String()
-}
-
-// plural writes a number of things.
-func plural(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return count(n) + " " + thing + "s"
-}
-
-// size writes a number of bytes in binary units.
-func size(bytes int64) string {
-	v, units := float64(bytes), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	for v >= 1024 && len(units) > 1 {
-		v, units = v/1024, units[1:]
-	}
-	if units[0] == "bytes" {
-		return plural(bytes, "byte")
-	}
-	return fmt.Sprintf("%.4g %s", v, units[0])
-}
-
-// real writes a number in a few digits.
-func real(v float64) string {
-	return strconv.FormatFloat(v, 'g', 6, 64)
-}
-
-// bound writes the whole part of a bound on updates.
-func bound(v float64) string {
-	if v < 1<<53 {
-		return count(int64(v))
-	}
-	return real(v)
-}
-
-// fixed writes a number with that many decimals, "-" for one that isn't defined.
-func fixed(v float64, decimals int) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
-}
-
-// percent writes a share so that anything but all is less than 100 %.
-func percent(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	for digits := 2; ; digits++ {
-		if s := strconv.FormatFloat(100*v, 'f', digits, 64); v == 1 || digits == 9 || !strings.HasPrefix(s, "100") {
-			return s + " %"
-		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
@@ -164,7 +165,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	bar.end()
 	if p.missing > 0 {
 		a.note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
-			plural(p.missing, "row"))
+			say.Plural(p.missing, "row"))
 	}
 	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.workers, time.Since(start).Seconds()}
 	switch {
@@ -173,7 +174,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: predictions for %s in %s\n", o.out, plural(r.Rows, "row"), seconds(r.Seconds)))
+	return a.print(fmt.Appendf(nil, "%s: predictions for %s in %s\n", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds)))
 }
 
 // predictions writes the predictions of a model, block by block.

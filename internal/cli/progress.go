@@ -9,6 +9,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"halfspace/internal/say"
 )
 
 // A progress shows how far the work is: a bar for each stage on a terminal, and lines of text elsewhere. A nil one shows nothing.
@@ -73,7 +75,7 @@ func (p *progress) line(stage, detail string, done, total int64, now time.Time) 
 	p.last = now
 	share := ""
 	if total > 0 {
-		share = ", " + percent(float64(done)/float64(total))
+		share = ", " + say.Percent(float64(done)/float64(total))
 	}
 	fmt.Fprintf(p.out, "%s%s%s\n", stage, detail, share)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
@@ -212,7 +213,7 @@ func TestEvalLogLoss(t *testing.T) {
 		if want := sum / float64(len(lines)-1); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: the log loss is %v, that of the probabilities %v", c.options, got, want)
 		}
-		if text := succeed(t, "eval", "--model", m, c.data); !strings.Contains(text, "log loss   "+fixed(got, 6)+"\n") {
+		if text := succeed(t, "eval", "--model", m, c.data); !strings.Contains(text, "log loss   "+say.Fixed(got, 6)+"\n") {
 			t.Errorf("%s: no log loss %v in\n%s", c.options, got, text)
 		}
 	}
@@ -373,11 +374,11 @@ func TestCPU(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"}, {count(math.MinInt64), "-9,223,372,036,854,775,808"},
-		{plural(1, "row"), "1 row"}, {plural(0, "row"), "0 rows"}, {plural(2000, "row"), "2,000 rows"},
-		{size(1), "1 byte"}, {size(1023), "1,023 bytes"}, {size(1536), "1.5 KiB"}, {size(312 << 20), "312 MiB"}, {size(5 << 50), "5120 TiB"},
-		{percent(1), "100.00 %"}, {percent(0), "0.00 %"}, {percent(0.5), "50.00 %"}, {percent(0.9999999), "99.99999 %"}, {percent(math.NaN()), "-"},
-		{fixed(math.NaN(), 4), "-"}, {fixed(0.25, 4), "0.2500"}, {real(1.0 / 3), "0.333333"}, {oneOf([]string{"a"}), "a"}, {oneOf([]string{"a", "b"}), "a or b"},
+		{say.Count(0), "0"}, {say.Count(999), "999"}, {say.Count(1000), "1,000"}, {say.Count(-1234567), "-1,234,567"}, {say.Count(math.MinInt64), "-9,223,372,036,854,775,808"},
+		{say.Plural(1, "row"), "1 row"}, {say.Plural(0, "row"), "0 rows"}, {say.Plural(2000, "row"), "2,000 rows"},
+		{say.Size(1), "1 byte"}, {say.Size(1023), "1,023 bytes"}, {say.Size(1536), "1.5 KiB"}, {say.Size(312 << 20), "312 MiB"}, {say.Size(5 << 50), "5120 TiB"},
+		{say.Percent(1), "100.00 %"}, {say.Percent(0), "0.00 %"}, {say.Percent(0.5), "50.00 %"}, {say.Percent(0.9999999), "99.99999 %"}, {say.Percent(math.NaN()), "-"},
+		{say.Fixed(math.NaN(), 4), "-"}, {say.Fixed(0.25, 4), "0.2500"}, {say.Real(1.0 / 3), "0.333333"}, {say.OneOf([]string{"a"}), "a"}, {say.OneOf([]string{"a", "b"}), "a or b"},
 		{oneLine("a\r\nb\n"), "a b"},
 	} {
 		if c.got != c.want {

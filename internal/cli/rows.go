@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/perceptron"
@@ -63,7 +64,7 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 		"the column's mean in their place", nullsNames()...)
 	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
 		"those made from text excepted")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: "+oneOf(types), types...)
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: "+say.OneOf(types), types...)
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
 	o.text.addTo(cmd)
@@ -321,7 +322,7 @@ func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err e
 	}
 	if least > limit {
 		return false, fmt.Errorf("%s of memory are too little: reading these rows piece by piece takes %s, give that with --memory",
-			size(limit), size(least))
+			say.Size(limit), say.Size(least))
 	}
 	debug.SetMemoryLimit(limit)
 	return false, nil

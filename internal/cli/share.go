@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -34,7 +35,7 @@ func split[T kernel.Float](ctx context.Context, o *trainOptions, all block.Sourc
 	kept, back, err := newShares(ctx, all, has)
 	if err == nil && (kept.rows == 0 || back.rows == 0) {
 		err = fmt.Errorf("%s of %s leaves none to learn from or to judge on: take another share, or another --seed", o.validation,
-			plural(all.Rows(), "row"))
+			say.Plural(all.Rows(), "row"))
 	}
 	for _, to := range []struct {
 		rows *rows[T]

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"halfspace/internal/say"
 )
 
 // beyond integrates the normal density outside of -z to z by Simpson's rule.
@@ -57,7 +59,7 @@ func TestSignificance(t *testing.T) {
 		if z != w/plain[i] || math.Abs(p-beyond(math.Abs(z))) > 1e-9 || math.Abs(beyond((high-w)/plain[i])-0.05) > 1e-9 || math.Abs(low+high-2*w) > 1e-12 {
 			t.Errorf("weight %v, standard error %v: z %v, p %v, from %v to %v", w, plain[i], z, p, low, high)
 		}
-		if !strings.Contains(shown, real(low)) || !strings.Contains(shown, real(high)) {
+		if !strings.Contains(shown, say.Real(low)) || !strings.Contains(shown, say.Real(high)) {
 			t.Errorf("no interval from %v to %v in\n%s", low, high, shown)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -143,7 +144,7 @@ func newBaseline(classes []schema.Class, counts []int64) *baseline {
 }
 
 func (b *baseline) text() string {
-	return fmt.Sprintf("accuracy %s, of always predicting class %s", percent(b.Accuracy), schema.NameClass(b.Class))
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
 // apart tells whether the rows of each class stand together, so that a learner sees one class after the other: the class
@@ -182,7 +183,7 @@ const mostUnlike = 1000
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
 func (a *app) noteSurvey(o *trainOptions, spec *schema.Spec, s *survey) {
 	if large, small, ratio := s.unlike(); !o.data.standardize && o.heedsScale() && ratio >= mostUnlike {
-		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], real(math.Round(ratio)), spec.Features[small], spec.Features[small])
+		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}
 	if advice := o.shuffled(); advice != "" && s.apart() {
 		a.note("the rows are sorted by label and learned in that order (%s)", advice)

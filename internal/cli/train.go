@@ -16,6 +16,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
@@ -458,9 +459,9 @@ func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class) {
 
 // detail is what the bar of a training says beside the epochs.
 func detail(p train.Progress) string {
-	s := fmt.Sprintf(": epoch %s, %s", count(p.Epoch), plural(p.Updates, "update"))
+	s := fmt.Sprintf(": epoch %s, %s", say.Count(p.Epoch), say.Plural(p.Updates, "update"))
 	if p.Best >= 0 {
-		s += ", best " + plural(p.Best, "error")
+		s += ", best " + say.Plural(p.Best, "error")
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
@@ -19,9 +20,9 @@ import (
 // marginText tells the margin of weights that separate the rows, and what follows from it.
 func marginText(t *model.Training) string {
 	if t.MistakeBound == nil { // no theorem tells
-		return real(*t.Margin)
+		return say.Real(*t.Margin)
 	}
-	return fmt.Sprintf("%s, so no order takes more than %s updates", real(*t.Margin), bound(*t.MistakeBound))
+	return fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
 }
 
 // A trainReport is what train --json prints.
@@ -122,22 +123,22 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		converged = "no, interrupted"
 	}
 	if r.Converged {
-		converged = "yes, after " + plural(r.Updates, "update")
+		converged = "yes, after " + say.Plural(r.Updates, "update")
 		if o.learner.kept != "" {
 			converged += ", as the last weights tell; " + o.learner.kept
 		}
 		if r.MistakeBound != nil {
-			converged += "; bound " + bound(*r.MistakeBound)
+			converged += "; bound " + say.Bound(*r.MistakeBound)
 		}
 	}
 	streamed := ""
 	if r.Streamed {
 		streamed = "streamed, "
 	}
-	s.line("%s: %s of %s, %s\n", r.Algorithm, plural(r.Rows, "row"), plural(int64(r.Features), "feature"), describeClasses(m))
+	s.line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), describeClasses(m))
 	pairs := []string{
 		"converged", converged,
-		"updates", fmt.Sprintf("%s in %s (%s)", count(r.Updates), plural(r.Epochs, "epoch"), plural(r.Visits, "visit")),
+		"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")),
 	}
 	if o.learner.solved {
 		pairs = howSolved(m)
@@ -161,7 +162,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		scored = v.Rows
 		weight := ""
 		if v.ErrorWeight != nil {
-			weight = ", weight " + real(*v.ErrorWeight)
+			weight = ", weight " + say.Real(*v.ErrorWeight)
 		}
 		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+weight)
 	}
@@ -170,25 +171,25 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
-		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", plural(r.Candidates, "candidate"), percent(share)))
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", say.Plural(r.Candidates, "candidate"), say.Percent(share)))
 	}
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, kernelText(e)...)
 	}
 	voted := m.Options.Form == string(dual.Voted) // of many machines, with a loss and a norm each
 	if o.learner.loss && !voted {
-		pairs = append(pairs, "loss", real(r.Loss))
+		pairs = append(pairs, "loss", say.Real(r.Loss))
 	}
-	pairs = append(pairs, "radius", real(r.Radius)+", the largest norm of a row")
+	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
 	if !voted {
-		pairs = append(pairs, "norm", real(r.Norm)+", of the weights")
+		pairs = append(pairs, "norm", say.Real(r.Norm)+", of the weights")
 	}
 	if r.Margin != nil {
 		pairs = append(pairs, "margin", marginText(&m.Training))
 	}
 	pairs = append(pairs,
-		"time", fmt.Sprintf("load %s, train %s, total %s", seconds(r.Seconds.Load), seconds(r.Seconds.Train), seconds(r.Seconds.Total)),
-		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, plural(int64(r.Workers), "worker"), streamed, size(r.PeakRSSBytes)),
+		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)),
 	)
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
@@ -226,7 +227,7 @@ func (r *trainReport) advice(o *trainOptions) string {
 	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.judged():
 		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
 	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
-		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", plural(o.earlyStop, "epoch"), o.earlyStop)
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(o.earlyStop, "epoch"), o.earlyStop)
 	case o.learner.loss && r.TrainErrors == 0:
 		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
 	case o.learner.advise != nil && o.learner.advise(o, r) != "":
@@ -266,7 +267,7 @@ func advisePerceptron(o *trainOptions, r *trainReport) string {
 
 // adviseWinnow does that for Winnow.
 func adviseWinnow(o *trainOptions, _ *trainReport) string {
-	return "Not converged: no disjunction, or other plane that this variant finds, was found in " + plural(o.epochs, "epoch") + "."
+	return "Not converged: no disjunction, or other plane that this variant finds, was found in " + say.Plural(o.epochs, "epoch") + "."
 }
 
 const adviceCheck = "halfspace check finds out whether any plane separates them."
@@ -276,7 +277,7 @@ func keptText(update int64) string {
 	if update == 0 {
 		return "the initial zeros, which no weights were better than"
 	}
-	return "the weights after update " + count(update)
+	return "the weights after update " + say.Count(update)
 }
 
 // votersText tells how many weights vote, and how much the strongest counts.
@@ -285,15 +286,13 @@ func votersText(v *model.Voters) string {
 	for _, n := range v.Counts {
 		total += n
 	}
-	return fmt.Sprintf("%s of weights, of which one has %s of the votes", plural(int64(len(v.Counts)), "vector"), percent(float64(slices.Max(v.Counts))/float64(total)))
+	return fmt.Sprintf("%s of weights, of which one has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // errorsText tells how many of some rows are wrong.
 func errorsText(errors, rows int64) string {
-	return fmt.Sprintf("%s of %s, accuracy %s", count(errors), plural(rows, "row"), percent(float64(rows-errors)/float64(rows)))
+	return fmt.Sprintf("%s of %s, accuracy %s", say.Count(errors), say.Plural(rows, "row"), say.Percent(float64(rows-errors)/float64(rows)))
 }
-
-func seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
 
 // multiclassText tells how more than two classes were learned.
 func multiclassText(m *model.Model) string {
@@ -326,7 +325,7 @@ func howSolved(m *model.Model) []string {
 		if m.Options.Loss == string(svm.SquaredHinge) {
 			sum += "^2"
 		}
-		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, real(*m.Options.L2), passes(m.Options.Epochs)))
+		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)))
 		converged := "converged"
 		if !t.Converged {
 			converged = "not converged"
@@ -335,23 +334,23 @@ func howSolved(m *model.Model) []string {
 		if !ok {
 			of = "Newton's"
 		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s of %s in %s, %s", plural(t.Updates, "step"), of, passes(t.Epochs), converged),
-			"loss", real(t.Loss)+", the sum of "+sum)
+		pairs = append(pairs, "solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), of, say.Passes(t.Epochs), converged),
+			"loss", say.Real(t.Loss)+", the sum of "+sum)
 		if t.Optimum != nil {
-			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", real(t.Optimum.Objective),
-				real(t.Optimum.Gap)))
+			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
+				say.Real(t.Optimum.Gap)))
 		}
 	} else {
 		if m.Options.Shrinkage != "" {
 			pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
 		}
-		pairs = append(pairs, "solver", "one solution in "+passes(t.Epochs))
+		pairs = append(pairs, "solver", "one solution in "+say.Passes(t.Epochs))
 		if p := m.Projection; p != nil {
 			var shares []string
 			for _, v := range p.Explained {
-				shares = append(shares, percent(v))
+				shares = append(shares, say.Percent(v))
 			}
-			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", say.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
 		}
 	}
 	if t.Dependent != nil {
@@ -359,7 +358,7 @@ func howSolved(m *model.Model) []string {
 	}
 	if t.Ridge > 0 {
 		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
-			"weights that mean something", real(t.Ridge)))
+			"weights that mean something", say.Real(t.Ridge)))
 	}
 	return pairs
 }
@@ -386,11 +385,4 @@ func listDependences(all []model.Dependence) string {
 		list, rest = list[:most], fmt.Sprintf("; and %d more", n)
 	}
 	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
-}
-
-func passes(n int64) string {
-	if n == 1 {
-		return "1 pass"
-	}
-	return count(n) + " passes"
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -296,7 +297,7 @@ func TestValidation(t *testing.T) {
 	if v["rows"] != e["rows"] || v["errors"] != e["errors"] || v["rows"] != 3000.0 {
 		t.Errorf("the validation has %v, eval %v errors of %v rows", v, e["errors"], e["rows"])
 	}
-	if text := succeed(t, "inspect", path); !strings.Contains(text, "errors "+count(int64(v["errors"].(float64)))+" of 3,000 rows") {
+	if text := succeed(t, "inspect", path); !strings.Contains(text, "errors "+say.Count(int64(v["errors"].(float64)))+" of 3,000 rows") {
 		t.Errorf("no errors of the validation in\n%s", text)
 	}
 	curve := r["curve"].([]any)

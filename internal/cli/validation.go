@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train/perceptron"
 )
@@ -78,7 +79,7 @@ func budgetBeside[T kernel.Float](s *storage, count int64, learned block.Source[
 		used = 0 // the limit is of what is available now
 	}
 	if used+min(all, pass) > limit {
-		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", size(limit))
+		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", say.Size(limit))
 	}
 	if fits = used+all <= limit/5*4; fits {
 		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))

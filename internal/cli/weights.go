@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/block"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -108,7 +109,7 @@ func weightsText(m *model.Model) []string {
 		parts = append(parts, "of rows "+column)
 	}
 	for i, w := range m.Options.ClassWeight {
-		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), real(w)))
+		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), say.Real(w)))
 	}
 	if parts == nil {
 		return nil

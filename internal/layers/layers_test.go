@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"internal/page", "internal/ahead", "internal/memory", "internal/parallel", "schema"},
+		"internal/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "schema"},
 	{"kernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},

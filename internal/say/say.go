@@ -1,0 +1,99 @@
+// Package say writes numbers for people: counts, shares, sizes and times.
+package say
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Count writes a whole number with commas between thousands.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// Plural writes a number of things.
+func Plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+// Size writes a number of bytes in binary units.
+func Size(bytes int64) string {
+	v, units := float64(bytes), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	for v >= 1024 && len(units) > 1 {
+		v, units = v/1024, units[1:]
+	}
+	if units[0] == "bytes" {
+		return Plural(bytes, "byte")
+	}
+	return fmt.Sprintf("%.4g %s", v, units[0])
+}
+
+// Real writes a number in a few digits.
+func Real(v float64) string {
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// Bound writes the whole part of a bound on updates.
+func Bound(v float64) string {
+	if v < 1<<53 {
+		return Count(int64(v))
+	}
+	return Real(v)
+}
+
+// Fixed writes a number with that many decimals, "-" for one that isn't defined.
+func Fixed(v float64, decimals int) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// Percent writes a share so that anything but all is less than 100 %.
+func Percent(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	for digits := 2; ; digits++ {
+		if s := strconv.FormatFloat(100*v, 'f', digits, 64); v == 1 || digits == 9 || !strings.HasPrefix(s, "100") {
+			return s + " %"
+		}
+	}
+}
+
+// Seconds writes a time.
+func Seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
+
+// Passes writes a number of passes over the rows.
+func Passes(n int64) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return Count(n) + " passes"
+}
+
+// OneOf returns "a", "a or b", or "a, b or c".
+func OneOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
