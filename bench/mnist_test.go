@@ -33,8 +33,8 @@ func BenchmarkMNIST(b *testing.B) {
 	for _, epochs := range []int64{1, 2, 4, 10, 30} {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
 			for b.Loop() {
-				for _, average := range []bool{true, false} {
-					opt := perceptron.Options{Options: train.Options{Epochs: epochs}, Average: average}
+				for _, form := range []train.Form{train.Averaged, train.Last} {
+					opt := perceptron.Options{Options: train.Options{Epochs: epochs}, Form: form}
 					machines, err := train.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 						opt := opt
 						opt.Workers = workers
@@ -47,7 +47,7 @@ func BenchmarkMNIST(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					unit := map[bool]string{true: "%average", false: "%last"}[average]
+					unit := map[train.Form]string{train.Averaged: "%average", train.Last: "%last"}[form]
 					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(machines...)), test), unit)
 				}
 			}
@@ -58,7 +58,7 @@ func BenchmarkMNIST(b *testing.B) {
 			var r *dual.Result[float32]
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
 				for b.Loop() {
-					opt := dual.Options{Options: train.Options{Epochs: epochs}, Form: dual.Voted, Kernel: k, Memory: 5 << 30}
+					opt := dual.Options{Options: train.Options{Epochs: epochs}, Form: train.Voted, Kernel: k, Memory: 5 << 30}
 					if r, err = dual.Train(context.Background(), rows, opt); err != nil {
 						b.Fatal(err)
 					}

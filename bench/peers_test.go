@@ -47,9 +47,9 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	for _, opt := range []perceptron.Options{
 		{Options: train.Options{Order: train.Cyclic}},
 		{Options: train.Options{Order: train.Shuffle}},
-		{Options: train.Options{Order: train.Shuffle}, Average: true},
+		{Options: train.Options{Order: train.Shuffle}, Form: train.Averaged},
 	} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows, peerFeatures, opt.Order, opt.Average), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows, peerFeatures, opt.Order, opt.Form == train.Averaged), func(b *testing.B) {
 			for b.Loop() {
 				comparePerceptrons(b, data, peer, opt)
 			}
@@ -79,8 +79,8 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 		}
 		calls = append(calls, 1000*time.Since(start).Seconds()/peerEpochs)
 		own = append(own, 1000*result.Seconds/peerEpochs)
-		peer.fit(b, opt.Order == train.Shuffle, opt.Average)
-		answer = peer.fit(b, opt.Order == train.Shuffle, opt.Average)
+		peer.fit(b, opt.Order == train.Shuffle, opt.Form == train.Averaged)
+		answer = peer.fit(b, opt.Order == train.Shuffle, opt.Form == train.Averaged)
 		theirs = append(theirs, 1000*answer.Seconds/peerEpochs)
 	}
 	b.ReportMetric(median(own), "ms/epoch")

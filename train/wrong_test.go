@@ -131,7 +131,7 @@ func learnerCases() []learnerCase {
 		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
 			opt := opt
 			opt.Options = train.Options{Order: order, Epochs: 2, Workers: workers}
-			if opt.Vote {
+			if opt.Form == train.Voted {
 				opt.MaxUpdates = 200
 			}
 			r, err := perceptron.Train(ctx, src, opt)
@@ -173,9 +173,9 @@ func learnerCases() []learnerCase {
 		{"perceptron", any, true, false, false, false, walk(perceptron.Options{}, train.Cyclic)},
 		{"perceptron shuffle", any, true, false, true, false, walk(perceptron.Options{}, train.Shuffle)},
 		{"perceptron random", any, true, false, true, false, walk(perceptron.Options{}, train.Random)},
-		{"averaged", any, true, false, false, false, walk(perceptron.Options{Average: true}, train.Cyclic)},
-		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Options{Average: true}, train.FixedShuffle)},
-		{"voted", two, true, false, false, false, walk(perceptron.Options{Vote: true}, train.Cyclic)},
+		{"averaged", any, true, false, false, false, walk(perceptron.Options{Form: train.Averaged}, train.Cyclic)},
+		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Options{Form: train.Averaged}, train.FixedShuffle)},
+		{"voted", two, true, false, false, false, walk(perceptron.Options{Form: train.Voted}, train.Cyclic)},
 		{"pocket", two, true, false, false, false, walk(perceptron.Options{Pocket: pocket.Epoch}, train.Cyclic)},
 		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
 			r, err := winnow.Train(ctx, src, winnow.Options{Options: train.Options{Workers: workers, Epochs: 2}, Variant: winnow.Balanced})

@@ -37,7 +37,7 @@ func (o *dualOptions) addTo(cmd *cobra.Command) {
 	f.Float64Var(&o.gamma, "gamma", 0, "`FACTOR` of --kernel poly and rbf; 0 is 1 divided by the number of features")
 	f.Float64Var(&o.coef0, "coef0", 0, "`SUMMAND` of --kernel poly")
 	var forms []string
-	for _, f := range dual.Forms {
+	for _, f := range train.Forms {
 		forms = append(forms, string(f))
 	}
 	addChoice(cmd, &o.form, "form", "`FORM` of --algo dual and kernel-perceptron to keep: the last machine, the mean of all, each counted "+
@@ -77,7 +77,7 @@ func learnDual[T kernel.Float](ctx context.Context, j *job[T]) (*train.Result[T]
 	if o.storage.memory.bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}
-	opt := dual.Options{Options: j.trainer(), Form: dual.Form(o.dual.form.value), Memory: max(1, (limit-used)/10*9),
+	opt := dual.Options{Options: j.trainer(), Form: train.Form(o.dual.form.value), Memory: max(1, (limit-used)/10*9),
 		Kernel: model.Kernel{Kind: o.dual.kernel.value, Degree: o.dual.degree, Gamma: o.dual.gamma, Coef0: o.dual.coef0}}
 	if whole := dual.Bytes[T](int(src.Rows())); whole > opt.Memory {
 		j.note("the Gram matrix needs %s, %s is %s: using the row cache", say.Size(whole), o.storage.memory.name(), say.Size(limit))

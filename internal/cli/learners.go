@@ -17,7 +17,6 @@ import (
 	"halfspace/pocket"
 	"halfspace/predict"
 	"halfspace/train"
-	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -77,9 +76,9 @@ var learners = []*learner{
 	{name: "pocket", uses: []string{"order", "eta", "max-updates", "margin", "early-stop", "epochs", "pocket", "validation"}, access: nested,
 		learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true},
 	{name: averagedName, uses: []string{"order", "eta", "max-updates", "margin", "l2", "early-stop", "epochs", "validation"},
-		walk: perceptron.Options{Average: true}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
+		walk: perceptron.Options{Form: train.Averaged}, joint: true, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "the mean of all is kept"},
 	{name: votedName, uses: []string{"order", "eta", "max-updates", "margin", "epochs"},
-		walk: perceptron.Options{Vote: true}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
+		walk: perceptron.Options{Form: train.Voted}, learn32: learnPerceptron[float32], learn64: learnPerceptron[float64], loss: true, kept: "all are kept"},
 	{name: "winnow", affine: true, uses: []string{"max-updates", "epochs", "winnow"}, needsBias: "which has a threshold", noWeights: "which multiplies weights by one number",
 		learn32: learnWinnow[float32], learn64: learnWinnow[float64], advise: adviseWinnow},
 	{name: "dual", uses: dualOptionNames, held: true, multi: true, learn32: learnDual[float32], learn64: learnDual[float64], loss: true},
@@ -504,7 +503,7 @@ func (o *trainOptions) shaping() model.Options {
 			set()
 		}
 	}
-	if o.has("form") && o.dual.form.value != string(dual.Last) {
+	if o.has("form") && o.dual.form.value != string(train.Last) {
 		m.Form = o.dual.form.value
 	}
 	if o.random() {

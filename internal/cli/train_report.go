@@ -12,7 +12,6 @@ import (
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/dual"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
 )
@@ -176,7 +175,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, kernelText(e)...)
 	}
-	voted := m.Options.Form == string(dual.Voted) // of many machines, with a loss and a norm each
+	voted := m.Options.Form == string(train.Voted) // of many perceptrons, with a loss and a norm each
 	if o.learner.loss && !voted {
 		pairs = append(pairs, "loss", say.Real(r.Loss))
 	}

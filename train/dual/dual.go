@@ -19,22 +19,10 @@ import (
 	"halfspace/train"
 )
 
-// A Form says which of the machines that a training goes through is its result.
-type Form string
-
-const (
-	Last     Form = "last"     // the last one, the default
-	Averaged Form = "averaged" // the mean of the machines after each visit
-	Voted    Form = "voted"    // all of them, each with a vote for each visit that it was there after
-)
-
-// Forms lists every form, the default first.
-var Forms = []Form{Last, Averaged, Voted}
-
 // Options are the options of Train.
 type Options struct {
 	train.Options
-	Form   Form         // Last
+	Form   train.Form   // Last
 	Kernel model.Kernel // linear; Kind poly has degree 3 and, as rbf, a gamma of 1/features where they are 0
 	Memory int64        // most bytes for inner products; 0 is as many as those of all pairs take
 }
@@ -42,9 +30,9 @@ type Options struct {
 // Result is what a training learned and how it went.
 type Result[T kernel.Float] struct {
 	// Result counts the visits of the machine that had the most, and the updates of all. Weights are there where the kernel is
-	// linear and the form isn't Voted: of more than two classes, a vector for each, one after the other. Else there is an
+	// linear and the form isn't train.Voted: of more than two classes, a vector for each, one after the other. Else there is an
 	// Expansion, Radius and Norm are those of the rows and the weights in the kernel's space of features, and Norm, Margin
-	// and Loss are 0 with Voted.
+	// and Loss are 0 with train.Voted.
 	train.Result[T]
 	Expansion *model.Expansion
 	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
@@ -118,11 +106,9 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 }
 
 func (o Options) withDefaults(features int) (Options, error) {
-	if o.Form == "" {
-		o.Form = Last
-	}
-	if !slices.Contains(Forms, o.Form) {
-		return o, fmt.Errorf("unknown form %q: use one of %v", o.Form, Forms)
+	var err error
+	if o.Form, err = o.Form.WithDefault(); err != nil {
+		return o, err
 	}
 	switch k := &o.Kernel; k.Kind {
 	case "", "linear":
@@ -154,7 +140,7 @@ func (l *learner[T]) updates() (n int) {
 }
 
 // linear tells whether weights say it all.
-func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != Voted }
+func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
 
 func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
 	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
@@ -221,11 +207,11 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 			narrow[k] = T(v)
 		}
 		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
-		if l.opt.Form == Voted {
+		if l.opt.Form == train.Voted {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
 	}
-	if l.opt.Form == Voted && slices.ContainsFunc(l.weigh, func(w float64) bool { return w != 1 }) {
+	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weigh, func(w float64) bool { return w != 1 }) {
 		var steps []T
 		for _, i := range support {
 			steps = append(steps, l.step(i))
@@ -240,13 +226,13 @@ func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
 	over := 1.0
 	for _, k := range m.mistakes {
-		if l.opt.Form == Averaged {
+		if l.opt.Form == train.Averaged {
 			sums[k.row] += m.visits - k.visit + 1 // from this visit on
 		} else {
 			sums[k.row]++
 		}
 	}
-	if l.opt.Form == Averaged {
+	if l.opt.Form == train.Averaged {
 		over = float64(m.visits)
 	}
 	out := make([]float64, len(support))
@@ -349,7 +335,7 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 		square = float64(slices.Max(diagonal))
 	}
 	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
-	if l.opt.Form == Voted {
+	if l.opt.Form == train.Voted {
 		r.Loss, r.Norm = 0, 0
 	} else if margin > 0 && len(l.machines) == 1 {
 		r.Margin = margin / r.Norm

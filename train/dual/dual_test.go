@@ -166,13 +166,13 @@ func (l *literal) train(epochs int) {
 	}
 }
 
-func (l *literal) score(form Form, x []float64) float64 {
+func (l *literal) score(form train.Form, x []float64) float64 {
 	s, score, visits := 0.0, 0.0, 0.0
 	for k, j := range l.mistakes {
 		s += l.weight(j) * l.y[j] * l.k(l.x[j], x)
 		visits += l.survived[k]
 		switch {
-		case form == Averaged:
+		case form == train.Averaged:
 			score += l.survived[k] * s
 		case s > 0:
 			score += l.survived[k]
@@ -180,7 +180,7 @@ func (l *literal) score(form Form, x []float64) float64 {
 			score -= l.survived[k]
 		}
 	}
-	if form == Last {
+	if form == train.Last {
 		return s
 	}
 	return score / visits
@@ -225,7 +225,7 @@ func TestForms(t *testing.T) {
 			for _, j := range l.mistakes {
 				n[j]++
 			}
-			for _, form := range Forms {
+			for _, form := range train.Forms {
 				r := mustTrain(t, d, Options{Options: train.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
 				what := fmt.Sprintf("%+v, bias %v, %s", c.kernel, bias, form)
 				if !slices.Equal(r.Mistakes, n) || r.Visits != int64(3*len(x)) {
@@ -239,7 +239,7 @@ func TestForms(t *testing.T) {
 					}
 					loss += weight(i) * max(0, -y[i]*s)
 				}
-				if r.Errors != errors || form != Voted && math.Abs(r.Loss-loss) > 1e-9*loss {
+				if r.Errors != errors || form != train.Voted && math.Abs(r.Loss-loss) > 1e-9*loss {
 					t.Errorf("%s: %d errors, loss %v, want %d, %v", what, r.Errors, r.Loss, errors, loss)
 				}
 				for i, got := range scores(t, r, d.Spec(), probes)[0] {
@@ -254,7 +254,7 @@ func TestForms(t *testing.T) {
 }
 
 // checkNorm compares the norm with the double sum over mistakes, where it is one.
-func (l *literal) checkNorm(t *testing.T, what string, form Form, r *Result[float64]) {
+func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result[float64]) {
 	t.Helper()
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {
@@ -265,10 +265,10 @@ func (l *literal) checkNorm(t *testing.T, what string, form Form, r *Result[floa
 	for _, x := range l.x {
 		radius = max(radius, l.k(x, x))
 	}
-	if form == Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-9*math.Sqrt(want) || form == Voted && r.Norm != 0 {
+	if form == train.Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-9*math.Sqrt(want) || form == train.Voted && r.Norm != 0 {
 		t.Errorf("%s: norm %v, want %v", what, r.Norm, math.Sqrt(want))
 	}
-	if form == Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-9*r.Radius {
+	if form == train.Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-9*r.Radius {
 		t.Errorf("%s: radius %v, want %v", what, r.Radius, math.Sqrt(radius))
 	}
 }
@@ -315,8 +315,8 @@ func classes[T kernel.Float](n int) (d *block.Data[T], x [][]float64, y []float6
 func TestClasses(t *testing.T) {
 	d, x, y := classes[float64](300)
 	for _, opt := range []Options{
-		{Options: train.Options{Epochs: 4}}, {Options: train.Options{Epochs: 4, Order: train.Shuffle}, Form: Averaged, Kernel: model.Kernel{Kind: "rbf"}},
-		{Options: train.Options{Epochs: 50, Order: train.Random}, Form: Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: train.Options{Epochs: 4}}, {Options: train.Options{Epochs: 4, Order: train.Shuffle}, Form: train.Averaged, Kernel: model.Kernel{Kind: "rbf"}},
+		{Options: train.Options{Epochs: 50, Order: train.Random}, Form: train.Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
 		{Options: train.Options{Epochs: 3, MaxUpdates: 9}, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
 	} {
 		all := mustTrain(t, d, opt)
@@ -367,9 +367,9 @@ func TestSame(t *testing.T) {
 	const row = 200 * 4 // bytes of a row of the matrix
 	d, _, _ := classes[float32](200)
 	for _, opt := range []Options{
-		{Form: Averaged},
+		{Form: train.Averaged},
 		{Kernel: model.Kernel{Kind: "rbf"}},
-		{Form: Voted, Kernel: model.Kernel{Kind: "poly", Coef0: 1}, Options: train.Options{Order: train.Shuffle}},
+		{Form: train.Voted, Kernel: model.Kernel{Kind: "poly", Coef0: 1}, Options: train.Options{Order: train.Shuffle}},
 		{Kernel: model.Kernel{Kind: "poly"}, Options: train.Options{Order: train.Random}},
 	} {
 		opt.Epochs = 3

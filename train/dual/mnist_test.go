@@ -28,20 +28,20 @@ func TestMNIST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	errors := map[string]map[Form]float64{}
+	errors := map[string]map[train.Form]float64{}
 	for _, k := range []model.Kernel{{Kind: "linear"}, {Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
-		errors[k.Kind] = map[Form]float64{}
-		for _, form := range Forms {
+		errors[k.Kind] = map[train.Form]float64{}
+		for _, form := range train.Forms {
 			r := mustTrain(t, rows, Options{Options: train.Options{Epochs: 1}, Form: form, Kernel: k})
 			errors[k.Kind][form] = errorShare(t, r, test)
 		}
 	}
 	for kind, e := range errors {
-		if e[Voted] >= e[Last] || e[Averaged] >= e[Last] || e[Last] > 0.3 {
+		if e[train.Voted] >= e[train.Last] || e[train.Averaged] >= e[train.Last] || e[train.Last] > 0.3 {
 			t.Errorf("shares of errors, %s kernel: %v", kind, e)
 		}
 	}
-	if linear, poly := errors["linear"], errors["poly"]; min(linear[Voted], linear[Averaged]) <= poly[Last] {
+	if linear, poly := errors["linear"], errors["poly"]; min(linear[train.Voted], linear[train.Averaged]) <= poly[train.Last] {
 		t.Errorf("shares of errors, linear: %v, of degree 4: %v", linear, poly)
 	}
 }

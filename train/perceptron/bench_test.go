@@ -44,12 +44,12 @@ func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
 func BenchmarkTrain(b *testing.B) {
 	d := benchData[float32](1_000_000, 28, 0.04)
 	for i := range 2 * len(train.Orders) {
-		order, average := train.Orders[i/2], i%2 > 0
-		b.Run(fmt.Sprintf("type=f32/n=1000000/d=28/order=%s/average=%t", order, average), func(b *testing.B) {
+		order, form := train.Orders[i/2], train.Forms[i%2]
+		b.Run(fmt.Sprintf("type=f32/n=1000000/d=28/order=%s/average=%t", order, form == train.Averaged), func(b *testing.B) {
 			b.SetBytes(10 * (28 + 2) * 4 * d.Rows())
 			updates, seconds := int64(0), 0.0
 			for b.Loop() {
-				r, err := Train(context.Background(), d, Options{Options: train.Options{Order: order, Epochs: 10}, Average: average})
+				r, err := Train(context.Background(), d, Options{Options: train.Options{Order: order, Epochs: 10}, Form: form})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -132,7 +132,7 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 						continue // it takes long
 					}
 					what := fmt.Sprintf("%d classes, %s, %s, %s", c.classes, order, name, level)
-					opt.Average = false
+					opt.Form = train.Last
 					got := mustTrain(t, src, opt)
 					if got.Updates != want.updates || got.Visits != want.visits || got.Converged != converged {
 						t.Fatalf("%s: %d updates in %d visits, converged %v; want %d, %d, %v", what, got.Updates, got.Visits, got.Converged,
@@ -147,7 +147,7 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 					if converged && (got.Errors != 0 || got.Loss != 0 || float64(got.Updates) > got.MistakeBound()) || !converged && got.Errors == 0 {
 						t.Errorf("%s: converged %v with %d errors, loss %v, %d updates of %v", what, converged, got.Errors, got.Loss, got.Updates, got.MistakeBound())
 					}
-					opt.Average = true
+					opt.Form = train.Averaged
 					mean := mustTrain(t, src, opt)
 					for k, sum := range want.sum {
 						for i, v := range mean.Weights[k*cols : (k+1)*cols] {
@@ -217,11 +217,11 @@ func TestClassesMargin(t *testing.T) {
 // epochs without fewer.
 func TestClassesValidation(t *testing.T) {
 	d, v := testrows.RandomClasses[float32](1000, 4, 5, 0.2), testrows.RandomClasses[float32](999, 4, 5, 0.2)
-	for _, average := range []bool{false, true} {
+	for _, form := range train.Forms[:2] {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
 		for e := 1; stale < 3; e++ {
-			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Average: average})
+			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Form: form})
 			on := &train.Result[float32]{Weights: r.Weights}
 			if err := train.Evaluate(context.Background(), v, 1, on); err != nil {
 				t.Fatal(err)
@@ -231,12 +231,12 @@ func TestClassesValidation(t *testing.T) {
 			}
 			epochs = e
 		}
-		r, err := TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Average: average})
+		r, err := TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Form: form})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || !average && !slices.Equal(r.Weights, want) {
-			t.Errorf("averaged %v: %d epochs, best %+v; want %d, %d errors after epoch %d", average, r.Epochs, last, epochs, fewest, at)
+		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || form == train.Last && !slices.Equal(r.Weights, want) {
+			t.Errorf("%s: %d epochs, best %+v; want %d, %d errors after epoch %d", form, r.Epochs, last, epochs, fewest, at)
 		}
 	}
 }

@@ -20,9 +20,8 @@ import (
 // Options are the options of Train.
 type Options struct {
 	train.Options
-	Pocket  pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
-	Average bool        // keep the mean of the weights after each visit; not with a pocket
-	Vote    bool        // also keep the weights after each update, which vote; not with a pocket, nor with rows to validate on
+	Pocket pocket.Mode // keep the weights that make the fewest errors of those that are judged, instead of the last ones, if not ""
+	Form   train.Form  // Last; Averaged not with a pocket, Voted neither with a pocket nor with rows to validate on
 
 	VoterBytes int64 // most memory that the weights of voters take; the constant VoterBytes
 
@@ -45,10 +44,10 @@ type Options struct {
 // the initial zeros being the first; training also stops once error-free ones are found. That is convergence where no row calls for an
 // update of them: a row of class -1 and score 0 is right, and does.
 //
-// With opt.Average, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
+// Averaged, the result is the mean of the weights after every visit, changed or not (Freund and Schapire 1999; Collins
 // 2002). The path and its end are those without it, so that Converged speaks of the last weights; the mean may still make errors.
 //
-// With opt.Vote, the weights after every update are kept, each with the number of visits that it stood, as votes (Freund and
+// Voted, the weights after every update are kept, each with the number of visits that it stood, as votes (Freund and
 // Schapire 1999); Errors counts the rows that lose the vote. It is an error if they take more than VoterBytes.
 //
 // With opt.Margin, a row changes the weights where y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a unit
@@ -83,6 +82,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*train.Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	if opt.Form, err = opt.Form.WithDefault(); err != nil {
 		return nil, err
 	}
 	if err := opt.check(validation != nil); err != nil {
@@ -136,13 +138,13 @@ func checkValidation[T kernel.Float](ctx context.Context, spec *schema.Spec, row
 // check looks for options that are out of range or exclude each other.
 func (o *Options) check(validated bool) error {
 	switch {
-	case o.Vote && (o.Pocket != "" || validated):
+	case o.Form == train.Voted && (o.Pocket != "" || validated):
 		return errors.New("the weights either vote or are judged")
-	case o.Average && o.Pocket != "":
+	case o.Form == train.Averaged && o.Pocket != "":
 		return errors.New("the weights are either averaged or judged by a pocket")
 	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
 		return fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
-	case (o.Vote || o.Pocket != "") && o.L2 > 0:
+	case (o.Form == train.Voted || o.Pocket != "") && o.L2 > 0:
 		return errors.New("weights that vote or are in a pocket aren't penalised")
 	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
 		return fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
@@ -189,7 +191,7 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 	stride := kernel.Stride[T](src.Spec().Cols())
 	l := &learner[T]{src: src, opt: opt, eta: T(opt.Eta), margin: T(opt.Margin), rows: src.Rows(), weighted: src.Spec().Weighted, found: 1, start: time.Now()}
 	l.log = make([]uint32, kernel.PanelRows[T](stride))
-	if classes := len(src.Spec().Classes); classes > 2 && opt.Pocket == "" && !opt.Vote {
+	if classes := len(src.Spec().Classes); classes > 2 && opt.Pocket == "" && opt.Form != train.Voted {
 		l.vectors = block.NewVectors[T](classes, stride)
 		l.w, l.rivals = l.vectors.W, make([]uint32, len(l.log))
 	} else if err := train.TwoClasses(src.Spec()); err != nil {
@@ -203,10 +205,10 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
-	if opt.Average || opt.Vote {
+	if opt.Form == train.Averaged || opt.Form == train.Voted {
 		l.mean = newMean[T](len(l.w))
 	}
-	if opt.Vote {
+	if opt.Form == train.Voted {
 		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
 		if opt.VoterBytes == 0 {
 			l.voters.most = VoterBytes

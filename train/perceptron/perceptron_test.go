@@ -543,7 +543,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 				}
 				if mode == "" {
 					opt := opt
-					opt.Average = true
+					opt.Form = train.Averaged
 					testAverage(t, what+", averaged", sources, opt, want, converged, c.whole)
 				}
 			}
@@ -573,7 +573,7 @@ func testSources[T kernel.Float](t *testing.T, what string, sources map[string]b
 // below 0.
 func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T], converged bool, outvoted int64) {
 	t.Helper()
-	opt.Vote = true
+	opt.Form = train.Voted
 	for name, src := range sources {
 		opt.Workers = opt.Workers%3 + 1
 		got := mustTrain(t, src, opt)
@@ -912,8 +912,8 @@ func TestEarlyStop(t *testing.T) {
 	}
 	stopped := 0
 	for k := range 24 {
-		opt := Options{Options: train.Options{Order: train.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Average: k%8 > 3}
-		if k%3 == 0 && !opt.Average {
+		opt := Options{Options: train.Options{Order: train.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Form: train.Forms[k/4%2]}
+		if k%3 == 0 && opt.Form == train.Last {
 			opt.Pocket = pocket.Modes[k/3%3]
 		}
 		opt.EarlyStop = int64(1 + k/8)
@@ -932,7 +932,7 @@ func TestEarlyStop(t *testing.T) {
 			stopped++
 		}
 		if got.Epochs != want.Epochs || got.Kept != want.Kept || len(got.Curve) != len(want.Curve) || got.Converged ||
-			!opt.Average && !slices.Equal(got.Weights, want.Weights) {
+			opt.Form == train.Last && !slices.Equal(got.Weights, want.Weights) {
 			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.Kept, len(got.Curve),
 				want.Epochs, want.Kept, len(want.Curve))
 		}
@@ -1013,15 +1013,15 @@ func TestErrors(t *testing.T) {
 			row := make([]float64, 60000)
 			row[0] = 1
 			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // which update at every visit
-			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Vote: true})
+			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Form: train.Voted})
 			return err
 		},
 		"either vote or are judged": func() error {
-			_, err := TrainValidated(context.Background(), d, d, Options{Vote: true})
+			_, err := TrainValidated(context.Background(), d, d, Options{Form: train.Voted})
 			return err
 		},
 		"either averaged or judged": func() error {
-			_, err := Train(context.Background(), d, Options{Average: true, Pocket: pocket.Exact})
+			_, err := Train(context.Background(), d, Options{Form: train.Averaged, Pocket: pocket.Exact})
 			return err
 		},
 		"in memory or": func() error {

@@ -52,7 +52,7 @@ func TestScikitLearn(t *testing.T) {
 		}
 		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
 		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
-		opt.Average = true
+		opt.Form = train.Averaged
 		if r := mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
 			compareMean(t, c.Name, r.Weights, c.Mean)
 			averaged++
