@@ -416,26 +416,8 @@ func (m *Model) checkClasses() error {
 }
 
 func (m *Model) checkFeatures() error {
-	if !utf8.ValidString(m.Label) {
-		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", m.Label)
-	}
-	if len(m.Features) == 0 {
-		return fmt.Errorf("no features")
-	}
-	if len(m.Features) > schema.MaxFeatures {
-		return fmt.Errorf("%d features, and a row has at most %d", len(m.Features), schema.MaxFeatures)
-	}
-	seen := make(map[string]bool, len(m.Features))
-	for _, f := range m.Features {
-		switch {
-		case !utf8.ValidString(f):
-			return fmt.Errorf("name of feature %q is not valid UTF-8 text", f)
-		case seen[f]:
-			return fmt.Errorf("feature %q is there twice", f)
-		case f == m.Label:
-			return fmt.Errorf("feature %q is the label's column too", f)
-		}
-		seen[f] = true
+	if err := schema.CheckFeatures(m.Features, m.Label); err != nil {
+		return err
 	}
 	if m.Preprocessing == nil {
 		return nil

@@ -1,0 +1,163 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A Generator makes rows one by one: it calls yield with the features and the label of each, and returns when there are no more, or when
+// yield returns false. yield copies x, so that the next row may reuse its memory. Each call of a Generator makes the same rows in the same
+// order. An error that it returns ends the pass.
+type Generator[F kernel.Float, L Label] = func(yield func(x []F, label L) bool) error
+
+// FromGenerator returns the rows of a generator as a source that holds one block of them in memory, about 8 MiB. Each pass over the
+// source calls the generator once. FromGenerator makes the first pass, which counts the rows and finds the classes.
+//
+//	src, err := block.FromGenerator[float32](ctx, func(yield func(x []float64, label string) bool) error {
+//		...
+//	}, block.RowOptions{})
+//
+// The rest is as of FromRows: options, errors, blocks. Every pass checks the rows, and that there are as many as in the first.
+func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generator[F, L], opt RowOptions) (Source[T], error) {
+	g := &generated[T, F, L]{generate: rows, labels: newLabels[L](), weights: opt.Weights}
+	if err := g.survey(ctx, &opt); err != nil {
+		return nil, err
+	}
+	if err := opt.checkWeights(int(g.rows)); err != nil {
+		return nil, err
+	}
+	var err error
+	if g.values, err = g.labels.finish(g.spec, opt.Positive); err != nil {
+		return nil, err
+	}
+	return Trust[T](g), nil
+}
+
+// generated is the source of a generator's rows.
+type generated[T, F kernel.Float, L Label] struct {
+	generate Generator[F, L]
+	spec     *schema.Spec
+	rows     int64
+	labels   *labels[L]
+	values   []float64 // see labels.finish
+	weights  []float64
+}
+
+func (g *generated[T, F, L]) Spec() *schema.Spec { return g.spec }
+
+func (g *generated[T, F, L]) Rows() int64 { return g.rows }
+
+// survey makes the first pass.
+func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error {
+	var row *Block[T]
+	var wrong error
+	err := g.generate(func(x []F, label L) bool {
+		if wrong == nil && g.rows%RunRows == 0 {
+			wrong = ctx.Err()
+		}
+		if wrong != nil {
+			return false
+		}
+		if row == nil {
+			if g.spec, wrong = opt.spec(len(x), -1); wrong != nil {
+				return false
+			}
+			row = New[T](0, 1, g.spec.Cols())
+		}
+		row.First = g.rows
+		if wrong = put(row, 0, g.spec, x); wrong != nil {
+			return false
+		}
+		if _, err := g.labels.number(label); err != nil {
+			wrong = fmt.Errorf("row %d: %w", g.rows, err)
+			return false
+		}
+		g.rows++
+		return true
+	})
+	switch {
+	case wrong != nil:
+		return wrong
+	case err != nil:
+		return err
+	case g.rows == 0:
+		return errNoRows
+	}
+	return nil
+}
+
+// errChanged tells of a generator that made other rows before.
+var errChanged = errors.New("the generator made other rows in its first pass: each call must make the same rows")
+
+// Blocks fills one block again and again with the rows of one call of the generator.
+func (g *generated[T, F, L]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
+	return func(yield func(*Block[T], error) bool) {
+		p := g.newPass(ctx, yield)
+		err := g.generate(p.add)
+		switch {
+		case p.stopped:
+			return
+		case p.err != nil:
+			err = p.err
+		case err == nil && p.rows != g.rows:
+			err = fmt.Errorf("row %d is missing: %w", p.rows, errChanged)
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// A pass fills blocks with the rows of a generator.
+type pass[T, F kernel.Float, L Label] struct {
+	*generated[T, F, L]
+	ctx     context.Context
+	yield   func(*Block[T], error) bool
+	block   *Block[T]
+	fill    int   // rows in the block
+	rows    int64 // rows so far
+	stopped bool  // yield returned false
+	err     error
+}
+
+func (g *generated[T, F, L]) newPass(ctx context.Context, yield func(*Block[T], error) bool) *pass[T, F, L] {
+	b := NewFor[T](g.spec, 0, int(min(g.rows, int64(Rows[T](g.spec.Cols())))))
+	return &pass[T, F, L]{generated: g, ctx: ctx, yield: yield, block: b}
+}
+
+// add puts a row into the block, which it yields when it is full. It returns whether more rows are wanted.
+func (p *pass[T, F, L]) add(x []F, label L) bool {
+	if p.stopped || p.err != nil {
+		return false
+	}
+	if p.err = p.put(x, label); p.err != nil {
+		return false
+	}
+	p.fill, p.rows = p.fill+1, p.rows+1
+	if p.fill < p.block.Len() && p.rows < p.generated.rows {
+		return true
+	}
+	if p.err = p.ctx.Err(); p.err != nil {
+		return false
+	}
+	p.stopped = !p.yield(p.block.Slice(0, p.fill), nil)
+	p.block.First, p.fill = p.rows, 0
+	return !p.stopped
+}
+
+func (p *pass[T, F, L]) put(x []F, label L) error {
+	n, ok := p.labels.numbers[label]
+	if !ok || p.rows == p.generated.rows {
+		return fmt.Errorf("row %d: %w", p.rows, errChanged)
+	}
+	p.block.Y[p.fill] = T(p.values[n])
+	if p.weights != nil {
+		p.block.W[p.fill] = p.weights[p.rows]
+	}
+	return put(p.block, p.fill, p.spec, x)
+}

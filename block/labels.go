@@ -1,0 +1,87 @@
+package block
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"halfspace/schema"
+)
+
+// A Label is the type of a program's labels.
+type Label interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64 | ~string | ~bool
+}
+
+// labels number classes in the order in which they appear.
+type labels[L Label] struct {
+	numbers map[L]int
+	classes []schema.Class
+}
+
+func newLabels[L Label]() *labels[L] { return &labels[L]{numbers: map[L]int{}} }
+
+// number returns the number of a label's class.
+func (l *labels[L]) number(label L) (int, error) {
+	if n, ok := l.numbers[label]; ok {
+		return n, nil
+	}
+	class, err := classOf(label)
+	if err != nil {
+		return 0, err
+	}
+	n := len(l.classes)
+	if n == schema.MaxClasses {
+		return 0, fmt.Errorf("more than %d classes (%s): labels are classes, not a quantity to predict", n, schema.ListClasses(l.classes))
+	}
+	l.classes, l.numbers[label] = append(l.classes, class), n
+	return n, nil
+}
+
+// finish writes the classes to a spec. It returns what stands for each class in a block, in the order of appearance.
+func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error) {
+	if len(l.classes) == 1 {
+		return nil, fmt.Errorf("%s is the only class: add rows of another class", schema.ListClasses(l.classes))
+	}
+	if err := spec.SetClasses(l.classes, positive); err != nil {
+		return nil, err
+	}
+	sorted := spec.LabelValues()
+	values := make([]float64, len(sorted))
+	for i, class := range l.classes {
+		for k := range sorted {
+			if spec.Classes[k] == class {
+				values[i] = sorted[k]
+			}
+		}
+	}
+	return values, nil
+}
+
+// classOf returns the class of a label.
+func classOf[L Label](label L) (schema.Class, error) {
+	switch v := reflect.ValueOf(label); v.Kind() {
+	case reflect.Bool:
+		return schema.BoolClass(v.Bool()), nil
+	case reflect.String:
+		if !utf8.ValidString(v.String()) {
+			return schema.Class{}, fmt.Errorf("the label %q is not valid UTF-8 text: correct it, or leave the row out", v.String())
+		}
+		return schema.StringClass(strings.Clone(v.String())), nil
+	case reflect.Float32, reflect.Float64:
+		f := v.Float()
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return schema.Class{}, fmt.Errorf("the label is %v: fill in a finite number, or leave the row out", f)
+		}
+		if v.Kind() == reflect.Float32 {
+			return schema.Float32Class(float32(f)), nil
+		}
+		return schema.FloatClass(f), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return schema.UintClass(v.Uint()), nil
+	default:
+		return schema.IntClass(v.Int()), nil
+	}
+}

@@ -1,0 +1,176 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// RowOptions say what the rows of a program mean. The zero value is right for most.
+type RowOptions struct {
+	Features []string  // names of the features; nil: "c1", "c2", ..., as of a CSV file without a header
+	Label    string    // name of the label, which a model keeps; "": "label"
+	Positive string    // text of the class +1; "": the last one in sorted order
+	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
+	NoBias   bool      // no column of ones
+}
+
+// FromRows returns the data set of rows x with labels y: x[r] has the features of row r, and y[r] is its label, a number, a boolean or a
+// string. It copies them. T is the type of the blocks' numbers:
+//
+//	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+//
+// The blocks are those that package dataset makes of a file with the same values. The rows are checked: Check returns the result as it is.
+//
+// It is an error if there are no rows, if rows have different lengths, if a feature is NaN, infinite or too large for T, or if
+// the labels are of one class or of more than schema.MaxClasses. The error names the row and the column.
+func FromRows[T, F kernel.Float, L Label](x [][]F, y []L, opt RowOptions) (*Data[T], error) {
+	if len(x) == 0 {
+		return nil, errNoRows
+	}
+	return fromRows[T](len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
+}
+
+// FromFlat is FromRows of rows of so many features that stand one after the other: row r is x[r*width : (r+1)*width].
+func FromFlat[T, F kernel.Float, L Label](x []F, width int, y []L, opt RowOptions) (*Data[T], error) {
+	if width < 1 || len(x)%width != 0 {
+		return nil, fmt.Errorf("%d numbers don't make rows of %d features: width is the number of features", len(x), width)
+	}
+	return fromRows[T](len(x)/width, width, func(r int) []F { return x[r*width : (r+1)*width] }, y, opt)
+}
+
+var errNoRows = errors.New("there are no rows: give some")
+
+// fromRows returns the data set of n rows of so many features, which row returns.
+func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y []L, opt RowOptions) (*Data[T], error) {
+	switch {
+	case n == 0:
+		return nil, errNoRows
+	case len(y) != n:
+		return nil, fmt.Errorf("%d labels for %d rows: give one for each", len(y), n)
+	}
+	spec, err := opt.spec(width, n)
+	if err != nil {
+		return nil, err
+	}
+	labels := newLabels[L]()
+	all := NewFor[T](spec, 0, n)
+	for r := range y {
+		number, err := labels.number(y[r])
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", r, err)
+		}
+		all.Y[r] = T(number)
+	}
+	values, err := labels.finish(spec, opt.Positive)
+	if err != nil {
+		return nil, err
+	}
+	for r, number := range all.Y {
+		all.Y[r] = T(values[int(number)])
+	}
+	copy(all.W, opt.Weights)
+	if err := fill(all, spec, row); err != nil {
+		return nil, err
+	}
+	data := &Data[T]{spec: spec, rows: int64(n), checked: true}
+	for lo, rows := 0, Rows[T](spec.Cols()); lo < n; lo += rows {
+		data.blocks = append(data.blocks, all.Slice(lo, min(n, lo+rows)))
+	}
+	return data, nil
+}
+
+// fill writes the features of all rows of a block, and the bias. The error is that of the first row that is wrong.
+func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F) error {
+	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
+	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
+		for r := run * RunRows; r < min(b.Len(), (run+1)*RunRows) && errs[run] == nil; r++ {
+			errs[run] = put(b, r, spec, row(r))
+		}
+	})
+	for _, wrong := range errs {
+		if wrong != nil {
+			return wrong
+		}
+	}
+	return err
+}
+
+// put writes x, the features of row r of a dense block, and the bias.
+func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, x []F) error {
+	if len(x) != len(spec.Features) {
+		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", b.First+int64(r), len(x),
+			len(spec.Features))
+	}
+	to := b.X[r*b.Stride:][:b.Cols]
+	wrong := T(0)
+	for i, v := range x {
+		to[i] = T(v)
+		wrong += to[i] - to[i]
+	}
+	if spec.Bias {
+		to[len(x)] = 1
+	}
+	if wrong == 0 {
+		return nil
+	}
+	for i, v := range x {
+		switch {
+		case v-v != 0:
+			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,
+				spec.Features[i], v)
+		case to[i]-to[i] != 0:
+			return fmt.Errorf("row %d, column %d (%q): %v is too large for float32: make blocks of float64", b.First+int64(r), i,
+				spec.Features[i], v)
+		}
+	}
+	return nil
+}
+
+// spec describes n rows of so many features, but for their classes. n below 0 is a number that isn't known.
+func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
+	s := &schema.Spec{Features: slices.Clone(o.Features), Bias: !o.NoBias, Label: o.Label, Weighted: o.Weights != nil}
+	if s.Label == "" {
+		s.Label = "label"
+	}
+	if s.Features == nil {
+		for i := range width {
+			s.Features = append(s.Features, fmt.Sprint("c", i+1))
+		}
+	}
+	if len(s.Features) != width {
+		return nil, fmt.Errorf("%d names for %d features: give one for each, or leave Features nil", len(s.Features), width)
+	}
+	if err := schema.CheckFeatures(s.Features, s.Label); err != nil {
+		return nil, fmt.Errorf("%w: change the names", err)
+	}
+	return s, o.checkWeights(n)
+}
+
+// checkWeights returns an error unless there are weights for n rows, if there are any.
+func (o *RowOptions) checkWeights(n int) error {
+	if o.Weights == nil {
+		return nil
+	}
+	if n >= 0 && len(o.Weights) != n {
+		return fmt.Errorf("%d weights for %d rows: give one for each, or leave Weights nil", len(o.Weights), n)
+	}
+	positive := false
+	for r, w := range o.Weights {
+		if !(w >= 0) || w > math.MaxFloat64 {
+			return fmt.Errorf("row %d: the weight is %v: sample weights are finite numbers of 0 or more", r, w)
+		}
+		positive = positive || w > 0
+	}
+	if !positive {
+		return errors.New("every row has the weight 0: give some a greater one")
+	}
+	return nil
+}

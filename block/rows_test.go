@@ -1,0 +1,317 @@
+package block_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// rows returns random rows, flat and one by one, with weights.
+func rows(n, width int) (x [][]float64, flat, weights []float64) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range n {
+		row := make([]float64, width)
+		for i := range row {
+			row[i] = rng.NormFloat64() * 1e3
+		}
+		x, flat, weights = append(x, row), append(flat, row...), append(weights, float64(rng.IntN(3)))
+	}
+	return x, flat, weights
+}
+
+// generate returns a generator of rows that reuses the memory of a row.
+func generate[L block.Label](x [][]float64, y []L) block.Generator[float64, L] {
+	return func(yield func([]float64, L) bool) error {
+		row := make([]float64, len(x[0]))
+		for r := range x {
+			if !yield(row[:copy(row, x[r])], y[r]) {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+// labels returns n labels of so many classes.
+func labels[L block.Label](n int, classes ...L) []L {
+	y := make([]L, n)
+	for r := range y {
+		y[r] = classes[r*r%7%len(classes)]
+	}
+	return y
+}
+
+// TestRowsLikeFiles: rows from memory and from a CSV file of the same values are equal blocks with equal fingerprints.
+func TestRowsLikeFiles(t *testing.T) {
+	t.Run("float32", testRowsLikeFiles[float32])
+	t.Run("float64", testRowsLikeFiles[float64])
+}
+
+func testRowsLikeFiles[T kernel.Float](t *testing.T) {
+	for _, n := range []int{2, 5000, block.Rows[T](30) + 5} { // the last ones make two blocks
+		likeFile[T](t, n, labels(n, 2, -7), block.RowOptions{})
+	}
+	const n = 300
+	likeFile[T](t, n, labels(n, "b", "a b", "c"), block.RowOptions{})
+	likeFile[T](t, n, labels(n, true, false), block.RowOptions{NoBias: true})
+	likeFile[T](t, n, labels(n, 0.5, 1e300, 3), block.RowOptions{Label: "kind"})
+	likeFile[T](t, n, labels(n, "yes!", "no!"), block.RowOptions{Positive: "no!"})
+	likeFile[T](t, n, labels[uint8](n, 3, 250), block.RowOptions{Features: strings.Split(strings.Repeat("x", 29), "")})
+}
+
+func likeFile[T kernel.Float, L block.Label](t *testing.T, n int, y []L, opt block.RowOptions) {
+	t.Helper()
+	const width = 29
+	x, flat, weights := rows(n, width)
+	for i := range opt.Features {
+		opt.Features[i] += strconv.Itoa(i)
+	}
+	if n == 300 {
+		opt.Weights = weights
+	}
+	ctx := context.Background()
+	want := load[T](t, x, y, opt)
+	fromRows, err := block.FromRows[T](x, y, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFlat, err := block.FromFlat[T](flat, width, y, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated, err := block.FromGenerator[T](ctx, generate(x, y), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // passes
+		for _, got := range []block.Source[T]{fromRows, fromFlat, generated} {
+			same(t, got, want)
+			if checked, err := block.Check(ctx, got, 1); err != nil || checked != got {
+				t.Errorf("Check returns another source, error %v", err)
+			}
+		}
+	}
+}
+
+// load writes rows to a CSV file, and loads it.
+func load[T kernel.Float, L block.Label](t *testing.T, x [][]float64, y []L, opt block.RowOptions) *block.Data[T] {
+	t.Helper()
+	label := "label"
+	if opt.Label != "" {
+		label = opt.Label
+	}
+	names := make([]string, len(x[0]))
+	for i := range names {
+		names[i] = fmt.Sprint("c", i+1)
+	}
+	if opt.Features != nil {
+		names = opt.Features
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s,weight,%s\n", strings.Join(names, ","), label)
+	for r, row := range x {
+		for _, v := range row {
+			text.WriteString(strconv.FormatFloat(v, 'g', -1, 64) + ",")
+		}
+		weight := 1.0
+		if opt.Weights != nil {
+			weight = opt.Weights[r]
+		}
+		fmt.Fprintf(&text, "%v,%v\n", weight, y[r])
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := dataset.Options{Label: label, NoBias: opt.NoBias, Positive: opt.Positive, Exclude: []string{"weight"}}
+	if opt.Weights != nil {
+		with.SampleWeight, with.Exclude = "weight", nil
+	}
+	data, err := dataset.Load[T](context.Background(), []string{path}, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// same compares the specs, blocks and fingerprints of two sources.
+func same[T kernel.Float](t *testing.T, got, want block.Source[T]) {
+	t.Helper()
+	ctx := context.Background()
+	if !reflect.DeepEqual(got.Spec(), want.Spec()) || got.Rows() != want.Rows() {
+		t.Fatalf("%d rows of %+v, want %d of %+v", got.Rows(), got.Spec(), want.Rows(), want.Spec())
+	}
+	var blocks []*block.Block[T]
+	for b, err := range want.Blocks(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b)
+	}
+	n := 0
+	for b, err := range got.Blocks(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n >= len(blocks) || b.First != blocks[n].First || b.Cols != blocks[n].Cols || b.Stride != blocks[n].Stride ||
+			!slices.Equal(b.X, blocks[n].X) || !slices.Equal(b.Y, blocks[n].Y) || !slices.Equal(b.W, blocks[n].W) {
+			t.Fatalf("block %d of %d differs", n, len(blocks))
+		}
+		n++
+	}
+	if n != len(blocks) {
+		t.Errorf("%d blocks, want %d", n, len(blocks))
+	}
+	print, err := block.Fingerprint(ctx, got, 2)
+	if file, fail := block.Fingerprint(ctx, want, 2); err != nil || fail != nil || print != file {
+		t.Errorf("fingerprint %s, error %v; of the file %s, error %v", print, err, file, fail)
+	}
+}
+
+// TestRowErrors: what is wrong with rows of a program is an error that says where it is and what to do.
+func TestRowErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	good, y := [][]float64{{1, 2}, {3, 4}, {5, 6}}, []int{0, 1, 0}
+	for _, c := range []struct {
+		x    [][]float64
+		y    []int
+		opt  block.RowOptions
+		want string
+	}{
+		{nil, nil, block.RowOptions{}, "there are no rows: give some"},
+		{good, y[:2], block.RowOptions{}, "2 labels for 3 rows: give one for each"},
+		{[][]float64{{1, 2}, {3, 4}, {5}}, y, block.RowOptions{}, "row 2: it has the length 1, and row 0 has 2: give all rows the same features"},
+		{[][]float64{{}, {}, {}}, y, block.RowOptions{}, "no features: change the names"},
+		{[][]float64{{1, 2}, {3, nan}, {nan, 6}}, y, block.RowOptions{},
+			`row 1, column 1 ("c2"): NaN is not a finite number: leave the row out, or fill in a number`},
+		{[][]float64{{1, 2}, {3, 4}, {-inf, 6}}, y, block.RowOptions{Features: []string{"age", "size"}},
+			`row 2, column 0 ("age"): -Inf is not a finite number: leave the row out, or fill in a number`},
+		{[][]float64{{1, 2}, {3, -1e39}, {5, 6}}, y, block.RowOptions{},
+			`row 1, column 1 ("c2"): -1e+39 is too large for float32: make blocks of float64`},
+		{good, []int{7, 7, 7}, block.RowOptions{}, "7 is the only class: add rows of another class"},
+		{good, y, block.RowOptions{Positive: "2"}, `no class is "2": the classes are 0, 1`},
+		{good, y, block.RowOptions{Features: []string{"a"}}, "1 names for 2 features: give one for each, or leave Features nil"},
+		{good, y, block.RowOptions{Features: []string{"a", "a"}}, `feature "a" is there twice: change the names`},
+		{good, y, block.RowOptions{Label: "c1"}, `feature "c1" is the label's column too: change the names`},
+		{good, y, block.RowOptions{Weights: []float64{1}}, "1 weights for 3 rows: give one for each, or leave Weights nil"},
+		{good, y, block.RowOptions{Weights: []float64{1, -2, 1}}, "row 1: the weight is -2: sample weights are finite numbers of 0 or more"},
+		{good, y, block.RowOptions{Weights: []float64{1, 1, inf}}, "row 2: the weight is +Inf: sample weights are finite numbers of 0 or more"},
+		{good, y, block.RowOptions{Weights: []float64{0, 0, 0}}, "every row has the weight 0: give some a greater one"},
+	} {
+		if _, err := block.FromRows[float32](c.x, c.y, c.opt); err == nil || err.Error() != c.want {
+			t.Errorf("%v: error %v, want %s", c.x, err, c.want)
+		}
+		if len(c.x) > 0 && len(c.x) == len(c.y) {
+			if _, err := block.FromGenerator[float32](context.Background(), generate(c.x, c.y), c.opt); err == nil || err.Error() != c.want {
+				t.Errorf("%v from a generator: error %v, want %s", c.x, err, c.want)
+			}
+		}
+	}
+	if _, err := block.FromFlat[float32]([]float64{1, 2, 3}, 2, y, block.RowOptions{}); err == nil ||
+		err.Error() != "3 numbers don't make rows of 2 features: width is the number of features" {
+		t.Errorf("flat rows: error %v", err)
+	}
+	if _, err := block.FromRows[float32](good, []float64{1, nan, 1}, block.RowOptions{}); err == nil ||
+		err.Error() != "row 1: the label is NaN: fill in a finite number, or leave the row out" {
+		t.Errorf("label NaN: error %v", err)
+	}
+	if _, err := block.FromRows[float32](good, []string{"a", "b", "\xff"}, block.RowOptions{}); err == nil ||
+		!strings.HasPrefix(err.Error(), `row 2: the label "\xff" is not valid UTF-8`) {
+		t.Errorf("label of other bytes: error %v", err)
+	}
+	many := make([][]float64, schema.MaxClasses+1)
+	ids := make([]int, len(many))
+	for r := range many {
+		many[r], ids[r] = []float64{1}, r
+	}
+	if _, err := block.FromRows[float32](many, ids, block.RowOptions{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "row 1000: more than 1000 classes (0, 1, ") {
+		t.Errorf("many classes: error %v", err)
+	}
+}
+
+// TestGenerator: a generator's own error ends a pass, and so do other rows than in the first one, and the context.
+func TestGenerator(t *testing.T) {
+	broken := errors.New("broken")
+	x, _, _ := rows(10_000, 200)
+	y := labels(len(x), "a", "b")
+	n, fail := len(x), error(nil)
+	rows := func(yield func([]float64, string) bool) error {
+		for r := range n {
+			if !yield(x[r%len(x)], y[r%len(x)]) {
+				return nil
+			}
+		}
+		return fail
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	src, err := block.FromGenerator[float32](ctx, rows, block.RowOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := func() (seen int, err error) {
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				return seen, err
+			}
+			seen += b.Len()
+		}
+		return seen, nil
+	}
+	if seen, err := pass(); err != nil || seen != len(x) {
+		t.Fatalf("%d rows, error %v", seen, err)
+	}
+	for range src.Blocks(ctx) {
+		break // the generator is told to stop
+	}
+	for _, other := range []int{len(x) - 1, len(x) + 1} {
+		n = other
+		want := fmt.Sprintf("row %d: the generator made other rows in its first pass: each call must make the same rows", len(x))
+		if other < len(x) {
+			want = strings.Replace(want, fmt.Sprint(len(x)), fmt.Sprint(other, " is missing"), 1)
+		}
+		if _, err := pass(); err == nil || err.Error() != want {
+			t.Errorf("%d rows: error %v, want %s", other, err, want)
+		}
+	}
+	n, fail = len(x)/2, broken
+	if _, err := pass(); err != broken {
+		t.Errorf("error %v", err)
+	}
+	if _, err := block.FromGenerator[float32](ctx, rows, block.RowOptions{}); err != broken {
+		t.Errorf("error %v in the first pass", err)
+	}
+	n, fail = len(x), nil
+	y[7] = "c"
+	if _, err := pass(); err == nil || !strings.HasPrefix(err.Error(), "row 7: the generator made other rows") {
+		t.Errorf("error %v of another class", err)
+	}
+	y[7] = "a"
+	x[9] = []float64{math.NaN()}
+	if _, err := pass(); err == nil || !strings.HasPrefix(err.Error(), "row 9: it has the length 1") {
+		t.Errorf("error %v of a short row", err)
+	}
+	x[9] = x[8]
+	cancel()
+	if _, err := pass(); err != context.Canceled {
+		t.Errorf("error %v after the context was cancelled", err)
+	}
+	if _, err := block.FromGenerator[float32](ctx, rows, block.RowOptions{}); err != context.Canceled {
+		t.Errorf("error %v in the first pass after the context was cancelled", err)
+	}
+}

@@ -1,0 +1,78 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MaxClasses is the most classes of a label's column. A column with more values isn't meant as classes.
+const MaxClasses = 1000
+
+// Float32Class returns the class of a finite float32. It has the fewest digits that tell it from other float32s, so that float32(0.1) is
+// the class 0.1.
+func Float32Class(v float32) Class {
+	if whole := float64(v); whole == math.Trunc(whole) {
+		return FloatClass(whole)
+	}
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // of its own format: no error
+	return FloatClass(shortest)
+}
+
+// LabelValues returns what stands for each class in the labels of a block: -1 and +1 for up to two classes, else the numbers of the
+// classes.
+func (s *Spec) LabelValues() []float64 {
+	values := make([]float64, len(s.Classes))
+	for i := range values {
+		switch {
+		case len(values) > 2:
+			values[i] = float64(i)
+		case i == s.PositiveClass():
+			values[i] = 1
+		default:
+			values[i] = -1
+		}
+	}
+	return values
+}
+
+// CheckFeatures returns an error unless the names of features and of the label's column can be those of a model: there is one to
+// MaxFeatures of them, they differ, and they are valid UTF-8 text.
+func CheckFeatures(features []string, label string) error {
+	switch {
+	case !utf8.ValidString(label):
+		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", label)
+	case len(features) == 0:
+		return fmt.Errorf("no features")
+	case len(features) > MaxFeatures:
+		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxFeatures)
+	}
+	seen := make(map[string]bool, len(features))
+	for _, f := range features {
+		switch {
+		case !utf8.ValidString(f):
+			return fmt.Errorf("name of feature %q is not valid UTF-8 text", f)
+		case seen[f]:
+			return fmt.Errorf("feature %q is there twice", f)
+		case f == label:
+			return fmt.Errorf("feature %q is the label's column too", f)
+		}
+		seen[f] = true
+	}
+	return nil
+}
+
+// SetClasses sets Classes to classes in sorted order, and makes the class with that text +1: the last one if positive is "".
+func (s *Spec) SetClasses(classes []Class, positive string) error {
+	s.Classes = slices.SortedFunc(slices.Values(classes), Class.Compare)
+	class := len(classes) - 1
+	if positive != "" {
+		if class = FindClass(s.Classes, positive); class < 0 {
+			return fmt.Errorf("no class is %q: the classes are %s", positive, ListClasses(s.Classes))
+		}
+	}
+	s.SetPositive(class)
+	return nil
+}
