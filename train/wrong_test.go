@@ -393,12 +393,12 @@ func TestEmptyBlocks(t *testing.T) {
 	}
 	for _, l := range learnerCases() {
 		for _, classes := range l.classes {
+			want, err := l.learn(context.Background(), l.sources(programRows(10000, classes, l.weights))["memory"], 2)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, form := range []string{"memory", "stream", "seekable"} {
 				p := programRows(10000, classes, l.weights)
-				want, err := l.learn(context.Background(), l.sources(p)["memory"], 2)
-				if err != nil {
-					t.Fatal(err)
-				}
 				for _, at := range []int{3, 1, 0} {
 					first := min(int64(at)*block.RunRows, p.rows)
 					p.blocks = slices.Insert(p.blocks, at, &block.Block[float32]{First: first, Cols: 4, Stride: 8})

@@ -497,6 +497,9 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
+		if _, double := any(T(0)).(float64); double && c.rows > 1000 && i%3 > 0 { // float32 has them all
+			continue
+		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
 		data := dense[T](x, y)
 		if c.weighted {
