@@ -119,7 +119,7 @@ func (b *Block[T]) Scores(w, out []T) {
 		return
 	}
 	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
-		kernel.Scores(p.X, w, out[p.First-b.First:][:p.Len()])
+		kernel.Scores(out[p.First-b.First:][:p.Len()], p.X, w)
 	}
 }
 
@@ -152,7 +152,7 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 		panic("block: short labels")
 	}
 	if b.Sparse == nil {
-		c.Errors(b.X, b.Y, counts)
+		c.Errors(counts, b.X, b.Y)
 		return
 	}
 	for i := range c.Len() {
@@ -173,7 +173,7 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 	}
 	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
 	if b.Sparse == nil {
-		rows, updates = kernel.Epoch(b.X[r*b.Stride:hi*b.Stride], b.Y[r:hi], eta, w, log)
+		rows, updates = kernel.Epoch(w, log, b.X[r*b.Stride:hi*b.Stride], b.Y[r:hi], eta)
 		for k := range log[:updates] {
 			log[k] += uint32(r)
 		}
@@ -181,7 +181,7 @@ func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) 
 	}
 	for i := r; i < hi && updates < len(log); i++ {
 		rows++
-		if b.Sparse.Visit(i, b.Y[i], eta, w) {
+		if b.Sparse.Visit(w, i, b.Y[i], eta) {
 			log[updates] = uint32(i)
 			updates++
 		}
@@ -250,7 +250,7 @@ func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
 			for j, r := range rows[k : k+4] {
 				x[j], by[j] = b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], a[k+j]*b.Y[r]
 			}
-			kernel.Axpy4(by[:], x[:], w)
+			kernel.Axpy4(w, by[:], x[:])
 		}
 	}
 	for ; k < len(rows); k++ {
@@ -262,10 +262,10 @@ func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
 func (b *Block[T]) axpy(r int, a T, w []T) {
 	a = times(a, b.Weight(r))
 	if b.Sparse != nil {
-		b.Sparse.Add(a, r, w)
+		b.Sparse.Add(w, a, r)
 		return
 	}
-	kernel.Axpy(a, b.X[r*b.Stride:(r+1)*b.Stride], w)
+	kernel.Axpy(w, a, b.X[r*b.Stride:(r+1)*b.Stride])
 }
 
 // RowScores writes the dot products of row r with vectors of Stride elements, which stand in w one behind the other, to out. To the
@@ -284,7 +284,7 @@ func (b *Block[T]) RowScores(r int, w, out []T) {
 	panel := kernel.PanelRows[T](b.Stride)
 	for lo := 0; lo < len(out); lo += panel {
 		hi := min(len(out), lo+panel)
-		kernel.Scores(w[lo*b.Stride:hi*b.Stride], x, out[lo:hi])
+		kernel.Scores(out[lo:hi], w[lo*b.Stride:hi*b.Stride], x)
 	}
 }
 

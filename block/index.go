@@ -77,12 +77,12 @@ func (x *Index[T]) Ahead(chunk, lo, hi, stride int) []T {
 // kernel.EpochIndexed. What it writes to log are positions in idx.
 func (x *Index[T]) Epoch(idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int) {
 	if x.dense != nil {
-		return kernel.EpochIndexed(x.dense, idx, ahead, eta, w, log)
+		return kernel.EpochIndexed(w, log, x.dense, idx, ahead, eta)
 	}
 	for i, id := range idx {
 		b, r := x.At(id)
 		b.fits(w)
-		if b.Sparse.Visit(r, b.Y[r], eta, w) {
+		if b.Sparse.Visit(w, r, b.Y[r], eta) {
 			log[updates] = uint32(i)
 			updates++
 			if updates == len(log) {
@@ -136,7 +136,7 @@ func (x *Index[T]) Add(id uint32, a T, w []T) {
 		return
 	}
 	row, y := x.dense.Row(int(id))
-	kernel.Axpy(times(a*y, x.weight(id)), row, w)
+	kernel.Axpy(w, times(a*y, x.weight(id)), row)
 }
 
 // AddAll is Add of rows idx[k] in turn for each k of at, with the a that stands where k does, in the way of Block.AddAll.
@@ -150,7 +150,7 @@ func (x *Index[T]) AddAll(idx, at []uint32, a, w []T) {
 				row, y := x.dense.Row(int(idx[p]))
 				rows[j], by[j] = row, a[k+j]*y
 			}
-			kernel.Axpy4(by[:], rows[:], w)
+			kernel.Axpy4(w, by[:], rows[:])
 		}
 	}
 	for ; k < len(at); k++ {

@@ -62,7 +62,7 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 			}
 			row := m.lower(i)
 			y[i] = kernel.Dot(row, v[:i+1])
-			kernel.Axpy(v[i], row[:i], y)
+			kernel.Axpy(y[:i], v[i], row[:i])
 		}
 		return nil
 	}
@@ -72,6 +72,6 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 	return parallel.For(ctx, max(1, workers), (m.N+panel-1)/panel, func(_, task int) {
 		lo := task * panel
 		hi := min(m.N, lo+panel)
-		kernel.Scores(m.Data[lo*m.Stride:hi*m.Stride], padded, y[lo:hi])
+		kernel.Scores(y[lo:hi], m.Data[lo*m.Stride:hi*m.Stride], padded)
 	})
 }

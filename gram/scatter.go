@@ -165,7 +165,7 @@ func (s sums) cut(parts int) []int {
 }
 
 // add adds t. Elements above the diagonal say nothing.
-func (s sums) add(t sums) { kernel.Axpy(1, t.blocks, s.blocks) }
+func (s sums) add(t sums) { kernel.Axpy(s.blocks, 1, t.blocks) }
 
 // store writes the sums to m.
 func (s sums) store(m *Symmetric[float64]) {

@@ -129,7 +129,7 @@ func (p *problem[T]) epoch() (updates int) {
 	panel := kernel.PanelRows[T](p.stride)
 	for r := 0; r < p.rows; r += panel {
 		hi := min(p.rows, r+panel)
-		_, u := kernel.Epoch(p.x[r*p.stride:hi*p.stride], p.y[r:hi], 1, p.w, p.log)
+		_, u := kernel.Epoch(p.w, p.log, p.x[r*p.stride:hi*p.stride], p.y[r:hi], 1)
 		updates += u
 	}
 	return updates
@@ -196,7 +196,7 @@ func judge[T kernel.Float](b *testing.B, p *problem[T], w []T, candidates int) {
 	}
 	c, counts := kernel.NewCandidates(w, p.cols+1), make([]int64, candidates)
 	for b.Loop() {
-		c.Errors(p.x, p.y, counts)
+		c.Errors(counts, p.x, p.y)
 	}
 	flops := 2 * float64(p.rows*candidates*p.cols)
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
@@ -329,7 +329,7 @@ func visitWindow[T kernel.Float](p *problem[T], rows *kernel.Rows[T], w, next wi
 		}
 		part := w.idx[lo:min(len(w.idx), lo+kernel.ChunkRows)]
 		for len(part) > 0 {
-			visits, _ := kernel.EpochIndexed(rows, part, ahead, 1, p.w, p.log)
+			visits, _ := kernel.EpochIndexed(p.w, p.log, rows, part, ahead, 1)
 			part = part[visits:]
 		}
 	}

@@ -113,17 +113,20 @@ func (c *Candidates[T]) Cols() int { return c.cols }
 // Weights returns candidate i.
 func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
 
-// Errors adds to counts[i], for each candidate i, the rows whose prediction (+1 where the score is > 0, else -1) isn't
-// their label. x has len(y) rows of Stride(cols) elements, those from cols on zeros. The labels in y aren't zero.
-func (c *Candidates[T]) Errors(x, y []T, counts []int64) {
-	x = exact(x, len(y), c.stride)
-	if len(counts) < c.n {
-		panic("kernel: short counts")
+// Errors adds the errors of each candidate to counts, which has Len elements. An error is a row whose prediction, +1 where
+// the score is > 0, else -1, isn't its label. x has len(y) rows of Stride(cols) elements, zeros from cols on. y has no
+// zeros. No rows or no candidates change nothing.
+//
+//	for i := range counts { for r := range y { if (Dot(row r of x, Weights(i)) > 0) != (y[r] > 0) { counts[i]++ } } }
+func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
+	if len(counts) != c.n {
+		panic("kernel: length of counts is not the number of candidates")
 	}
+	checkRows(x, len(y), c.stride)
 	c.checkLevel()
+	race.Write(counts)
 	race.Read(x)
 	race.Read(y)
-	race.Write(counts)
 	if c.n == 0 {
 		return
 	}
@@ -186,7 +189,7 @@ func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64)
 // exactErrors counts the errors of candidate i by the rows' scores.
 func (c *Candidates[T]) exactErrors(j *judgement[T], x, y []T, i int) (errors int64) {
 	scores := j.scores[:len(y)]
-	Scores(x, c.Weights(i), scores)
+	Scores(scores, x, c.Weights(i))
 	for r, s := range scores {
 		errors += one((s > 0) != (y[r] > 0))
 	}

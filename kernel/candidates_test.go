@@ -120,7 +120,7 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 		}
 	}
 	c := kernel.NewCandidates(w, cols)
-	c.Errors(x, y, got)
+	c.Errors(got, x, y)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%d rows of %d columns: %v, want %v", rows, cols, got, want)
 	}
@@ -129,7 +129,7 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 			got[i] = int64(i)
 		}
 		c.Reset(w[first*stride:])
-		if c.Errors(x, y, got[first:]); !slices.Equal(got[first:], want[first:]) {
+		if c.Errors(got[first:], x, y); !slices.Equal(got[first:], want[first:]) {
 			t.Fatalf("%d rows of %d columns, reset to %d of %d candidates: %v, want %v", rows, cols, n-first, n, got[first:], want[first:])
 		}
 	}
@@ -146,7 +146,7 @@ func TestCandidatesDisagree(t *testing.T) {
 		row := x[r*stride : (r+1)*stride]
 		sum := []float32{0}
 		for c, v := range w[:cols] {
-			kernel.Axpy(v, row[c:c+1], sum)
+			kernel.Axpy(sum, v, row[c:c+1])
 		}
 		if (sum[0] > 0) != (kernel.Dot(row, w) > 0) {
 			differ++
@@ -166,7 +166,7 @@ func ExampleCandidates() {
 	copy(w[0:], []float32{1, 1, -3})
 	copy(w[8:], []float32{1, 0, -4})
 	counts := make([]int64, 2)
-	kernel.NewCandidates(w, 3).Errors(x, []float32{1, 1, -1}, counts)
+	kernel.NewCandidates(w, 3).Errors(counts, x, []float32{1, 1, -1})
 	fmt.Println(counts)
 	// Output: [0 2]
 }

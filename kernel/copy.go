@@ -6,7 +6,7 @@ import "unsafe"
 // those, whose lines would be read first only to be overwritten. Call Fence before another goroutine may read dst. They
 // don't overlap.
 func CopyPast[T Float](dst, src []T) {
-	checkPair(src, dst)
+	checkPair(dst, src)
 	const line = 64
 	to := bytes32(dst)
 	from := bytes32(src)

@@ -2,10 +2,12 @@ package kernel
 
 import "halfspace/internal/race"
 
-// Exp sets y[i] to e^x[i], with an error below 0.8 ULP, 0.9 where that is subnormal. y is as long as x, and doesn't overlap
-// it unless it is x.
-func Exp[T Float](x, y []T) {
-	checkPair(x, y)
+// Exp sets y[i] to e^x[i]. y has x's length and may be x. The error is below 0.8 ULP, or 0.9 ULP where the result is
+// subnormal. No elements change nothing.
+//
+//	for i := range y { y[i] = exp(x[i]) }
+func Exp[T Float](y, x []T) {
+	checkPair(y, x)
 	if is32[T]() {
 		expF32(f32(x), f32(y))
 		return
@@ -13,10 +15,12 @@ func Exp[T Float](x, y []T) {
 	expF64(f64(x), f64(y))
 }
 
-// Sigmoid sets y[i] to 1/(1 + e^-x[i]), with an error below 2.6 ULP in both tails; it is in [0, 1]. y is as long as x, and
-// doesn't overlap it unless it is x.
-func Sigmoid[T Float](x, y []T) {
-	checkPair(x, y)
+// Sigmoid sets y[i] to 1/(1 + e^-x[i]), which lies in [0, 1]. y has x's length and may be x. The error is below 2.6 ULP in
+// both tails. No elements change nothing.
+//
+//	for i := range y { y[i] = 1 / (1 + exp(-x[i])) }
+func Sigmoid[T Float](y, x []T) {
+	checkPair(y, x)
 	if is32[T]() {
 		sigmoidF32(f32(x), f32(y))
 		return
@@ -24,10 +28,12 @@ func Sigmoid[T Float](x, y []T) {
 	sigmoidF64(f64(x), f64(y))
 }
 
-// Log1p sets y[i] to the natural logarithm of 1 + x[i], with an error below 0.95 ULP: -Inf for -1 and NaN for less. y is as
-// long as x, and doesn't overlap it unless it is x.
-func Log1p[T Float](x, y []T) {
-	checkPair(x, y)
+// Log1p sets y[i] to the natural logarithm of 1 + x[i]: -Inf for -1, and NaN below. y has x's length and may be x. The
+// error is below 0.95 ULP. No elements change nothing.
+//
+//	for i := range y { y[i] = log(1 + x[i]) }
+func Log1p[T Float](y, x []T) {
+	checkPair(y, x)
 	if is32[T]() {
 		log1pF32(f32(x), f32(y))
 		return
@@ -35,31 +41,26 @@ func Log1p[T Float](x, y []T) {
 	log1pF64(f64(x), f64(y))
 }
 
-// Logistic makes of scores z and signs y, which are -1 or +1, what sums over a logistic loss are made of: the margins m = y z, which
-// take the place of z, and of log(1 + e^-m) the derivative by z, -y/(1 + e^m), in factor, the second one, e^m/(1 + e^m)^2, in
-// curvature, and the loss itself. They are accurate to a few ULP in both tails. All have the same length and don't overlap.
-func Logistic(z, y, factor, curvature, loss []float64) {
-	for _, s := range [][]float64{y, factor, curvature, loss} {
+// Logistic computes the logistic loss of rows, and its first and second derivative by the score. z holds the scores and
+// receives the margins. y holds the signs, -1 or +1. All five slices have the same length. Results are accurate to a few
+// ULP in both tails. No elements change nothing.
+//
+//	for i := range z {
+//		z[i] *= y[i]
+//		factor[i] = -y[i] / (1 + exp(z[i]))
+//		curvature[i] = exp(z[i]) / (1 + exp(z[i]))^2
+//		loss[i] = log(1 + exp(-z[i]))
+//	}
+func Logistic(z, factor, curvature, loss, y []float64) {
+	for _, s := range [][]float64{factor, curvature, loss, y} {
 		if len(s) != len(z) {
 			panic("kernel: slices of different lengths")
 		}
 	}
 	race.Write(z)
-	race.Read(y)
 	race.Write(factor)
 	race.Write(curvature)
 	race.Write(loss)
+	race.Read(y)
 	logistic(z, y, factor, curvature, loss)
-}
-
-// checkPair panics unless x and y have the same length, and notes that x is read and y written.
-func checkPair[T Float](x, y []T) {
-	if len(y) < len(x) {
-		panic("kernel: short y")
-	}
-	if len(y) > len(x) {
-		panic("kernel: short x")
-	}
-	race.Read(x)
-	race.Write(y)
 }

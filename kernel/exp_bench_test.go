@@ -23,13 +23,13 @@ func BenchmarkLog1p(b *testing.B) {
 }
 
 // benchElementary runs a function on every level, and package math's.
-func benchElementary(b *testing.B, f32 func(x, y []float32), f64 func(x, y []float64), std func(float64) float64) {
+func benchElementary(b *testing.B, f32 func(y, x []float32), f64 func(y, x []float64), std func(float64) float64) {
 	levels(b, func(b *testing.B) {
 		benchElementwise(b, f32)
 		benchElementwise(b, f64)
 	})
 	b.Run("isa=math", func(b *testing.B) {
-		benchElementwise(b, func(x, y []float64) {
+		benchElementwise(b, func(y, x []float64) {
 			for i, v := range x {
 				y[i] = std(v)
 			}
@@ -37,7 +37,7 @@ func benchElementary(b *testing.B, f32 func(x, y []float32), f64 func(x, y []flo
 	})
 }
 
-func benchElementwise[T kernel.Float](b *testing.B, f func(x, y []T)) {
+func benchElementwise[T kernel.Float](b *testing.B, f func(y, x []T)) {
 	for _, n := range []int{3, 20, 256, 4096} {
 		rng := rand.New(rand.NewPCG(1, 1))
 		x, y := make([]T, n), make([]T, n)
@@ -47,7 +47,7 @@ func benchElementwise[T kernel.Float](b *testing.B, f func(x, y []T)) {
 		b.Run(fmt.Sprintf("%s/n=%d", typeName[T](), n), func(b *testing.B) {
 			b.SetBytes(int64(2 * n * int(unsafe.Sizeof(T(0)))))
 			for b.Loop() {
-				f(x, y)
+				f(y, x)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
 		})

@@ -21,7 +21,7 @@ func TestElementary(t *testing.T) {
 func testElementary[T kernel.Float](t *testing.T) {
 	for _, c := range []struct {
 		name string
-		call func(x, y []T)
+		call func(y, x []T)
 		of   func(float64) float64
 	}{
 		{"Exp", kernel.Exp[T], math.Exp},
@@ -29,10 +29,10 @@ func testElementary[T kernel.Float](t *testing.T) {
 		{"Log1p", kernel.Log1p[T], math.Log1p},
 	} {
 		x, y := []T{-0.5, 0, 1, 2, 3}, []T{-7, -7, -7, -7, -7}
-		if got := panicOf(func() { c.call(x, y[:4]) }); got != "kernel: short y" {
+		if got := panicOf(func() { c.call(y[:4], x) }); got != "kernel: short y" {
 			t.Errorf("%s: panic %q, want one for a short y", c.name, got)
 		}
-		if got := panicOf(func() { c.call(x[:4], y) }); got != "kernel: short x" {
+		if got := panicOf(func() { c.call(y, x[:4]) }); got != "kernel: short x" {
 			t.Errorf("%s: panic %q, want one for a short x", c.name, got)
 		}
 		for _, v := range y {
@@ -40,7 +40,7 @@ func testElementary[T kernel.Float](t *testing.T) {
 				t.Errorf("%s: y was written before the panic", c.name)
 			}
 		}
-		c.call(x, y)
+		c.call(y, x)
 		c.call(nil, nil)
 		for i, v := range x {
 			want := c.of(float64(v))

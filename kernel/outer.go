@@ -24,7 +24,10 @@ func Weigh[T Float](dst []float64, x []T, s []float64, stride, cols int) {
 	if len(x) < cols || (len(x)-cols)/stride < len(s)-1 {
 		panic("kernel: short x")
 	}
-	dst = exact(dst, len(s), OuterCols)
+	if len(dst)/OuterCols < len(s) {
+		panic("kernel: short dst")
+	}
+	dst = dst[:len(s)*OuterCols]
 	race.Read(x)
 	race.Read(s)
 	race.Write(dst)
@@ -45,7 +48,9 @@ func Outer(a, b, c []float64, rows int, square bool) {
 	if rows != 1 && (rows <= 0 || rows > OuterCols || rows%4 != 0) {
 		panic("kernel: number of rows is neither 1 nor a multiple of 4 in 4..32")
 	}
-	c = exact(c, OuterCols, OuterCols)
+	if len(c) != OuterCols*OuterCols {
+		panic("kernel: length of c is not 32 * 32")
+	}
 	if len(b) == 0 {
 		return
 	}

@@ -76,7 +76,7 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 	n := len(w) / h.stride
 	h.judged += int64(n)
 	for i := range n {
-		kernel.Axpy(1, w[i*h.stride:(i+1)*h.stride], h.sum)
+		kernel.Axpy(h.sum, 1, w[i*h.stride:(i+1)*h.stride])
 	}
 	if n < fewCandidates || h.sample.Len() == 0 {
 		return []selection{{}}, nil

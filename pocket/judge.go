@@ -193,12 +193,12 @@ func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scor
 			copy(s.y[n:], b.Y[lo+skip:][:k])
 			word &^= (1<<k - 1) << skip
 			if n += k; n == len(s.y) {
-				j.candidates.Errors(s.x, s.y, s.counts)
+				j.candidates.Errors(s.counts, s.x, s.y)
 				scored += n
 				n = 0
 			}
 		}
 	}
-	j.candidates.Errors(s.x[:n*j.stride], s.y[:n], s.counts)
+	j.candidates.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
 	return scored + n
 }

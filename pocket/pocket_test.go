@@ -188,7 +188,7 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 		b := blocks[rng.IntN(len(blocks))]
 		r := rng.IntN(b.Len())
 		if x := b.X[r*stride : (r+1)*stride]; b.Y[r]*kernel.Dot(x, now) <= 0 {
-			kernel.Axpy(b.Y[r], x, now)
+			kernel.Axpy(now, b.Y[r], x)
 			w = append(w, now...)
 		}
 	}

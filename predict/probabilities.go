@@ -52,7 +52,7 @@ const tiny = 1e-290
 // normalised replaces scores by their probabilities divided by the sum of those.
 func normalised(s []float64) {
 	p := make([]float64, len(s))
-	kernel.Sigmoid(s, p)
+	kernel.Sigmoid(p, s)
 	sum := 0.0
 	for _, v := range p {
 		sum += v

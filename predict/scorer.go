@@ -170,7 +170,7 @@ func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi 
 		clear(sums)
 		clear(totals)
 		for k, r := range v.row {
-			kernel.Axpy(v.step[k], products[int(r)*n:][:n], sums)
+			kernel.Axpy(sums, v.step[k], products[int(r)*n:][:n])
 			for i, s := range sums {
 				say := v.survived[k]
 				if !(s > 0) {

@@ -125,7 +125,7 @@ func (p *pool) keep(wanted func(i int, r row) bool) {
 // score computes the rows' dot products with the point.
 func (p *pool) score() {
 	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
-	kernel.Scores(p.z, p.x, p.scores)
+	kernel.Scores(p.scores, p.z, p.x)
 	p.work += int64(len(p.z))
 }
 
@@ -257,7 +257,7 @@ func (p *pool) extend(i int) bool {
 	for range 2 {
 		for j, e := range p.basis {
 			c := kernel.Dot(e, d)
-			kernel.Axpy(-c, e, d)
+			kernel.Axpy(d, -c, e)
 			r[j] += c
 		}
 	}
@@ -278,7 +278,7 @@ func (p *pool) residual() {
 	p.x = slices.Clone(p.corral[0].point)
 	for range 2 {
 		for _, e := range p.basis {
-			kernel.Axpy(-kernel.Dot(e, p.x), e, p.x)
+			kernel.Axpy(p.x, -kernel.Dot(e, p.x), e)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (s SparseRows[T]) Score(r int, w []T) T {
 }
 
 // Add adds a times row r to w.
-func (s SparseRows[T]) Add(a T, r int, w []T) {
+func (s SparseRows[T]) Add(w []T, a T, r int) {
 	idx, val := s.Row(r)
 	for k, c := range idx {
 		w[c] = fma(a, val[k], w[c])
@@ -48,11 +48,11 @@ func (s SparseRows[T]) Add(a T, r int, w []T) {
 }
 
 // Visit is one step of the perceptron on row r with label y, as in Epoch; it tells whether it updated w.
-func (s SparseRows[T]) Visit(r int, y, eta T, w []T) bool {
+func (s SparseRows[T]) Visit(w []T, r int, y, eta T) bool {
 	if !wrong(y, s.Score(r, w)) {
 		return false
 	}
-	s.Add(eta*y, r, w)
+	s.Add(w, eta*y, r)
 	return true
 }
 

@@ -95,7 +95,7 @@ func axpys32(x, y []float32) []library {
 	return []library{
 		{"halfspace", func(calls int) float64 {
 			for range calls {
-				kernel.Axpy(step, x, y)
+				kernel.Axpy(y, step, x)
 			}
 			return float64(y[len(y)-1])
 		}},
@@ -113,7 +113,7 @@ func axpys64(x, y []float64) []library {
 	return []library{
 		{"halfspace", func(calls int) float64 {
 			for range calls {
-				kernel.Axpy(step, x, y)
+				kernel.Axpy(y, step, x)
 			}
 			return y[len(y)-1]
 		}},

@@ -54,7 +54,7 @@ func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []f
 		i.Implementation.Saxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	kernel.Axpy(alpha, x[:n], y[:n])
+	kernel.Axpy(y[:n], alpha, x[:n])
 }
 
 // Daxpy adds alpha times x to y.
@@ -63,7 +63,7 @@ func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []f
 		i.Implementation.Daxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	kernel.Axpy(alpha, x[:n], y[:n])
+	kernel.Axpy(y[:n], alpha, x[:n])
 }
 
 // plain tells whether n elements of both vectors are there, next to each other.
@@ -101,7 +101,7 @@ func gemv[T kernel.Float](trans bool, m, n int, alpha T, a []T, lda int, x, y []
 	for r := range m {
 		row := a[r*lda:][:n]
 		if trans {
-			kernel.Axpy(alpha*x[r], row, y[:n])
+			kernel.Axpy(y[:n], alpha*x[r], row)
 		} else {
 			y[r] += alpha * kernel.Dot(row, x[:n])
 		}
@@ -150,7 +150,7 @@ func gemm[T kernel.Float](a, b *gram.Rows[T], alpha, beta T, c []T, ldc int) {
 		to := c[i*ldc+j:][:len(row)]
 		switch {
 		case beta == 1:
-			kernel.Axpy(alpha, row, to)
+			kernel.Axpy(to, alpha, row)
 		case beta == 0:
 			for k, v := range row {
 				to[k] = alpha * v
@@ -197,7 +197,7 @@ func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 func syrk[T kernel.Float](lower bool, a *gram.Rows[T], alpha T, c []T, ldc int) {
 	must(gram.LowerProducts(context.Background(), a, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
 		if lower {
-			kernel.Axpy(alpha, row, c[i*ldc+j:])
+			kernel.Axpy(c[i*ldc+j:][:len(row)], alpha, row)
 			return
 		}
 		for k, v := range row {

@@ -298,7 +298,7 @@ func (v *visitor[T]) visit(b *block.Block[T]) error {
 			r.Mistakes++
 		}
 		if y < 0 && s >= 0 || y > 0 && s <= 0 {
-			kernel.Axpy(v.eta*y, x, v.w)
+			kernel.Axpy(v.w, v.eta*y, x)
 			r.Updates++
 		}
 		if r.Rows++; r.Rows&(r.Rows-1) == 0 {

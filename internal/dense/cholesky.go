@@ -107,7 +107,7 @@ func (f *Factor) Unwhiten(x []float64) {
 	for i := f.n - 1; i >= 0; i-- { // L' by columns, which are rows of L
 		row := f.row(i)
 		x[i] /= row[i]
-		kernel.Axpy(-x[i], row[:i], x[:i])
+		kernel.Axpy(x[:i], -x[i], row[:i])
 	}
 	for i, s := range f.scale {
 		if x[i] *= s; f.left(i) {

@@ -78,7 +78,7 @@ func multiples(rows [][]float64, b []float64) []float64 {
 	x := slices.Clone(b)
 	for i := len(x) - 1; i >= 0; i-- {
 		x[i] /= rows[i][i]
-		kernel.Axpy(-x[i], rows[i][:i], x[:i])
+		kernel.Axpy(x[:i], -x[i], rows[i][:i])
 	}
 	return x
 }

@@ -80,11 +80,11 @@ func (p *Panel[T]) Scores(w, out []float64) {
 	for j := 0; j < len(w); j += cols {
 		x := p.wide[j*PanelRows:][:p.rows*cols]
 		if j == 0 {
-			kernel.Scores(x, w[:cols], out)
+			kernel.Scores(out, x, w[:cols])
 			continue
 		}
-		kernel.Scores(x, w[j:j+cols], p.scores[:p.rows])
-		kernel.Axpy(1, p.scores[:p.rows], out)
+		kernel.Scores(p.scores[:p.rows], x, w[j:j+cols])
+		kernel.Axpy(out, 1, p.scores[:p.rows])
 	}
 }
 

@@ -71,7 +71,7 @@ func recompute(b *testing.B, d *block.Data[float32], workers int) float64 {
 			scores, sum := make([]float32, mine.Len()), make([]float32, mine.Len())
 			for i := range times {
 				mine.Scores(rows.X[i*rows.Stride:][:rows.Stride], scores)
-				kernel.Axpy(1, scores, sum)
+				kernel.Axpy(sum, 1, scores)
 			}
 		}
 	})

@@ -263,7 +263,7 @@ func (l *learner[T]) update(m *machine[T], a T, g []T, hot []span) {
 	for _, s := range hot {
 		for lo := s.lo; lo < s.hi; lo += panel {
 			hi := min(s.hi, lo+panel)
-			kernel.Axpy(a, g[lo:hi], m.scores[lo:hi])
+			kernel.Axpy(m.scores[lo:hi], a, g[lo:hi])
 		}
 		rows += s.hi - s.lo
 	}
@@ -303,10 +303,10 @@ func (u *updates[T]) add(scores []T, rows span) {
 		for j := range x {
 			x[j] = u.g[k+j][rows.lo:rows.hi]
 		}
-		kernel.Axpy4(u.a[k:k+4], x, y)
+		kernel.Axpy4(y, u.a[k:k+4], x)
 	}
 	for ; k < len(u.a); k++ {
-		kernel.Axpy(u.a[k], u.g[k][rows.lo:rows.hi], y)
+		kernel.Axpy(y, u.a[k], u.g[k][rows.lo:rows.hi])
 	}
 }
 
@@ -346,7 +346,7 @@ func (m *machine[T]) find(rows []uint32, from, to int) int {
 	if rows == nil {
 		for ; from < to; from += panel {
 			hi := min(to, from+panel)
-			if k := kernel.Wrong(m.y[from:hi], m.scores[from:hi]); k < hi-from {
+			if k := kernel.FirstMistake(m.y[from:hi], m.scores[from:hi]); k < hi-from {
 				return from + k
 			}
 		}

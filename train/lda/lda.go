@@ -250,7 +250,7 @@ func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 		sum += value
 		v := make([]float64, d)
 		for class, u := range vectors[j] {
-			kernel.Axpy(u*root[class]/math.Sqrt(value), weights[class], v)
+			kernel.Axpy(v, u*root[class]/math.Sqrt(value), weights[class])
 		}
 		if kernel.Dot(v, from[k-1]) < 0 {
 			for i := range v {

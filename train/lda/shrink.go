@@ -122,6 +122,6 @@ func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], wor
 		return sums
 	}
 	total := make([]float64, k)
-	err := block.ReduceRuns(ctx, src, workers, part, func(s []float64) { kernel.Axpy(1, s, total) })
+	err := block.ReduceRuns(ctx, src, workers, part, func(s []float64) { kernel.Axpy(total, 1, s) })
 	return total, err
 }

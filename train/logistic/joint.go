@@ -85,7 +85,7 @@ func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
 	}
 	err := block.ReduceRuns(ctx, p.src, p.workers, run, func(s part) {
 		at.add(s.sums)
-		kernel.Axpy(1, s.products.blocks, all.blocks)
+		kernel.Axpy(all.blocks, 1, s.products.blocks)
 	})
 	at.hessian = all.hessian()
 	return err

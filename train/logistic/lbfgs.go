@@ -64,8 +64,8 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 	}
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 	err := block.ReduceRuns(ctx, p.src, p.workers, part, func(m columns) {
-		kernel.Axpy(1, m.sums, all.sums)
-		kernel.Axpy(1, m.squares, all.squares)
+		kernel.Axpy(all.sums, 1, m.sums)
+		kernel.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
 	})
 	n, k := all.n, float64(max(2, p.vectors))
@@ -184,7 +184,7 @@ func (s *scaling) gradient(g []float64, stride int) {
 	for at := 0; at < len(g); at += stride {
 		g := g[at:][:stride]
 		if s.bias >= 0 {
-			kernel.Axpy(-g[s.bias], s.mean[:s.bias], g[:s.bias])
+			kernel.Axpy(g[:s.bias], -g[s.bias], s.mean[:s.bias])
 		}
 		for i, scale := range s.scale {
 			g[i] /= scale
@@ -226,7 +226,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 				return false, nil
 			}
 			copy(next, v)
-			kernel.Axpy(step, direction, next)
+			kernel.Axpy(next, step, direction)
 			w := s.zeros()
 			c.weights(next, w, s.stride)
 			if err := s.evaluate(ctx, w, false, &at); err != nil {
@@ -299,7 +299,7 @@ func (h *history) add(v, next, g, gNext []float64) {
 // direction returns -H g by the two loops of Nocedal's.
 func (h *history) direction(g []float64) []float64 {
 	q := make([]float64, len(g))
-	kernel.Axpy(-1, g, q)
+	kernel.Axpy(q, -1, g)
 	if len(h.pairs) == 0 {
 		return q
 	}
@@ -307,7 +307,7 @@ func (h *history) direction(g []float64) []float64 {
 	for i := len(h.pairs) - 1; i >= 0; i-- {
 		p := h.pairs[i]
 		alpha[i] = kernel.Dot(p.s, q) / p.sy
-		kernel.Axpy(-alpha[i], p.y, q)
+		kernel.Axpy(q, -alpha[i], p.y)
 	}
 	last := h.pairs[len(h.pairs)-1]
 	scale := last.sy / kernel.Dot(last.y, last.y)
@@ -315,7 +315,7 @@ func (h *history) direction(g []float64) []float64 {
 		q[i] *= scale
 	}
 	for i, p := range h.pairs {
-		kernel.Axpy(alpha[i]-kernel.Dot(p.y, q)/p.sy, p.s, q)
+		kernel.Axpy(q, alpha[i]-kernel.Dot(p.y, q)/p.sy, p.s)
 	}
 	return q
 }

@@ -386,7 +386,7 @@ func (s *solver[T]) step(f *dense.Factor) []float64 {
 // negative returns -v.
 func negative(v []float64) []float64 {
 	n := make([]float64, len(v))
-	kernel.Axpy(-1, v, n)
+	kernel.Axpy(n, -1, v)
 	return n
 }
 
@@ -642,7 +642,7 @@ func (s *solver[T]) stdErrors() []float64 {
 	d := s.factor.InverseDiagonal()
 	if s.pivots != nil { // the bias is less by the others times the pivots
 		c := make([]float64, s.cols)
-		kernel.Axpy(-1, s.pivots, c)
+		kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		c[s.cols-1] = 1
 		d[s.cols-1] = kernel.Dot(c, s.factor.Solve(c))
 	}

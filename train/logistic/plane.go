@@ -196,7 +196,7 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 				product[i] += float64(g[max(i, j)*(max(i, j)+1)/2+min(i, j)] * d[j])
 			}
 		}
-		kernel.Axpy(-1, f.Solve(product), d)
+		kernel.Axpy(d, -1, f.Solve(product))
 	}
 	return s.separated(ctx, d)
 }

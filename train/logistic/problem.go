@@ -213,7 +213,7 @@ func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums
 	for i, y := range rows.Y {
 		c.y[i] = float64(y)
 	}
-	kernel.Logistic(scores, c.y[:n], c.factors[:n], s, c.losses[:n])
+	kernel.Logistic(scores, c.factors[:n], s, c.losses[:n], c.y[:n])
 	weights := c.ones[:n]
 	if rows.W != nil {
 		weights = rows.W

@@ -35,7 +35,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	for i := range errors {
 		clear(c)
 		if i == s.cols-1 && s.pivots != nil { // the bias is less by the others times the pivots
-			kernel.Axpy(-1, s.pivots, c)
+			kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		}
 		c[i] = 1
 		x := s.factor.Solve(c)

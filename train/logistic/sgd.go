@@ -96,12 +96,12 @@ func (s *solver[T]) walk(a *walk[T], part *block.Block[T], sum *sums) {
 	s.take(a.scratch, a.g)
 	share := float64(part.Len()) / rows
 	for k := 0; k < len(a.w); k += s.stride {
-		kernel.Axpy(s.l2*share, a.w[k:][:s.penalised()], a.g[k:][:s.penalised()])
+		kernel.Axpy(a.g[k:][:s.penalised()], s.l2*share, a.w[k:][:s.penalised()])
 	}
 	a.gradient(a.g, s.stride)
 	perEpoch := (rows + batch - 1) / batch
 	eta := s.opt.Eta / float64(1+s.cols) / math.Sqrt(1+t/perEpoch) / share
-	kernel.Axpy(-eta, a.g, a.v)
+	kernel.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}

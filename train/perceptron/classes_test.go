@@ -53,8 +53,8 @@ func (l *classLiteral[T]) visit(i int, eta T) {
 	l.quiet++
 	if rival, wrong := l.rival(i); wrong {
 		eta = T(float64(eta) * l.weights[i])
-		kernel.Axpy(eta, l.x[i], l.w[l.y[i]])
-		kernel.Axpy(-eta, l.x[i], l.w[rival])
+		kernel.Axpy(l.w[l.y[i]], eta, l.x[i])
+		kernel.Axpy(l.w[rival], -eta, l.x[i])
 		l.updates++
 		l.quiet = 0
 	}

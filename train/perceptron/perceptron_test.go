@@ -295,7 +295,7 @@ func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.quiet++
 	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin && l.weight(i) > 0
 	if wrong {
-		kernel.Axpy(T(float64(eta*l.y[i])*l.weight(i)), l.x[i], l.w)
+		kernel.Axpy(l.w, T(float64(eta*l.y[i])*l.weight(i)), l.x[i])
 		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
 		l.quiet, l.run = 0, 0

@@ -143,12 +143,12 @@ func (s *solver[T]) direction() []float64 {
 		if !(t > 0) || math.IsInf(t, 0) {
 			break
 		}
-		kernel.Axpy(t, by, step)
-		kernel.Axpy(-t, change, rest)
+		kernel.Axpy(step, t, by)
+		kernel.Axpy(rest, -t, change)
 		next := s.factor.Solve(rest)
 		before := size
 		size = kernel.Dot(rest, next)
-		kernel.Axpy(size/before, by, next)
+		kernel.Axpy(next, size/before, by)
 		by = next
 	}
 	return step
@@ -160,7 +160,7 @@ func (h *hessian) times(v []float64) []float64 {
 	for i, x := range v {
 		row := h.rows[i*(i+1)/2:][:i+1]
 		out[i] += kernel.Dot(row, v[:i+1])
-		kernel.Axpy(x, row[:i], out[:i])
+		kernel.Axpy(out[:i], x, row[:i])
 	}
 	return out
 }

@@ -189,7 +189,7 @@ func (h *hessian) change(w, by []float64) {
 			return
 		}
 	}
-	kernel.Axpy(1, by, h.rows)
+	kernel.Axpy(h.rows, 1, by)
 }
 
 // rest adds the sums over the rows that src hasn't.

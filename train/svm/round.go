@@ -76,7 +76,7 @@ func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, erro
 		return sums
 	}
 	total := make([]float64, len(w))
-	err := block.ReduceRuns(ctx, p.src, p.workers, of, func(sums []float64) { kernel.Axpy(1, sums, total) })
+	err := block.ReduceRuns(ctx, p.src, p.workers, of, func(sums []float64) { kernel.Axpy(total, 1, sums) })
 	return total, err
 }
 

@@ -161,7 +161,7 @@ func rowOf[T kernel.Float](b *block.Block[T], i int, buf []T) []T {
 		return b.X[i*b.Stride : (i+1)*b.Stride]
 	}
 	clear(buf)
-	b.Sparse.Add(1, i, buf)
+	b.Sparse.Add(buf, 1, i)
 	return buf
 }
 

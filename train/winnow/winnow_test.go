@@ -59,7 +59,7 @@ func perceptronMistakes(d, rows int, seed uint64) (mistakes int) {
 	w := make([]float32, kernel.Stride[float32](d+1))
 	disjunction(d, rows, seed, func(x []float32, y float32) {
 		if y*kernel.Dot(x, w) <= 0 {
-			kernel.Axpy(y, x, w)
+			kernel.Axpy(w, y, x)
 			mistakes++
 		}
 	})

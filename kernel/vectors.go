@@ -1,0 +1,79 @@
+package kernel
+
+import (
+	"halfspace/asm/ref"
+	"halfspace/internal/race"
+)
+
+// Dot returns the dot product of x and y, which have the same length, and 0 for no elements:
+//
+//	for i := range x { sum += x[i] * y[i] }
+//
+// It sums 32 lanes of float32, or 16 of float64; package asm has the order.
+func Dot[T Float](x, y []T) T {
+	if len(x) != len(y) {
+		panicLengths(len(y), len(x))
+	}
+	race.Read(x)
+	race.Read(y)
+	// The level is tested here, not in dotF32: a short product costs little more than its calls.
+	switch {
+	case level == Generic && is32[T]():
+		return T(ref.DotF32(f32(x), f32(y)))
+	case level == Generic:
+		return T(ref.DotF64(f64(x), f64(y)))
+	case is32[T]():
+		return T(dotF32(f32(x), f32(y)))
+	}
+	return T(dotF64(f64(x), f64(y)))
+}
+
+// Axpy adds a times x to y, which has the same length. x may be y. No elements change nothing.
+//
+//	for i := range y { y[i] = fma(a, x[i], y[i]) }
+func Axpy[T Float](y []T, a T, x []T) {
+	checkPair(y, x)
+	if is32[T]() {
+		axpyF32(float32(a), f32(x), f32(y))
+		return
+	}
+	axpyF64(float64(a), f64(x), f64(y))
+}
+
+// Axpy4 adds four vectors to y, and reads and writes y once. a has 4 elements; x has 4 vectors of y's length.
+//
+//	for k := range 4 { Axpy(y, a[k], x[k]) }
+func Axpy4[T Float](y, a []T, x [][]T) {
+	if len(a) != 4 || len(x) != 4 {
+		panic("kernel: not four vectors")
+	}
+	for _, v := range x {
+		checkPair(y, v)
+	}
+	race.Read(a)
+	if is32[T]() {
+		axpy4F32(f32(a), f32s(x), f32(y))
+		return
+	}
+	axpy4F64(f64(a), f64s(x), f64(y))
+}
+
+// FirstMistake returns the first row on which the perceptron makes a mistake, or len(y) if there is none. y holds labels;
+// scores has the same length.
+//
+//	for i := range y { if y[i]*scores[i] <= 0 { return i } }
+//	return len(y)
+func FirstMistake[T Float](y, scores []T) int {
+	if len(y) < len(scores) {
+		panic("kernel: short y")
+	}
+	if len(scores) < len(y) {
+		panic("kernel: short scores")
+	}
+	race.Read(y)
+	race.Read(scores)
+	if is32[T]() {
+		return wrongF32(f32(y), f32(scores))
+	}
+	return wrongF64(f64(y), f64(scores))
+}
