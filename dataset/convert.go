@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/compute"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/schema"
@@ -36,7 +35,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		if err != nil {
 			return 0, err
 		}
-		err = w.writeBatch(ctx, b, in.selection())
+		err = w.writeBatch(b, in.selection())
 		b.release()
 		if err != nil {
 			return 0, err
@@ -63,7 +62,7 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 }
 
 // writeBatch writes the kept columns of a batch.
-func (w *Writer) writeBatch(ctx context.Context, b *batch, sel *selection) error {
+func (w *Writer) writeBatch(b *batch, sel *selection) error {
 	columns := make([]arrow.Array, len(sel.keep))
 	for k, i := range sel.keep {
 		columns[k] = b.columns[i]
@@ -72,7 +71,7 @@ func (w *Writer) writeBatch(ctx context.Context, b *batch, sel *selection) error
 			continue
 		}
 		err := recovered(func() (err error) {
-			columns[k], err = compute.TakeArray(ctx, d.Dictionary(), d.Indices())
+			columns[k], err = plainValues(d)
 			return err
 		})
 		if err != nil {

@@ -5,41 +5,22 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"halfspace/internal/atomicfile"
-)
-
-// A row group of a written file has maxGroupRows rows where the options name no number, or fewer in files with many
-// columns, about maxGroupValues values.
-const (
-	maxGroupRows   = 1 << 17
-	minGroupRows   = 1 << 12
-	maxGroupValues = 1 << 25
 )
 
 // GroupBytes is the most bytes of values in a row group, or in a record of an Arrow file. A single row may have more. A group
 // is in memory until it is full.
 const GroupBytes = 64 << 20
-
-// writeCodecs are the compressions that can be written, by their names in the options.
-var writeCodecs = map[string]compress.Compression{
-	"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
-	"gzip": compress.Codecs.Gzip,
-}
 
 // WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
 type WriterOptions struct {
@@ -219,95 +200,6 @@ func (w *Writer) guard(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-type parquetEncoder struct {
-	*pqarrow.FileWriter
-	schema *arrow.Schema
-	groups grouping
-	out    *tail
-}
-
-// tail remembers the last thing written: a Parquet file ends with its magic number.
-type tail struct {
-	io.Writer
-	last string
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.last = string(p[max(0, len(p)-4):])
-	return t.Writer.Write(p)
-}
-
-func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (encoder, error) {
-	if opt.Compression == "" {
-		opt.Compression = "snappy"
-	}
-	codec, ok := writeCodecs[opt.Compression]
-	if !ok {
-		return nil, fmt.Errorf("unknown compression %q: use snappy, none, zstd or gzip", opt.Compression)
-	}
-	if opt.RowGroupRows == 0 {
-		opt.RowGroupRows = min(maxGroupRows, max(minGroupRows, maxGroupValues/int64(max(1, schema.NumFields()))))
-	}
-	if opt.RowGroupRows < 0 {
-		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.RowGroupRows)
-	}
-	props := []parquet.WriterProperty{parquet.WithCompression(codec), parquet.WithMaxRowGroupLength(opt.RowGroupRows)}
-	for _, f := range schema.Fields() {
-		values, path := f.Type, f.Name
-		if elements, _, ok := listOf(f.Type); ok {
-			values, path = elements, f.Name+".list.element"
-		}
-		if arrow.IsFloating(values.ID()) { // hardly a value comes twice
-			props = append(props, parquet.WithDictionaryFor(path, false))
-		}
-	}
-	t := &tail{Writer: out}
-	schema = plainLists(schema)
-	w, err := pqarrow.NewFileWriter(schema, t, parquet.NewWriterProperties(props...), pqarrow.DefaultWriterProps())
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
-		if err := w.AppendKeyValueMetadata(key, opt.Metadata[key]); err != nil {
-			return nil, err
-		}
-	}
-	return &parquetEncoder{w, schema, grouping{maxRows: opt.RowGroupRows, maxBytes: GroupBytes}, t}, nil
-}
-
-// write adds rec to the row group that is being filled and starts new ones as needed.
-func (e *parquetEncoder) write(rec arrow.Record) error {
-	columns := slices.Clone(rec.Columns())
-	for i, c := range columns {
-		if list, ok := c.(array.ListLike); ok {
-			var err error
-			if columns[i], err = plainList(list); err != nil {
-				return err
-			}
-			defer columns[i].Release()
-		}
-	}
-	plain := array.NewRecord(e.schema, columns, rec.NumRows())
-	defer plain.Release()
-	return e.groups.cut(plain, func(part arrow.Record, first bool) error {
-		if first {
-			e.NewBufferedRowGroup()
-		}
-		return e.WriteBuffered(part)
-	})
-}
-
-// finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
-func (e *parquetEncoder) finish() error {
-	if err := e.Close(); err != nil {
-		return err
-	}
-	if e.out.last != "PAR1" {
-		return errors.New("its footer couldn't be made")
-	}
-	return nil
 }
 
 // arrowEncoder writes an Arrow IPC file.

@@ -44,6 +44,10 @@ var only = map[string][]string{
 	"github.com/andybalholm/brotli":  {"internal/page"},
 	"github.com/pierrec/lz4":         {"internal/page"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
+	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
+	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
+	"github.com/apache/arrow/go/v17/arrow/compute":   {},
+	"github.com/apache/arrow/go/v17/arrow/flight":    {},
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
@@ -119,6 +123,9 @@ func TestLayers(t *testing.T) {
 			}
 		}
 		for _, dep := range p.Deps {
+			if strings.HasPrefix(dep, "google.golang.org/grpc") {
+				t.Errorf("%s links %s", name, dep)
+			}
 			if matches(name, lean) && (strings.Contains(dep, "apache/arrow") || strings.Contains(dep, "spf13/")) {
 				t.Errorf("%s links %s", name, dep)
 			}
