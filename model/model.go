@@ -240,6 +240,9 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 	return m
 }
 
+// HasProbabilities tells whether scores are logarithms of odds, so that they give a probability of each class.
+func (m *Model) HasProbabilities() bool { return m.Algorithm == "logistic" || m.Algorithm == "lda" }
+
 // vectors returns how many vectors of weights the classes need.
 func (m *Model) vectors() int {
 	if len(m.Classes) <= 2 {

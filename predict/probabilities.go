@@ -15,43 +15,46 @@ import (
 // probabilities are divided by their sum. With vectors that were learned together, as way says (see model.Joint), class c has e^s_c /
 // sum over k of e^s_k; that is also the limit of the former where all are near 0.
 func Probabilities[T kernel.Float](scores [][]T, positive int, way string) [][]T {
-	n := len(scores[0])
+	p := make([][]T, max(2, len(scores)))
+	for c := range p {
+		p[c] = make([]T, len(scores[0]))
+	}
+	setProbabilities(p, scores, positive, way, make([]float64, 2*len(scores)))
+	return p
+}
+
+// setProbabilities writes to p what Probabilities returns. row has room for two numbers for each vector of scores.
+func setProbabilities[T kernel.Float](p, scores [][]T, positive int, way string, row []float64) {
 	if len(scores) == 1 {
-		p := [][]T{make([]T, n), make([]T, n)}
 		for i, s := range scores[0] {
 			p[positive][i], p[1-positive][i] = s, -s
 		}
 		for c := range p {
 			kernel.Sigmoid(p[c], p[c])
 		}
-		return p
+		return
 	}
-	p, row := make([][]T, len(scores)), make([]float64, len(scores))
-	for c := range p {
-		p[c] = make([]T, n)
-	}
-	for i := range n {
+	row, odds := row[:len(scores)], row[len(scores):]
+	for i := range scores[0] {
 		for c, s := range scores {
 			row[c] = float64(s[i])
 		}
 		if way == model.Joint {
 			softmax(row)
 		} else {
-			normalised(row)
+			normalised(row, odds)
 		}
 		for c, v := range row {
 			p[c][i] = T(v)
 		}
 	}
-	return p
 }
 
 // tiny is a sum of probabilities below which each is e^s but for rounding, and may have lost digits where it is subnormal.
 const tiny = 1e-290
 
-// normalised replaces scores by their probabilities divided by the sum of those.
-func normalised(s []float64) {
-	p := make([]float64, len(s))
+// normalised replaces scores by their probabilities divided by the sum of those. p has room for as many.
+func normalised(s, p []float64) {
 	kernel.Sigmoid(p, s)
 	sum := 0.0
 	for _, v := range p {

@@ -166,25 +166,32 @@ func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi 
 	if err := gram.Cross(ctx, products, n, e.support, e.features(b.Slice(lo, hi)), e.kernel, 1); err != nil {
 		return err
 	}
-	for c, v := range e.votes {
-		clear(sums)
-		clear(totals)
-		for k, r := range v.row {
-			kernel.Axpy(sums, v.step[k], products[int(r)*n:][:n])
-			for i, s := range sums {
-				say := v.survived[k]
-				if !(s > 0) {
-					say = -say
-				}
-				totals[i] += say
-			}
-		}
-		for i, total := range totals {
-			out[c][lo+i] = T(float64(total) / v.visits)
-			if s := sums[i]; s-s != 0 { // of a missing value, or an overflow
-				out[c][lo+i] = s - s
-			}
-		}
+	for c := range e.votes {
+		e.votes[c].tally(products, sums, totals, out[c][lo:hi])
 	}
 	return nil
+}
+
+// tally sets out to the mean votes for as many rows. products has the kernel of each support vector with each row, and sums and
+// totals are memory to work with.
+func (m *mistakes[T]) tally(products, sums []T, totals []int64, out []T) {
+	n := len(out)
+	clear(sums)
+	clear(totals)
+	for k, r := range m.row {
+		kernel.Axpy(sums, m.step[k], products[int(r)*n:][:n])
+		for i, s := range sums {
+			votes := m.survived[k]
+			if !(s > 0) {
+				votes = -votes
+			}
+			totals[i] += votes
+		}
+	}
+	for i, total := range totals {
+		out[i] = T(float64(total) / m.visits)
+		if s := sums[i]; s-s != 0 { // of a missing value, or an overflow
+			out[i] = s - s
+		}
+	}
 }

@@ -48,27 +48,34 @@ func newVotes[T kernel.Float](m *model.Model) []*Votes[T] {
 // Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is
 // above 0, and else for -1. A row with a NaN, for a missing value, has NaN.
 func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
-	panel := kernel.PanelRows[T](v.stride)
-	scores := make([]T, min(panel, len(v.counts)))
+	scores := make([]T, v.panel())
 	for r := range out {
-		votes := int64(0)
-		for lo := 0; lo < len(v.counts); lo += panel {
-			hi := min(len(v.counts), lo+panel)
-			part := scores[:hi-lo]
-			b.RowScores(r, v.w[lo*v.stride:hi*v.stride], part)
-			for i, s := range part {
-				if s > 0 {
-					votes += v.counts[lo+i]
-				} else {
-					votes -= v.counts[lo+i]
-				}
+		out[r] = v.score(b, r, scores)
+	}
+}
+
+// panel returns how many voters score a row at a time.
+func (v *Votes[T]) panel() int { return min(kernel.PanelRows[T](v.stride), len(v.counts)) }
+
+// score returns what Scores says of row r of b. scores has room for a panel of voters.
+func (v *Votes[T]) score(b *block.Block[T], r int, scores []T) T {
+	votes, panel := int64(0), v.panel()
+	for lo := 0; lo < len(v.counts); lo += panel {
+		hi := min(len(v.counts), lo+panel)
+		part := scores[:hi-lo]
+		b.RowScores(r, v.w[lo*v.stride:hi*v.stride], part)
+		for i, s := range part {
+			if s > 0 {
+				votes += v.counts[lo+i]
+			} else {
+				votes -= v.counts[lo+i]
 			}
 		}
-		out[r] = T(float64(votes) / float64(v.total))
-		if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
-			out[r] = s
-		}
 	}
+	if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
+		return s
+	}
+	return T(float64(votes) / float64(v.total))
 }
 
 // parallel is Scores on so many workers.

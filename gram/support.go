@@ -1,0 +1,82 @@
+package gram
+
+import (
+	"fmt"
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// A Support is support vectors s_j of a kernel, stored so that the values k(x, s_j) of one vector x are computed at once. It doesn't
+// change, so that goroutines may share it.
+type Support[T kernel.Float] struct {
+	n, cols int
+	columns []T // column k of all vectors is columns[k*n : (k+1)*n]
+	apply   mercerMap[T]
+}
+
+// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if T can't hold the numbers of k.
+func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
+	apply, err := newMap(k, x, x)
+	if err != nil {
+		return nil, err
+	}
+	s := &Support[T]{n: x.n, cols: x.cols, columns: make([]T, x.n*x.cols), apply: *apply}
+	for j := range x.n {
+		for c, v := range x.row(j, x.n) {
+			s.columns[c*s.n+j] = v
+		}
+	}
+	return s, nil
+}
+
+// Len returns the number of support vectors.
+func (s *Support[T]) Len() int { return s.n }
+
+// Values sets out[j] to k(x, s_j), to the bits that Cross gives: products are sums over panels of KC columns, added in order. out and sums
+// have Len elements, and x has one for each column. sums is memory to work with.
+func (s *Support[T]) Values(out, sums, x []T) error {
+	if len(out) != s.n || len(sums) != s.n || len(x) != s.cols {
+		return fmt.Errorf("%d values of a vector of %d elements, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
+	}
+	clear(out)
+	var norm, square [1]T
+	for k := 0; k < s.cols; k += kc {
+		clear(sums)
+		square[0] = 0
+		for c := k; c < min(s.cols, k+kc); c++ {
+			kernel.Axpy(sums, x[c], s.columns[c*s.n:(c+1)*s.n])
+			if s.apply.Kind == RBF {
+				kernel.Axpy(square[:], x[c], x[c:c+1])
+			}
+		}
+		if k == 0 {
+			copy(out, sums)
+			norm = square
+			continue
+		}
+		for j, v := range sums {
+			out[j] += v
+		}
+		norm[0] += square[0]
+	}
+	apply := s.apply
+	apply.x = norm[:]
+	apply.row(out, 0, 0)
+	return nil
+}
+
+// Combine returns the sum over j of alpha[j] values[j], to the bits that Expand gives. Both have the same length.
+func Combine[T kernel.Float](values, alpha []T) T {
+	step := nbBytes / int(unsafe.Sizeof(T(0)))
+	sum := T(0)
+	for j := 0; j < len(values); j += step {
+		end := min(len(values), j+step)
+		part := kernel.Dot(values[j:end], alpha[j:end])
+		if j > 0 {
+			part += sum
+		}
+		sum = part
+	}
+	return sum
+}

@@ -1,0 +1,67 @@
+package gram
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"halfspace/kernel"
+)
+
+// TestSupport: the values and sums of one vector have the bits of those of many.
+func TestSupport(t *testing.T) {
+	t.Run("float32", testSupport[float32])
+	t.Run("float64", testSupport[float64])
+}
+
+func testSupport[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func(n int) []T {
+		v := make([]T, n)
+		for i := range v {
+			v[i] = T(rng.NormFloat64())
+		}
+		return v
+	}
+	for _, size := range [][2]int{{1, 1}, {7, 3}, {500, 40}, {33, 600}} { // several panels of columns, and of coefficients
+		n, cols := size[0], size[1]
+		const rows = 5
+		support, x := Dense(random(n*cols), n, cols, cols), Dense(random(rows*cols), rows, cols, cols)
+		x.blocks[0].X[cols/2] = T(math.NaN())
+		alpha := random(n)
+		for _, k := range []Mercer{{}, {Kind: Polynomial, Degree: 3, Gamma: 0.3, Coef0: 1, Bias: true}, {Kind: RBF, Gamma: 0.01}} {
+			want, sums := make([]T, rows*n), [][]T{make([]T, rows)}
+			if err := Cross(context.Background(), want, n, x, support, k, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := Expand(context.Background(), sums, x, support, [][]T{alpha}, k, 1); err != nil {
+				t.Fatal(err)
+			}
+			s, err := NewSupport(support, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range rows {
+				out := random(n)
+				if err := s.Values(out, random(n), x.row(r, rows)); err != nil {
+					t.Fatal(err)
+				}
+				for j, v := range out {
+					if w := want[r*n+j]; v != w && (v == v || w == w) {
+						t.Fatalf("%d vectors of %d, %+v: value %d of row %d is %v, want %v", n, cols, k, j, r, v, w)
+					}
+				}
+				if sum, w := Combine(out, alpha), sums[0][r]; sum != w && (sum == sum || w == w) {
+					t.Errorf("%d vectors of %d, %+v: the sum of row %d is %v, want %v", n, cols, k, r, sum, w)
+				}
+			}
+			if s.Values(random(n+1), random(n), x.row(0, 1)) == nil {
+				t.Error("values of other vectors are no error")
+			}
+		}
+	}
+	if _, err := NewSupport(Dense(random(2), 2, 1, 1), Mercer{Kind: RBF}); err == nil {
+		t.Error("gamma 0 is no error")
+	}
+}

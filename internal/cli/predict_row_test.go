@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/internal/race"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+)
+
+// TestPredictRows: a model predicts each row by itself to the bits that it gives the rows of a file, without allocating memory. The models
+// are those of the recorded trainings.
+func TestPredictRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs some sixty trainings")
+	}
+	text, err := os.ReadFile("testdata/recorded.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(recordedData(t))
+	kinds := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		_, args, found := strings.Cut(strings.TrimSpace(line), "train ")
+		if strings.HasPrefix(line, "#") || !found {
+			continue
+		}
+		fields := strings.Fields(args)
+		succeed(t, append([]string{"train", "--json", "--out", "m.json"}, fields...)...)
+		m, err := model.Load("m.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[m.Algorithm] = true
+		t.Run(args, func(t *testing.T) {
+			if m.Dtype == "float64" {
+				testPredictRows[float64](t, m, fields[0])
+			} else {
+				testPredictRows[float32](t, m, fields[0])
+			}
+		})
+	}
+	if len(kinds) < 9 {
+		t.Errorf("models of %d algorithms only", len(kinds))
+	}
+}
+
+func testPredictRows[T kernel.Float](t *testing.T, m *model.Model, path string) {
+	p, err := predict.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer, err := predict.NewScorer[T](m, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := m.Spec()
+	var names []string
+	for _, c := range spec.Columns() {
+		names = append(names, c.Name)
+	}
+	var rows [][]float64
+	err = dataset.Scan(context.Background(), []string{path}, dataset.Options{Spec: spec, Keep: names},
+		func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error {
+			scores, err := scorer.Scores(context.Background(), b)
+			if err != nil {
+				return err
+			}
+			var odds [][]T
+			if m.HasProbabilities() {
+				odds = predict.Probabilities(scores, spec.PositiveClass(), m.Options.Multiclass)
+			}
+			drops := m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
+			valid := predict.Valid(b, scores[0])
+			for r := range b.Len() {
+				row := rowOf(t, p, kept, r)
+				if _, err := p.Class(row); drops && !valid[r] {
+					if !errors.Is(err, predict.ErrMissing) {
+						t.Errorf("row %d: error %v", r, err)
+					}
+					continue
+				}
+				predictRow(t, p, m, row, r, scores, odds)
+				if len(rows) < 3 && !slices.ContainsFunc(row, math.IsNaN) {
+					rows = append(rows, row)
+				}
+				if t.Failed() {
+					break
+				}
+			}
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	noAllocations(t, p, m, rows)
+}
+
+// rowOf returns row r of a record.
+func rowOf(t *testing.T, p *predict.Predictor, kept arrow.Record, r int) []float64 {
+	var values []any
+	for _, c := range kept.Columns() {
+		values = append(values, valueOf(t, c, r))
+	}
+	row, err := p.AppendRow(nil, values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// predictRow compares what p says of row r with scores and probabilities of all rows.
+func predictRow[T kernel.Float](t *testing.T, p *predict.Predictor, m *model.Model, row []float64, r int, scores, odds [][]T) {
+	got := make([]float64, len(scores))
+	if err := p.Scores(row, got); err != nil {
+		t.Fatalf("row %d: %v", r, err)
+	}
+	for c, v := range got {
+		if math.Float64bits(v) != math.Float64bits(float64(scores[c][r])) {
+			t.Errorf("row %d: score %d is %v, in a file %v", r, c, v, scores[c][r])
+		}
+	}
+	class, err := p.Class(row)
+	if want := m.Classes[predict.Predicted(scores, r, m.Spec().PositiveClass())]; err != nil || class != want {
+		t.Errorf("row %d: class %v, error %v, in a file %v", r, class, err, want)
+	}
+	if len(scores) == 1 {
+		if s, err := p.Score(row); err != nil || s != got[0] {
+			t.Errorf("row %d: score %v, error %v, want %v", r, s, err, got[0])
+		}
+	}
+	got = make([]float64, len(m.Classes))
+	if err := p.Probabilities(row, got); (err == nil) != (odds != nil) {
+		t.Errorf("row %d: probabilities, error %v", r, err)
+	}
+	for c := range odds {
+		if got[c] != float64(odds[c][r]) {
+			t.Errorf("row %d: probability %d is %v, in a file %v", r, c, got[c], odds[c][r])
+		}
+	}
+}
+
+// valueOf returns a value of a column as a program has it.
+func valueOf(t *testing.T, a arrow.Array, r int) any {
+	if a.IsNull(r) {
+		return nil
+	}
+	switch a := a.(type) {
+	case *array.Float32:
+		return a.Value(r)
+	case *array.Float64:
+		return a.Value(r)
+	case *array.Int64:
+		return a.Value(r)
+	case *array.Int8:
+		return a.Value(r)
+	case *array.Uint8:
+		return a.Value(r)
+	case *array.Boolean:
+		return a.Value(r)
+	case *array.String:
+		return a.Value(r)
+	}
+	t.Fatalf("a column of the type %s", a.DataType())
+	return nil
+}
+
+// noAllocations tests that predictions of rows allocate nothing.
+func noAllocations(t *testing.T, p *predict.Predictor, m *model.Model, rows [][]float64) {
+	if race.Enabled {
+		return // the race detector's pools forget at random
+	}
+	scores, odds := make([]float64, m.Spec().Vectors()), make([]float64, len(m.Classes))
+	for _, row := range rows {
+		n := testing.AllocsPerRun(20, func() {
+			_, err := p.Class(row)
+			if err == nil {
+				err = p.Scores(row, scores)
+			}
+			if err == nil && m.HasProbabilities() {
+				err = p.Probabilities(row, odds)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n != 0 {
+			t.Errorf("%v allocations for a row", n)
+		}
+	}
+}

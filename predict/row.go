@@ -1,0 +1,123 @@
+package predict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// A Predictor predicts one row at a time. Goroutines may share it.
+//
+// A row has a number for each of the model's features, in the order of Model.Features, as the data has them: the Predictor does the
+// model's preprocessing. Rows of a model with columns of text come from AppendRow. Results have the bits that predictions of a file
+// have.
+//
+// NaN stands for a missing value. The model's preprocessing says what becomes of it: 0, the training mean, or an error that is
+// ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory, unless it returns an error.
+type Predictor struct {
+	classes []schema.Class
+	columns []column
+	rows    int   // features
+	odds    error // nil, or why there are no probabilities
+	vectors int   // scores of a row
+	narrow  *single[float32]
+	wide    *single[float64] // one of the two
+}
+
+// ErrMissing tells that a row has a missing value, for which the model has no number.
+var ErrMissing = errors.New("a value is missing")
+
+// New returns the predictor of a model, of which it keeps copies. It is an error if the model can't be used; see model.Model.Check.
+func New(m *model.Model) (*Predictor, error) {
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("the model can't be used: %w", err)
+	}
+	spec := m.Spec()
+	p := &Predictor{classes: spec.Classes, columns: newColumns(spec), rows: len(spec.Features), vectors: spec.Vectors()}
+	if !m.HasProbabilities() {
+		p.odds = fmt.Errorf("a model of %s has no probabilities: train logistic or lda, or take the scores", m.Algorithm)
+	}
+	var err error
+	if m.Dtype == "float64" {
+		p.wide, err = newSingle[float64](m, spec)
+	} else {
+		p.narrow, err = newSingle[float32](m, spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Class returns the class that the model predicts for a row.
+func (p *Predictor) Class(row []float64) (schema.Class, error) {
+	var class int
+	var err error
+	if p.narrow != nil {
+		class, err = p.narrow.class(row)
+	} else {
+		class, err = p.wide.class(row)
+	}
+	if err != nil {
+		return schema.Class{}, err
+	}
+	return p.classes[class], nil
+}
+
+// Score returns the score of a row. A model of two classes predicts its positive class if the score is above 0. It is an error if
+// there are more classes: use Scores.
+func (p *Predictor) Score(row []float64) (float64, error) {
+	if p.vectors != 1 {
+		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.vectors)
+	}
+	var out [1]float64
+	err := p.Scores(row, out[:])
+	return out[0], err
+}
+
+// Scores sets out to the scores of a row: the one of two classes, or, of more classes, one for each, of which the greatest predicts.
+func (p *Predictor) Scores(row, out []float64) error {
+	if len(out) != p.vectors {
+		return fmt.Errorf("room for %d scores of a row that has %d", len(out), p.vectors)
+	}
+	if p.narrow != nil {
+		return p.narrow.scores(row, out)
+	}
+	return p.wide.scores(row, out)
+}
+
+// Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model has none; see
+// model.Model.HasProbabilities.
+func (p *Predictor) Probabilities(row, out []float64) error {
+	if p.odds != nil {
+		return p.odds
+	}
+	if len(out) != len(p.classes) {
+		return fmt.Errorf("room for %d probabilities of %d classes", len(out), len(p.classes))
+	}
+	if p.narrow != nil {
+		return p.narrow.probabilities(row, out)
+	}
+	return p.wide.probabilities(row, out)
+}
+
+// AppendRow appends to row the features of a row of the data that has so many values, one for each of the model's columns, in the order
+// of Model.Spec().Columns(), and returns the longer row. A value is a number, a boolean, text, a list of numbers ([]float64, []float32
+// or []any), or nil for one that is missing. Dates and times are numbers in the column's Unit. A category that the training had not
+// is all zeros.
+func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
+	if len(values) != len(p.columns) {
+		return row, fmt.Errorf("%d values, and the model reads %d columns", len(values), len(p.columns))
+	}
+	row = slices.Grow(row, p.rows)
+	for i, v := range values {
+		var err error
+		if row, err = p.columns[i].append(row, v); err != nil {
+			return row, fmt.Errorf("column %q: %w", p.columns[i].Name, err)
+		}
+	}
+	return row, nil
+}

@@ -1,0 +1,215 @@
+package predict
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"halfspace/internal/race"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// prepared returns a model with a column of each kind, whose weights are 1, 2, 4, ... and the bias 0.5.
+func prepared(nulls schema.Nulls) *model.Model {
+	columns := []schema.Column{
+		{Name: "age", Kind: schema.NumberColumn, Center: []float64{40}, Scale: []float64{10}},
+		{Name: "day", Kind: schema.NumberColumn, Unit: "days since 1970", Center: []float64{100}, Scale: []float64{1}},
+		{Name: "list", Kind: schema.ListColumn, Elements: 2, Center: []float64{0, 1}, Scale: []float64{1, 2}},
+		{Name: "colour", Kind: schema.OneHotColumn, Categories: []string{"blue", "red"}},
+		{Name: "code", Kind: schema.OneHotColumn, Categories: []string{"0.1", "7"}, Values: "number"},
+		{Name: "old", Kind: schema.OneHotColumn, Categories: []string{"false", "true"}, Values: "boolean"},
+		{Name: "city", Kind: schema.HashColumn, HashBits: 1},
+	}
+	if nulls == schema.NullsMean {
+		columns[0].Means, columns[1].Means, columns[2].Means = []float64{60}, []float64{101}, []float64{3, 5}
+	}
+	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")},
+		Preprocessing: &schema.Preprocessing{Nulls: nulls, Columns: columns}}
+	var weights []float64
+	for _, c := range columns {
+		for range c.Names() {
+			weights = append(weights, math.Ldexp(1, len(weights)))
+		}
+		spec.Features = append(spec.Features, c.Names()...)
+	}
+	m := model.New(spec, append(weights, 0.5))
+	m.Algorithm = "logistic"
+	return m
+}
+
+// score returns the score of a row of values.
+func score(t *testing.T, m *model.Model, values ...any) (float64, error) {
+	t.Helper()
+	p, err := New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := p.AppendRow(nil, values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Score(row)
+}
+
+// TestRowValues: values of every type become features, and the model's preprocessing says what a missing one is.
+func TestRowValues(t *testing.T) {
+	city := 1024.0
+	if schema.HashBucket("Oslo", 1) == 1 {
+		city *= 2
+	}
+	full := 0.5 + 2 + 2*3 + 4*1 + 8*0.5 + 32 + 64 + 512 + city
+	for _, values := range [][]any{
+		{60.0, 103.0, []float64{1, 2}, "red", 0.1, true, "Oslo"},
+		{60, uint16(103), []any{1, 2.0}, schema.Nulls("red"), float32(0.1), true, "Oslo"},
+		{int8(60), float32(103), []float32{1, 2}, "red", 0.1, true, "Oslo"},
+	} {
+		if s, err := score(t, prepared(schema.NullsError), values...); s != full || err != nil {
+			t.Errorf("%v: score %v, error %v, want %v", values, s, err, full)
+		}
+	}
+	known := []any{60.0, 103.0, []float64{1, 2}, "red", 0.1, true, "Oslo"}
+	means := []float64{0.5 + 2*3 + 4 + 4 + 32 + 64 + 512 + city + 2, full - 6 + 2, full - 8 + 12 + 16, full - 32, full - 64, full - 512, full - city}
+	zeros := []float64{full - 2 - 4, full - 6 - 200, full - 8 - 4, full - 32, full - 64, full - 512, full - city}
+	for i := range known {
+		values := slices.Clone(known)
+		for _, missing := range []any{nil, math.NaN(), math.Inf(-1)} {
+			if values[i] = missing; missing != nil && i != 0 && i != 4 {
+				continue // of another type
+			}
+			if s, err := score(t, prepared(schema.NullsMean), values...); s != means[i] || err != nil {
+				t.Errorf("column %d is %v: score %v, error %v, want %v", i, missing, s, err, means[i])
+			}
+			if s, err := score(t, prepared(schema.NullsZero), values...); s != zeros[i] || err != nil {
+				t.Errorf("column %d is %v: score %v, error %v, want %v", i, missing, s, err, zeros[i])
+			}
+			for _, nulls := range []schema.Nulls{schema.NullsError, schema.NullsDrop} {
+				if _, err := score(t, prepared(nulls), values...); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), `column "`) {
+					t.Errorf("column %d is %v, nulls %s: error %v", i, missing, nulls, err)
+				}
+			}
+		}
+	}
+	for i, other := range map[int]any{3: "green", 4: 8, 5: nil} { // none of the training's categories
+		values := slices.Clone(known)
+		values[i] = other
+		want := full - []float64{3: 32, 4: 64, 5: 512}[i]
+		if s, err := score(t, prepared(schema.NullsZero), values...); s != want || err != nil {
+			t.Errorf("column %d is %v: score %v, error %v, want %v", i, other, s, err, want)
+		}
+	}
+}
+
+// TestRowErrors: what doesn't suit the model is an error that says what to do.
+func TestRowErrors(t *testing.T) {
+	p, err := New(prepared(schema.NullsZero))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, values := range map[string][]any{
+		"1 values, and the model reads 7 columns":                                               {1},
+		`column "age": a value of the type string, and the column has numbers`:                  {"12", 1, nil, nil, nil, nil, nil},
+		`column "day": a value of the type time.Time, and the`:                                  {1, time.Unix(0, 0).UTC(), nil, nil, nil, nil, nil},
+		`column "list": a value of the type int, and the column has lists of 2 numbers`:         {1, 1, 3, nil, nil, nil, nil},
+		`column "list": a list of 1 numbers, and the training had lists of 2`:                   {1, 1, []float64{1}, nil, nil, nil, nil},
+		`column "list": element 1: a value of the type string, and the column has numbers`:      {1, 1, []any{1, "x"}, nil, nil, nil, nil},
+		`column "colour": a value of the type int, and the column has categories of the type s`: {1, 1, nil, 3, nil, nil, nil},
+		`column "code": a value of the type string, and the column has categories of the type `: {1, 1, nil, nil, "7", nil, nil},
+		`column "old": a value of the type int, and the column has categories of the type bool`: {1, 1, nil, nil, nil, 1, nil},
+		`column "city": "\xff" is not valid UTF-8 text`:                                         {1, 1, nil, nil, nil, nil, "\xff"},
+	} {
+		if _, err := p.AppendRow(nil, values...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v: error %v, want %s", values, err, want)
+		}
+	}
+	if _, err := p.Class([]float64{1}); err == nil || err.Error() != "the row has 1 numbers, and the model has 12 features" {
+		t.Errorf("short row: error %v", err)
+	}
+	row := make([]float64, 12)
+	if err := p.Scores(row, make([]float64, 2)); err == nil || err.Error() != "room for 2 scores of a row that has 1" {
+		t.Errorf("two scores: error %v", err)
+	}
+	if err := p.Probabilities(row, nil); err == nil || err.Error() != "room for 0 probabilities of 2 classes" {
+		t.Errorf("no probabilities: error %v", err)
+	}
+	m := linear[float32](2, true, rand.New(rand.NewPCG(1, 1)))
+	m.Algorithm = "svm"
+	if p, err = New(m); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Score([]float64{1, -1e39}); err == nil || err.Error() !=
+		`column "b": -1e+39 is too large for the model, which computes in float32: correct the value` {
+		t.Errorf("large number: error %v", err)
+	}
+	if err := p.Probabilities([]float64{1, 2}, make([]float64, 2)); err == nil || !strings.HasPrefix(err.Error(), "a model of svm has no prob") {
+		t.Errorf("svm: error %v", err)
+	}
+	m.Weights = nil
+	if _, err := New(m); err == nil || !strings.HasPrefix(err.Error(), "the model can't be used: weights has 0 rows") {
+		t.Errorf("model without weights: error %v", err)
+	}
+	three := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
+	if p, err = New(model.New(three, []float64{1, 2, 3})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Score([]float64{1}); err == nil || err.Error() != "3 classes have a score each: use Scores" {
+		t.Errorf("three classes: error %v", err)
+	}
+}
+
+// TestRowsAtOnce: goroutines that share a predictor get what one gets, and no call allocates memory.
+func TestRowsAtOnce(t *testing.T) {
+	voted := linear[float64](3, true, rand.New(rand.NewPCG(7, 8)))
+	voted.Voters = model.NewVoters([]float64{1, -2, 3, 4, 5, -6, 7, 8}, []int64{3, 1}, 4)
+	expanded := linear[float32](3, true, rand.New(rand.NewPCG(7, 8)))
+	expanded.Weights = nil
+	expanded.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: []int64{3, 5},
+		Support: model.Pack([]float32{1, 2, 3, 4, 5, 6}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
+	odds := linear[float32](3, false, rand.New(rand.NewPCG(9, 8)))
+	odds.Algorithm = "logistic"
+	for name, m := range map[string]*model.Model{"voted": voted, "expansion": expanded, "probabilities": odds} {
+		p, err := New(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		predict := func(x float64) (float64, schema.Class) {
+			row := [3]float64{x, 1 - x, x * x}
+			class, err := p.Class(row[:])
+			s, fail := p.Score(row[:])
+			if err != nil || fail != nil {
+				t.Error(err, fail)
+			}
+			if m == odds {
+				var out [2]float64
+				if err := p.Probabilities(row[:], out[:]); err != nil || out[0]+out[1]-1 > 1e-6 {
+					t.Error(err, out)
+				}
+				s += out[1]
+			}
+			return s, class
+		}
+		var want [200]float64
+		for i := range want {
+			want[i], _ = predict(float64(i) / 50)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for i, w := range want {
+					if s, _ := predict(float64(i) / 50); s != w {
+						t.Errorf("%s: row %d has %v, and %v alone", name, i, s, w)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := testing.AllocsPerRun(100, func() { predict(0.3) }); n != 0 && !race.Enabled {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

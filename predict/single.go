@@ -1,0 +1,155 @@
+package predict
+
+import (
+	"fmt"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// A single scores one row at a time with a model of the type T.
+type single[T kernel.Float] struct {
+	model    *Scorer[T]       // of which it reads the weights alone
+	support  *gram.Support[T] // of an expansion
+	features features
+	bias     bool
+	positive int
+	way      string    // how scores become probabilities, see Probabilities
+	scratch  sync.Pool // *scratch[T]
+}
+
+// A scratch is the memory that it takes to score a row.
+type scratch[T kernel.Float] struct {
+	row    block.Block[T] // one row
+	scores [][]T          // of one element each, as are probabilities
+	odds   [][]T
+	vector []float64 // two numbers for each score
+
+	voters           []T // scores of voters
+	products, sums   []T // with support vectors
+	mistake, average []T // of one element each
+	votes            []int64
+}
+
+func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], error) {
+	scorer, err := NewScorer[T](m, 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &single[T]{model: scorer, features: newFeatures(spec), bias: spec.Bias, positive: spec.PositiveClass(), way: m.Options.Multiclass}
+	if e := scorer.expansion; e != nil {
+		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
+			return nil, err
+		}
+		e.support = nil // its copy is enough
+	}
+	vectors := spec.Vectors()
+	s.scratch.New = func() any {
+		c := &scratch[T]{row: *block.New[T](0, 1, spec.Cols()), vector: make([]float64, 2*vectors)}
+		c.scores, c.odds = singles[T](vectors), singles[T](max(2, vectors))
+		for _, v := range scorer.votes {
+			c.voters = make([]T, max(len(c.voters), v.panel()))
+		}
+		if s.support != nil {
+			c.products, c.sums = make([]T, s.support.Len()), make([]T, s.support.Len())
+			c.mistake, c.votes = make([]T, 1), make([]int64, 1)
+		}
+		return c
+	}
+	return s, nil
+}
+
+// singles returns n slices of one element each.
+func singles[T kernel.Float](n int) [][]T {
+	all, values := make([][]T, n), make([]T, n)
+	for i := range all {
+		all[i] = values[i : i+1 : i+1]
+	}
+	return all
+}
+
+// score computes the scores of a row. The caller puts the scratch back.
+func (s *single[T]) score(row []float64) (*scratch[T], error) {
+	c := s.scratch.Get().(*scratch[T])
+	if err := set(&s.features, c.row.X, row); err != nil {
+		s.scratch.Put(c)
+		return nil, err
+	}
+	if s.bias {
+		c.row.X[len(row)] = 1
+	}
+	switch {
+	case s.support != nil:
+		if err := s.expand(c); err != nil {
+			s.scratch.Put(c)
+			return nil, err
+		}
+	case s.model.votes != nil:
+		for i, v := range s.model.votes {
+			c.scores[i][0] = v.score(&c.row, 0, c.voters)
+		}
+	default:
+		for i := range c.scores {
+			c.scores[i][0] = kernel.Dot(c.row.X, s.model.weights[i*s.model.stride:(i+1)*s.model.stride])
+		}
+	}
+	return c, nil
+}
+
+// expand computes the scores of an expansion.
+func (s *single[T]) expand(c *scratch[T]) error {
+	e := s.model.expansion
+	if err := s.support.Values(c.products, c.sums, c.row.X[:len(s.features.names)]); err != nil {
+		return fmt.Errorf("the row doesn't suit the support vectors: %w", err)
+	}
+	for i, out := range c.scores {
+		if e.votes != nil {
+			e.votes[i].tally(c.products, c.mistake, c.votes, out)
+			continue
+		}
+		out[0] = gram.Combine(c.products, e.coefficients[i]) + e.bias[i]
+	}
+	return nil
+}
+
+// class returns the number of the class that is predicted for a row.
+func (s *single[T]) class(row []float64) (int, error) {
+	c, err := s.score(row)
+	if err != nil {
+		return 0, err
+	}
+	class := Predicted(c.scores, 0, s.positive)
+	s.scratch.Put(c)
+	return class, nil
+}
+
+// scores sets out to the scores of a row.
+func (s *single[T]) scores(row, out []float64) error {
+	c, err := s.score(row)
+	if err != nil {
+		return err
+	}
+	for i, v := range c.scores {
+		out[i] = float64(v[0])
+	}
+	s.scratch.Put(c)
+	return nil
+}
+
+// probabilities sets out to the probability of each class.
+func (s *single[T]) probabilities(row, out []float64) error {
+	c, err := s.score(row)
+	if err != nil {
+		return err
+	}
+	setProbabilities(c.odds, c.scores, s.positive, s.way, c.vector)
+	for i, v := range c.odds {
+		out[i] = float64(v[0])
+	}
+	s.scratch.Put(c)
+	return nil
+}
