@@ -12,26 +12,6 @@ import (
 	"testing"
 )
 
-// TestReadme runs every command of halfspace in the README's blocks of code, each block after those before it, beside the examples.
-func TestReadme(t *testing.T) {
-	text := read(t, filepath.Join("..", "..", "README.md"))
-	var lines []string
-	for i, block := range strings.Split(text, "```") {
-		if i%2 == 0 {
-			continue
-		}
-		for line := range strings.Lines(block) {
-			if strings.HasPrefix(line, "halfspace ") || strings.Contains(line, "| halfspace ") {
-				lines = append(lines, strings.TrimSpace(line))
-			}
-		}
-	}
-	if len(lines) < 15 {
-		t.Fatalf("the README has %d commands: %q", len(lines), lines)
-	}
-	runAll(t, shell(t), lines)
-}
-
 // TestHelpExamples runs every example of every verb's help on small files of the names that they use.
 func TestHelpExamples(t *testing.T) {
 	dir := shell(t)

@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"train/"},
 	{"separable"},
 	{"internal/cli"},
-	{"cmd/", "bench", "examples/", "internal/layers"},
+	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
 
 // only says which packages may import a dependency directly; a test may import anything.

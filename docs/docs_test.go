@@ -1,0 +1,238 @@
+// Package docs tests what the documents say of the repository: links, paths, names and keys. The test of package internal/cli runs their
+// commands.
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"halfspace/model"
+)
+
+const root = ".."
+
+// documents returns the text of each document by its path from the root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if d.IsDir() && strings.HasPrefix(name, ".") && name != "." || name == "tmp" {
+			return fs.SkipDir
+		}
+		if path.Ext(name) == ".md" && (path.Dir(name) == "." || strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "examples/")) {
+			all[name] = read(t, name)
+		}
+		return err
+	})
+	if err != nil || len(all) < 20 {
+		t.Fatalf("found %d documents: %v", len(all), err)
+	}
+	return all
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// TestSizes: the pages that a reader sees first stay short.
+func TestSizes(t *testing.T) {
+	for name, most := range map[string]int{"README.md": 10_000, "ARCHITECTURE.md": 20_000} {
+		if n := utf8.RuneCountInString(read(t, name)); n > most {
+			t.Errorf("%s has %d characters, more than %d", name, n, most)
+		}
+	}
+}
+
+var (
+	code    = regexp.MustCompile("(?ms)^```.*?^```")
+	span    = regexp.MustCompile("`([^`\n]+)`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
+
+// anchors returns the anchors that the headings of a document have on GitHub.
+func anchors(text string) []string {
+	var all []string
+	for _, m := range heading.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+		slug := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(slug, " ", "-"))
+	}
+	return all
+}
+
+// TestLinks follows the links between documents, and to headings in them.
+func TestLinks(t *testing.T) {
+	all := documents(t)
+	for name, text := range all {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+			target, anchor, _ := strings.Cut(m[1]+m[2], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			to := name
+			if target != "" {
+				to = path.Join(path.Dir(name), target)
+			}
+			if !exists(to) {
+				t.Errorf("%s links to %s, which doesn't exist", name, to)
+			} else if anchor != "" && !slices.Contains(anchors(all[to]), anchor) {
+				t.Errorf("%s links to #%s of %s, which has %q", name, anchor, to, anchors(all[to]))
+			}
+		}
+	}
+}
+
+// TestPrograms: programs in documents are parts of the files that the comment before them names, whose tests run them.
+func TestPrograms(t *testing.T) {
+	named := regexp.MustCompile("(?ms)(^<!-- file: (\\S+) -->\n)?^```(go|python)\n(.*?)^```")
+	found := 0
+	for name, text := range documents(t) {
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			found++
+			if m[2] == "" {
+				t.Errorf("%s has a program without <!-- file: ... --> before it:\n%s", name, m[4])
+			} else if !strings.Contains(read(t, m[2]), m[4]) {
+				t.Errorf("%s shows other lines than %s:\n%s", name, m[2], m[4])
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("the documents show %d programs", found)
+	}
+}
+
+// TestNames: paths, packages and exported names between backticks exist.
+func TestNames(t *testing.T) {
+	tops := map[string]bool{}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		tops[e.Name()] = true
+	}
+	declared := map[string]map[string]bool{}
+	qualified := regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?$`)
+	names := 0
+	for name, text := range documents(t) {
+		if name == "CHANGELOG.md" {
+			continue
+		}
+		for _, m := range span.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+			word := strings.TrimSuffix(m[1], "/")
+			if q := qualified.FindStringSubmatch(word); q != nil {
+				names++
+				if declared[q[1]] == nil {
+					declared[q[1]] = declarations(t, q[1])
+				}
+				for _, ident := range q[2:] {
+					if ident != "" && !declared[q[1]][ident] {
+						t.Errorf("%s names `%s`, which package %s doesn't have", name, word, q[1])
+					}
+				}
+				continue
+			}
+			first, _, nested := strings.Cut(word, "/")
+			switch {
+			case strings.ContainsAny(word, " $<>(") || !tops[first] && !strings.HasSuffix(word, ".go"):
+			case strings.Contains(word, "*"):
+				if matches, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(word))); matches == nil {
+					t.Errorf("%s names `%s`, which matches nothing", name, word)
+				}
+			case nested || strings.Contains(word, "."):
+				names++
+				if !exists(word) {
+					t.Errorf("%s names `%s`, which doesn't exist", name, word)
+				}
+			}
+		}
+	}
+	if names < 20 {
+		t.Errorf("the documents name %d paths and identifiers", names)
+	}
+}
+
+// declarations returns the exported names of the module's packages of a name: their functions, types, methods, fields, constants and variables.
+func declarations(t *testing.T, name string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(file) != ".go" || path.Base(path.Dir(file)) != name {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(file)), nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				all[n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				all[n.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, ident := range n.Names {
+					all[ident.Name] = true
+				}
+			case *ast.Field:
+				for _, ident := range n.Names {
+					all[ident.Name] = true
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestModelKeys: docs/model-file.md names every key of a model file.
+func TestModelKeys(t *testing.T) {
+	text := read(t, "docs/model-file.md")
+	for _, key := range keys(reflect.TypeFor[model.Model](), nil) {
+		if !strings.Contains(text, "`"+key+"`") {
+			t.Errorf("docs/model-file.md doesn't name the key `%s`", key)
+		}
+	}
+}
+
+// keys appends the JSON keys of a type and of the types in it.
+func keys(typ reflect.Type, to []string) []string {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct {
+		return to
+	}
+	for i := range typ.NumField() {
+		if key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); key != "" && key != "-" {
+			to = keys(typ.Field(i).Type, append(to, key))
+		}
+	}
+	return to
+}

@@ -1,0 +1,30 @@
+# Predicts the rows of a CSV file with a linear model of two classes, as "halfspace predict" does:
+#   python3 score.py model.json rows.csv
+import csv, json, struct, sys
+
+def narrow(x):  # to the model's dtype
+    return struct.unpack("f", struct.pack("f", x))[0] if model["dtype"] == "float32" else x
+
+def features(row):
+    if "preprocessing" not in model:
+        return [narrow(float(row[name])) for name in model["features"]]
+    x = []
+    for column in model["preprocessing"]["columns"]:
+        text = row[column["name"]]
+        if column["kind"] == "onehot":
+            x += [float(text == category) for category in column["categories"]]
+        elif column["kind"] == "number":
+            missing = text in ("", "NA")
+            value = column["means"][0] if missing and "means" in column else float(text)
+            if "center" in column:
+                value = (value - column["center"][0]) / column["scale"][0]
+            x.append(narrow(value))
+    return x
+
+model = json.load(open(sys.argv[1]))
+weights, bias = model["weights"][0], (model["bias"] or [0])[0]
+negative = [c for c in model["classes"] if c != model["positive"]][0]
+print("prediction")
+for row in csv.DictReader(open(sys.argv[2])):
+    score = sum(w * v for w, v in zip(weights, features(row))) + bias
+    print(model["positive"] if score > 0 else negative)
