@@ -125,8 +125,7 @@ workers.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(strings.NewReplacer("Flags:", "Options:", ".FlagUsages ", ".FlagUsagesWrapped 80 ", " [command]", " COMMAND").
-		Replace(root.UsageTemplate()))
+	root.SetUsageFunc(writeUsage)
 	root.AddCommand(a.train(), a.compare(), a.predict(), a.eval(), a.online(), a.check(), a.inspect(), a.convert(), a.gen(), a.cpu())
 	return root
 }
