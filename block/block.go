@@ -164,47 +164,6 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 	}
 }
 
-// Epoch runs the perceptron, without a look at weights of rows, from row r until the rows are done, log is full or a panel's worth of rows is done. See
-// kernel.Epoch; what it writes to log are row numbers of the block.
-func (b *Block[T]) Epoch(r int, eta T, w []T, log []uint32) (rows, updates int) {
-	b.fits(w)
-	if len(b.Y) != b.Len() {
-		panic("block: short labels")
-	}
-	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
-	if b.Sparse == nil {
-		rows, updates = kernel.Epoch(w, log, b.X[r*b.Stride:hi*b.Stride], b.Y[r:hi], eta)
-		for k := range log[:updates] {
-			log[k] += uint32(r)
-		}
-		return rows, updates
-	}
-	for i := r; i < hi && updates < len(log); i++ {
-		rows++
-		if b.Sparse.Visit(w, i, b.Y[i], eta) {
-			log[updates] = uint32(i)
-			updates++
-		}
-	}
-	return rows, updates
-}
-
-// EpochMargin is Epoch where a row calls for an update if the sign of its label times its score is at most margin, and does not
-// weigh 0. The update is eta times the row's weight.
-func (b *Block[T]) EpochMargin(r int, eta, margin T, w []T, log []uint32) (rows, updates int) {
-	b.fits(w)
-	hi := min(b.Len(), r+kernel.PanelRows[T](b.Stride))
-	for i := r; i < hi && updates < len(log); i++ {
-		rows++
-		if b.Weight(i) != 0 && within(b.Y[i], b.score(i, w), margin) {
-			b.Add(uint32(i), eta, w)
-			log[updates] = uint32(i)
-			updates++
-		}
-	}
-	return rows, updates
-}
-
 // Weight returns the weight of row r.
 func (b *Block[T]) Weight(r int) float64 {
 	if b.W == nil {
@@ -213,54 +172,18 @@ func (b *Block[T]) Weight(r int) float64 {
 	return b.W[r]
 }
 
-// times returns a times a weight, rounded once.
-func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight) }
-
-// score returns the score of row r.
-func (b *Block[T]) score(r int, w []T) T {
+// Dot returns the dot product of row r with w, of Stride elements.
+func (b *Block[T]) Dot(r int, w []T) T {
+	b.fits(w)
 	if b.Sparse != nil {
 		return b.Sparse.Score(r, w)
 	}
 	return kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w)
 }
 
-// within tells whether the sign of y times the score s is at most margin. A NaN never is.
-func within[T kernel.Float](y, s, margin T) bool {
-	if y < 0 {
-		s = -s
-	}
-	return s <= margin
-}
-
-// Add adds a times the label and the weight of row r times the row to w, as an update of EpochMargin does, and, of rows that
-// weigh 1, of Epoch.
-func (b *Block[T]) Add(r uint32, a T, w []T) {
+// Axpy adds a times row r to w, of Stride elements.
+func (b *Block[T]) Axpy(w []T, a T, r int) {
 	b.fits(w)
-	b.axpy(int(r), a*b.Y[r], w)
-}
-
-// AddAll is Add of each of rows in turn, of row rows[k] with a[k]. Four at a time, w is read and written once for them.
-func (b *Block[T]) AddAll(rows []uint32, a, w []T) {
-	b.fits(w)
-	k := 0
-	if b.Sparse == nil && b.W == nil {
-		var x [4][]T
-		var by [4]T
-		for ; k+4 <= len(rows); k += 4 {
-			for j, r := range rows[k : k+4] {
-				x[j], by[j] = b.X[int(r)*b.Stride:(int(r)+1)*b.Stride], a[k+j]*b.Y[r]
-			}
-			kernel.Axpy4(w, by[:], x[:])
-		}
-	}
-	for ; k < len(rows); k++ {
-		b.Add(rows[k], a[k], w)
-	}
-}
-
-// axpy adds a times the weight of row r times the row to w.
-func (b *Block[T]) axpy(r int, a T, w []T) {
-	a = times(a, b.Weight(r))
 	if b.Sparse != nil {
 		b.Sparse.Add(w, a, r)
 		return

@@ -217,50 +217,6 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestAddAll: rows are added as by Add one after the other, also where one comes twice.
-func TestAddAll(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, cols := range []int{1, 28, 40} {
-		d := random[float32](3000, cols)
-		b := d.blocks[0]
-		weighted, sparse := *b, *b
-		weighted.W, sparse.X = make([]float64, b.Len()), nil
-		sparse.Sparse = &kernel.SparseRows[float32]{Ptr: []int64{0}}
-		for r := range b.Len() {
-			weighted.W[r] = float64(r%3) / 2
-			for c := range cols {
-				sparse.Sparse.Idx = append(sparse.Sparse.Idx, uint32(c))
-				sparse.Sparse.Val = append(sparse.Sparse.Val, b.X[r*b.Stride+c])
-			}
-			sparse.Sparse.Ptr = append(sparse.Sparse.Ptr, int64(len(sparse.Sparse.Idx)))
-		}
-		for name, b := range map[string]*Block[float32]{"dense": b, "weighted": &weighted, "sparse": &sparse} {
-			index, err := NewData(d.spec, []*Block[float32]{b}).Index()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for n := range 10 {
-				rows, idx, at, a := make([]uint32, n), make([]uint32, b.Len()), make([]uint32, n), make([]float32, n)
-				for i := range idx {
-					idx[i] = uint32(rng.IntN(b.Len()))
-				}
-				want := Alloc[float32](b.Stride)
-				for k := range n {
-					at[k], a[k] = uint32(rng.IntN(len(idx))), float32(rng.NormFloat64())
-					rows[k] = idx[at[k]]
-					b.Add(rows[k], a[k], want)
-				}
-				got, indexed := Alloc[float32](b.Stride), Alloc[float32](b.Stride)
-				b.AddAll(rows, a, got)
-				index.AddAll(idx, at, a, indexed)
-				if !slices.Equal(got, want) || !slices.Equal(indexed, want) {
-					t.Fatalf("%s, %d columns, %d rows: %v and %v, want %v", name, cols, n, got, indexed, want)
-				}
-			}
-		}
-	}
-}
-
 // TestIndexOfUnevenBlocks: rows are found where blocks have other numbers of runs, and blocks that aren't whole runs are an error.
 func TestIndexOfUnevenBlocks(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"x"}, Classes: make([]schema.Class, 2)}

@@ -625,12 +625,10 @@ func TestCheckedOnce(t *testing.T) {
 func TestBlockVectors(t *testing.T) {
 	b := programRows(100, 2, false).blocks[0]
 	for name, call := range map[string]func(w []float32){
-		"Scores":      func(w []float32) { b.Scores(w, make([]float32, 100)) },
-		"Epoch":       func(w []float32) { b.Epoch(0, 1, w, make([]uint32, 100)) },
-		"EpochMargin": func(w []float32) { b.EpochMargin(0, 1, 1, w, make([]uint32, 100)) },
-		"Add":         func(w []float32) { b.Add(0, 1, w) },
-		"AddAll":      func(w []float32) { b.AddAll([]uint32{1, 2, 3, 4, 5}, make([]float32, 5), w) },
-		"RowScores":   func(w []float32) { b.RowScores(0, w, make([]float32, 3)) },
+		"Scores":    func(w []float32) { b.Scores(w, make([]float32, 100)) },
+		"Dot":       func(w []float32) { b.Dot(0, w) },
+		"Axpy":      func(w []float32) { b.Axpy(w, 1, 0) },
+		"RowScores": func(w []float32) { b.RowScores(0, w, make([]float32, 3)) },
 	} {
 		for _, n := range []int{0, 4, 7, 9, 16} {
 			w := make([]float32, n)

@@ -7,11 +7,11 @@ import (
 	"halfspace/kernel"
 )
 
-// A mean is the mean of the weights after every visit, made without a look at those that change nothing.
+// A mean is the mean of the weights after every visit. It does no work for visits that update nothing.
 //
 // Over a span of n visits, an update of a y x that comes after c of them stands in n - c of the weights. Their sum is
 // n w - sum of c a y x over the updates, with w the last of them (the lazy form; Collins 2002, Daume's thesis 2006, figure
-// 2.3). A span is short, so that the second sum is small numbers of T; the spans are summed in float64.
+// 2.3). A span is short, so that the second sum is small numbers of T. The spans are summed in float64.
 type mean[T kernel.Float] struct {
 	late []T       // of the span: the sum of c a y x
 	a    []T       // c a of some updates
@@ -26,14 +26,13 @@ func newMean[T kernel.Float](stride int) *mean[T] {
 	return &mean[T]{late: block.Alloc[T](stride), sum: make([]float64, stride)}
 }
 
-// add takes in visits from position first of a walk, of which those at some positions updated the weights, which are w now. again
-// does what those updates did, from number k on as many as a has elements, to other weights with a in the place of eta.
-func (m *mean[T]) add(first, visits int, positions []uint32, eta T, w []T, again func(k int, a, to []T)) {
+// add counts visits to a stretch. The updates were at some positions, and the weights are w now.
+func (m *mean[T]) add(u *rule[T], s *stretch[T], visits int, positions []uint32, w []T) {
 	m.a = m.a[:0]
 	for _, p := range positions {
-		m.a = append(m.a, T(m.span+int64(p)-int64(first))*eta)
+		m.a = append(m.a, T(m.span+int64(p))*u.eta)
 	}
-	again(0, m.a, m.late)
+	u.repeat(m.late, m.a, s, 0, positions)
 	if m.span += int64(visits); m.span >= spanVisits {
 		m.end(w)
 	}

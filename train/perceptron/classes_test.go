@@ -178,17 +178,18 @@ func TestTwoAsClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.vectors = block.NewVectors[float32](2, len(l.w)) // which Train takes no rows of two classes to
-		l.w, l.rivals = l.vectors.W, make([]uint32, len(l.log))
+		l.rule.scores, l.rule.rivals = make([]float32, 2), make([]uint32, len(l.log)) // as Train does for three classes or more
+		l.w = block.Alloc[float32](2 * l.rule.stride)
 		if err := l.run(context.Background()); err != nil && err != errStop {
 			t.Fatal(err)
 		}
 		cols := two.Spec().Cols()
-		if l.updates != a.Updates || l.visits != a.Visits || !slices.Equal(l.vectors.Of(1)[:cols], a.Weights) {
-			t.Errorf("%s: %d updates in %d visits, weights %v; want %d, %d, %v", order, l.updates, l.visits, l.vectors.Of(1), a.Updates, a.Visits, a.Weights)
+		negative, positive := l.w[:l.rule.stride], l.w[l.rule.stride:]
+		if l.updates != a.Updates || l.visits != a.Visits || !slices.Equal(positive[:cols], a.Weights) {
+			t.Errorf("%s: %d updates in %d visits, weights %v; want %d, %d, %v", order, l.updates, l.visits, positive, a.Updates, a.Visits, a.Weights)
 		}
-		for i, v := range l.vectors.Of(0) {
-			if v != -l.vectors.Of(1)[i] {
+		for i, v := range negative {
+			if v != -positive[i] {
 				t.Errorf("%s: vectors %v aren't each other's opposites", order, l.w)
 			}
 		}

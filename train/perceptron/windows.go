@@ -13,65 +13,74 @@ import (
 	"halfspace/train"
 )
 
-// windowRows is how many rows are made ready to be visited at a time: a window of a permutation, or as many draws.
+// windowRows is how many rows a window has: one of a permutation, or as many draws.
 const windowRows = train.WindowChunks * kernel.ChunkRows
 
-// A window is rows to be visited one after the other.
+// A window is rows to visit one after another.
 type window[T kernel.Float] struct {
 	rows  []uint32        // their numbers in index, in the order of the visits
 	index *block.Index[T] // where they are
-	ahead []uint32        // chunks of index that are to be fetched meanwhile: those of the next window
+	ahead []uint32        // chunks of index to prefetch meanwhile: those of the next window
 }
 
-// A shelf is where the rows of an order stand. It calls visit with one window after the other until there is an error.
-type shelf[T kernel.Float] interface {
+// features returns the features of rows lo to hi of a chunk of the index, or nil where rows are sparse.
+func (w *window[T]) features(chunk, lo, hi, stride int) []T {
+	if w.index.Rows() == nil {
+		return nil
+	}
+	x := w.index.Rows().Chunk(chunk)
+	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
+}
+
+// Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
+type windows[T kernel.Float] interface {
 	permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error
 	drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error
 }
 
-// newShelf returns the shelf for the rows of a source.
-func newShelf[T kernel.Float](src block.Source[T], opt Options) (shelf[T], error) {
+// newWindows returns windows on the rows of a source.
+func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", src.Rows(), uint32(math.MaxUint32))
 	}
 	switch src := src.(type) {
 	case *block.Data[T]:
 		index, err := src.Index()
-		return &memoryShelf[T]{index, int(src.Rows()), kernel.Stride[T](src.Spec().Cols()), opt.Workers > 1, nil}, err
+		return &memoryWindows[T]{index, int(src.Rows()), kernel.Stride[T](src.Spec().Cols()), opt.Workers > 1, nil}, err
 	case block.Seekable[T]:
-		return newFileShelf(src)
+		return newFileWindows(src)
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
 
-// A memoryShelf has all rows in memory.
-type memoryShelf[T kernel.Float] struct {
+// A memoryWindows has all rows in memory.
+type memoryWindows[T kernel.Float] struct {
 	index  *block.Index[T]
 	rows   int
 	stride int
-	beside bool // make permutations on another goroutine
+	beside bool // compute permutations on another goroutine
 	draws  []uint32
 }
 
-func (s *memoryShelf[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+func (s *memoryWindows[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(window[T]{rows, s.index, s.fetched(p.Window(k + 1))})
+		return visit(window[T]{rows, s.index, s.prefetched(p.Window(k + 1))})
 	})
 }
 
-// aheadBytes is the largest window that is fetched ahead: two of them share a second-level cache of 1 MiB. Beyond that
-// the next window drives out the one in use: at d = 300, an epoch without it takes 11 ms instead of 17.
+// aheadBytes is the largest window that is prefetched: two of them share a second-level cache of 1 MiB. A larger one
+// evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with them.
 const aheadBytes = 512 << 10
 
-// fetched returns the chunks of a window if they are to be fetched ahead.
-func (s *memoryShelf[T]) fetched(chunks []uint32) []uint32 {
+// prefetched returns the chunks of a window, or nil if it is too large for prefetches.
+func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
 	if windowRows*s.stride*int(unsafe.Sizeof(T(0))) > aheadBytes {
 		return nil
 	}
 	return chunks
 }
 
-func (s *memoryShelf[T]) drawn(_ context.Context, rng *rand.PCG, visit func(window[T]) error) error {
+func (s *memoryWindows[T]) drawn(_ context.Context, rng *rand.PCG, visit func(window[T]) error) error {
 	for left := s.rows; left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
 		if err := visit(window[T]{s.draws, s.index, nil}); err != nil {
@@ -89,31 +98,31 @@ func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	return dst
 }
 
-// A fileShelf reads the rows of each window from a file, the next windows while one is visited.
-type fileShelf[T kernel.Float] struct {
+// A fileWindows reads the rows of each window from a file, the next windows while one is visited.
+type fileWindows[T kernel.Float] struct {
 	src  block.Seekable[T]
 	rows int
 	used []*readWindow[T]
 }
 
-// A readWindow is a window with memory of its own. Its rows are numbered as they stand there.
+// A readWindow is a window with memory of its own. Its rows are numbered by their places in that memory.
 type readWindow[T kernel.Float] struct {
 	window[T]
 	block *block.Block[T]
 	draws []uint32
 }
 
-// windowsInFlight is how many windows there are: one is visited while the next ones are read.
+// windowsInFlight is how many windows there are. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns how much memory the rows of an order other than cyclic take, beside the blocks, where the source
-// isn't in memory.
+// WindowBytes returns the bytes that Train takes for windows of rows, beside the blocks, if the order isn't cyclic and the
+// source isn't in memory.
 func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
 	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }
 
-func newFileShelf[T kernel.Float](src block.Seekable[T]) (*fileShelf[T], error) {
-	s := &fileShelf[T]{src: src, rows: int(src.Rows())}
+func newFileWindows[T kernel.Float](src block.Seekable[T]) (*fileWindows[T], error) {
+	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
 		b := block.NewFor[T](src.Spec(), 0, chunks*kernel.ChunkRows)
@@ -126,14 +135,14 @@ func newFileShelf[T kernel.Float](src block.Seekable[T]) (*fileShelf[T], error) 
 	return s, nil
 }
 
-func (s *fileShelf[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+func (s *fileWindows[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
 	return s.each(ctx, p.Windows(), visit, func(k int, w *readWindow[T]) func() error {
 		w.rows = p.Positions(w.rows[:0], k)
 		return func() error { return w.readChunks(s.src, p.Window(k)) }
 	})
 }
 
-func (s *fileShelf[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error {
+func (s *fileWindows[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error {
 	return s.each(ctx, (s.rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow[T]) func() error {
 		w.draws = drawRows(w.draws[:0], min(windowRows, s.rows-k*windowRows), rng, s.rows)
 		w.rows = w.rows[:0]
@@ -144,8 +153,8 @@ func (s *fileShelf[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(wind
 	})
 }
 
-// each visits n windows that begin makes ready, as in ahead.Each.
-func (s *fileShelf[T]) each(ctx context.Context, n int, visit func(window[T]) error,
+// each visits n windows, which begin fills as in ahead.Each.
+func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(window[T]) error,
 	begin func(k int, w *readWindow[T]) func() error) error {
 	for w, err := range ahead.Each(ctx, n, s.used, begin) {
 		if err == nil {
@@ -158,7 +167,7 @@ func (s *fileShelf[T]) each(ctx context.Context, n int, visit func(window[T]) er
 	return nil
 }
 
-// readChunks reads whole chunks, each to the place that it has in the window.
+// readChunks reads whole chunks, each to its place in the window.
 func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error {
 	for i, c := range chunks {
 		lo := i * kernel.ChunkRows

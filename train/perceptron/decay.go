@@ -1,0 +1,26 @@
+package perceptron
+
+import (
+	"slices"
+
+	"halfspace/kernel"
+)
+
+// decay divides all weights but the bias by 1 + eta l2. See Options.L2.
+func (l *learner[T]) decay() {
+	if l.opt.L2 == 0 {
+		return
+	}
+	if l.mean != nil {
+		l.mean.end(l.w)
+	}
+	spec := l.src.Spec()
+	stride, features := kernel.Stride[T](spec.Cols()), len(spec.Features)
+	factor := T(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
+	for v := range slices.Chunk(l.w, stride) {
+		for i := range v[:features] {
+			v[i] *= factor
+		}
+	}
+	l.streak = 0
+}

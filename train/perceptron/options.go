@@ -1,0 +1,79 @@
+package perceptron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Options are the options of Train. The zero value of a field stands for its default.
+type Options struct {
+	train.Options
+	Pocket pocket.Mode // which weights a pocket judges; "": there is no pocket
+	Form   train.Form  // Last. Averaged excludes a pocket; Voted excludes a pocket and rows to validate on
+
+	VoterBytes int64 // most bytes of the weights that vote; VoterBytes
+
+	Margin    float64 // a row updates the weights if y (w.x) is at most this, 0 or more; 0
+	L2        float64 // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
+	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
+	Versus    bool    // the rows are one class versus the rest of several: a pocket doesn't keep the initial zeros, see pocket.LeaveZeros
+}
+
+// withDefaults returns the options with every zero value replaced by its default. It is an error if an option is out of
+// range or excludes another one.
+func (o Options) withDefaults(validated bool) (_ Options, err error) {
+	if o.Options, err = o.Options.WithDefaults(); err != nil {
+		return o, err
+	}
+	if o.Form, err = o.Form.WithDefault(); err != nil {
+		return o, err
+	}
+	if o.VoterBytes == 0 {
+		o.VoterBytes = VoterBytes
+	}
+	voted := o.Form == train.Voted
+	switch {
+	case voted && (o.Pocket != "" || validated):
+		return o, errors.New("the weights either vote or are judged")
+	case o.Form == train.Averaged && o.Pocket != "":
+		return o, errors.New("the weights are either averaged or judged by a pocket")
+	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
+		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
+	case (voted || o.Pocket != "") && o.L2 > 0:
+		return o, errors.New("weights that vote or are in a pocket aren't penalised")
+	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
+		return o, fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
+	case o.EarlyStop < 0:
+		return o, fmt.Errorf("early-stop is %d: use 1 or more epochs, or 0 for none", o.EarlyStop)
+	case o.EarlyStop > 0 && !validated && o.Pocket == "":
+		return o, errors.New("early-stop needs a pocket, or rows to validate on")
+	}
+	return o, nil
+}
+
+// checkValidation returns the rows to validate on, checked by block.Check. It is an error if they have other columns or
+// classes than spec, which describes the rows to learn from.
+func checkValidation[T kernel.Float](ctx context.Context, spec *schema.Spec, rows block.Source[T], workers int) (block.Source[T], error) {
+	rows, err := block.Check(ctx, rows, workers)
+	if err != nil {
+		return nil, fmt.Errorf("the rows to validate on: %w", err)
+	}
+	other := rows.Spec()
+	switch {
+	case rows.Rows() == 0 || other.Cols() != spec.Cols():
+		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", rows.Rows(), other.Cols(), spec.Cols())
+	case !slices.Equal(other.Classes, spec.Classes) || other.PositiveClass() != spec.PositiveClass():
+		return nil, fmt.Errorf("the rows to validate on have the classes %s, and those to learn from %s, or another one is +1: give both the same Spec",
+			schema.ListClasses(other.Classes), schema.ListClasses(spec.Classes))
+	}
+	return rows, nil
+}

@@ -1,0 +1,151 @@
+package perceptron
+
+import (
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
+// row has position 0.
+type stretch[T kernel.Float] struct {
+	block  *block.Block[T] // nil where rows are visited by number
+	lo, hi int             // its rows
+
+	index *block.Index[T]
+	rows  []uint32 // row numbers in index
+	ahead []T      // rows to prefetch meanwhile; see kernel.EpochIndexed
+}
+
+func (s *stretch[T]) len() int {
+	if s.block != nil {
+		return s.hi - s.lo
+	}
+	return len(s.rows)
+}
+
+// at returns the block that holds the row at position i, and the row's number there.
+func (s *stretch[T]) at(i int) (b *block.Block[T], r int) {
+	if s.block != nil {
+		return s.block, s.lo + i
+	}
+	return s.index.At(s.rows[i])
+}
+
+func (s *stretch[T]) sparse() bool {
+	if s.block != nil {
+		return s.block.Sparse != nil
+	}
+	return s.index.Rows() == nil
+}
+
+// epoch visits dense rows by one kernel call. It writes the positions of updates to log.
+func (s *stretch[T]) epoch(w []T, log []uint32, eta T) (visits, updates int) {
+	if b := s.block; b != nil {
+		return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], b.Y[s.lo:s.hi], eta)
+	}
+	return kernel.EpochIndexed(w, log, s.index.Rows(), s.rows, s.ahead, eta)
+}
+
+// A rule says which rows update the weights, and how.
+//
+// Of two classes, a row with label y, features x and sample weight c > 0 updates w if y (w.x) <= margin: w = w + eta c y x.
+//
+// Of more classes, w holds one vector for each, in their order. The rival of a row is the other class with the greatest
+// score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score of its own
+// class: eta c x is added to the vector of its class and subtracted from that of the rival.
+type rule[T kernel.Float] struct {
+	eta, margin T
+	weighted    bool     // rows have sample weights
+	stride      int      // length of a vector of weights
+	scores      []T      // of one row, by class; nil of two classes
+	rivals      []uint32 // of the updates of the last visit, of several classes; as long as the log
+}
+
+// visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
+// last row, or when log is full.
+func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
+	if u.scores == nil && u.margin == 0 && !u.weighted && !s.sparse() {
+		return s.epoch(w, log, u.eta)
+	}
+	for i := range s.len() {
+		b, r := s.at(i)
+		rival, wrong := u.wrong(b, r, w)
+		if !wrong || b.Weight(r) == 0 {
+			continue
+		}
+		u.add(w, u.eta, b, r, rival)
+		log[updates] = uint32(i)
+		if u.scores != nil {
+			u.rivals[updates] = uint32(rival)
+		}
+		if updates++; updates == len(log) {
+			return i + 1, updates
+		}
+	}
+	return s.len(), updates
+}
+
+// wrong tells whether the score of row r of b is on the wrong side, or within the margin. NaN never is, and neither is a
+// label that is no class.
+func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool) {
+	if u.scores == nil {
+		s := b.Dot(r, w)
+		if b.Y[r] < 0 {
+			s = -s
+		}
+		return 0, s <= u.margin
+	}
+	b.RowScores(r, w, u.scores)
+	own := int(b.Y[r])
+	if own < 0 || own >= len(u.scores) {
+		return 0, false
+	}
+	if own == 0 {
+		rival = 1
+	}
+	for c, s := range u.scores {
+		if c != own && s > u.scores[rival] {
+			rival = c
+		}
+	}
+	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
+}
+
+// add does to w what an update on row r of b does, with a in the place of eta.
+func (u *rule[T]) add(w []T, a T, b *block.Block[T], r, rival int) {
+	if u.scores == nil {
+		b.Axpy(w, times(a*b.Y[r], b.Weight(r)), r)
+		return
+	}
+	a = times(a, b.Weight(r))
+	b.Axpy(w[int(b.Y[r])*u.stride:][:u.stride], a, r)
+	b.Axpy(w[rival*u.stride:][:u.stride], -a, r)
+}
+
+// times returns a times a sample weight, rounded once.
+func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight) }
+
+// repeat does to w what updates of the last visit did, with a[k] in the place of eta. The updates are at positions
+// at[k] and are the first ones, or from number first on, of that visit. Four dense rows at a time read w once.
+func (u *rule[T]) repeat(w, a []T, s *stretch[T], first int, at []uint32) {
+	k := 0
+	if u.scores == nil && !u.weighted && !s.sparse() {
+		var x [4][]T
+		var by [4]T
+		for ; k+4 <= len(at); k += 4 {
+			for j, p := range at[k : k+4] {
+				b, r := s.at(int(p))
+				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], a[k+j]*b.Y[r]
+			}
+			kernel.Axpy4(w, by[:], x[:])
+		}
+	}
+	for ; k < len(at); k++ {
+		b, r := s.at(int(at[k]))
+		rival := 0
+		if u.scores != nil {
+			rival = int(u.rivals[first+k])
+		}
+		u.add(w, a[k], b, r, rival)
+	}
+}

@@ -1,0 +1,242 @@
+package perceptron
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// run makes the epochs. It returns errStop if the training ends before the last of them.
+func (l *learner[T]) run(ctx context.Context) error {
+	epoch, err := l.order()
+	if err != nil {
+		return err
+	}
+	l.report()
+	defer l.report()
+	for e := range l.opt.Epochs {
+		if err := epoch(ctx, e); err != nil {
+			return err
+		}
+		l.decay()
+		if l.keeper != nil {
+			if err := l.keeper.epochEnded(ctx, l.current(), l.updates, l.visits); err != nil {
+				return err
+			}
+		}
+		l.report()
+	}
+	return nil
+}
+
+// order returns what makes an epoch in the order of the options.
+func (l *learner[T]) order() (epoch func(context.Context, int64) error, err error) {
+	if l.opt.Order == train.Cyclic {
+		return l.cyclic, nil
+	}
+	rows, err := newWindows(l.src, l.opt)
+	if err != nil {
+		return nil, err
+	}
+	x := &numbered[T]{l, rows}
+	switch l.opt.Order {
+	case train.Shuffle:
+		return x.shuffle, nil
+	case train.FixedShuffle:
+		return x.fixedShuffle, nil
+	}
+	return x.random, nil
+}
+
+// cyclic is an epoch in file order.
+func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
+	panel := kernel.PanelRows[T](l.rule.stride)
+	for b, err := range l.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		for r := 0; r < b.Len(); {
+			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: min(b.Len(), r+panel)})
+			if err != nil {
+				return err
+			}
+			r += visits
+			if l.streak >= l.rows {
+				return l.finish()
+			}
+		}
+	}
+	return nil
+}
+
+// visit visits the rows of a stretch, from the first one on. It returns how many: fewer than all if the log was full.
+func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	visits, updates := l.rule.visit(l.w, l.room(), s)
+	if l.mean != nil {
+		l.mean.add(&l.rule, s, visits, l.log[:updates], l.w)
+	}
+	if l.voters != nil {
+		if err := l.voters.add(&l.rule, s, visits, l.log[:updates]); err != nil {
+			return 0, err
+		}
+	}
+	return visits, l.count(ctx, visits, updates)
+}
+
+// room returns the log for the next visit, cut to the updates that are still allowed.
+func (l *learner[T]) room() []uint32 {
+	if left := l.opt.MaxUpdates - l.updates; l.opt.MaxUpdates > 0 && left < int64(len(l.log)) {
+		return l.log[:left]
+	}
+	return l.log
+}
+
+// count counts the visits to a stretch and the updates, whose positions are in the log.
+func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
+	l.visits += int64(visits)
+	l.updates += int64(updates)
+	l.streak += int64(visits)
+	l.mayReport()
+	if updates == 0 {
+		return ctx.Err()
+	}
+	l.streak = int64(visits) - int64(l.log[updates-1]) - 1
+	if l.keeper != nil {
+		if err := l.keeper.updated(ctx, l.w, l.updates, l.visits); err != nil {
+			return err
+		}
+	}
+	if l.updates == l.opt.MaxUpdates {
+		return errStop
+	}
+	return nil
+}
+
+// finish ends a training that converged: as many visits in a row as there are rows updated nothing. It doesn't count the
+// visits beyond those, so that the figures don't depend on how many rows a kernel call visits.
+func (l *learner[T]) finish() error {
+	beyond := l.streak - l.rows
+	l.visits -= beyond
+	if l.mean != nil {
+		l.mean.span -= beyond
+	}
+	if l.voters != nil {
+		l.voters.survive(int(-beyond))
+	}
+	l.streak = l.rows
+	l.converged = true
+	return errStop
+}
+
+// A numbered is a learner that visits rows by number.
+type numbered[T kernel.Float] struct {
+	*learner[T]
+	windows windows[T]
+}
+
+// walk visits the rows of a window, a panel at a time. It prefetches the chunks that are ahead: row i of them, in storage
+// order, during visit i. It calls after, unless that is nil, between panels.
+func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() error) error {
+	panel := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride))
+	for i := 0; i < len(win.rows); {
+		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
+		hi := min(kernel.ChunkRows, lo+panel)
+		s := &stretch[T]{index: win.index, rows: win.rows[i:min(len(win.rows), i+hi-lo)]}
+		if c < len(win.ahead) {
+			s.ahead = win.features(int(win.ahead[c]), lo, hi, x.rule.stride)
+		}
+		visits, err := x.visit(ctx, s)
+		if err != nil {
+			return err
+		}
+		i += visits
+		if after != nil {
+			if err := after(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// permuted is an epoch through the permutation that belongs to an epoch.
+func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
+	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
+	return x.windows.permuted(ctx, p, func(win window[T]) error { return x.walk(ctx, win, after) })
+}
+
+// shuffle is an epoch through a permutation of its own. The training converges in an epoch without an update.
+func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
+	before := x.updates
+	err := x.permuted(ctx, epoch, nil)
+	if err == nil && x.updates == before {
+		x.converged = true
+		return errStop
+	}
+	return err
+}
+
+// fixedShuffle is an epoch through the permutation of the first epoch. It is computed again beside the visits: keeping it
+// would take memory for each row.
+func (x *numbered[T]) fixedShuffle(ctx context.Context, _ int64) error {
+	return x.permuted(ctx, 0, func() error {
+		if x.streak >= x.rows {
+			return x.finish()
+		}
+		return nil
+	})
+}
+
+// random is an epoch of as many draws with replacement as there are rows. The seed of the generator is opt.Seed and the
+// number of the epoch.
+func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
+	return x.windows.drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), func(win window[T]) error {
+		return x.walk(ctx, win, func() error { return x.verify(ctx) })
+	})
+}
+
+// verify makes a pass over all rows once as many draws as there are rows updated nothing. The training converged if the
+// pass finds no row that would update the weights.
+func (x *numbered[T]) verify(ctx context.Context) error {
+	if x.streak < x.rows {
+		return nil
+	}
+	some, err := x.someUpdate(ctx, x.w)
+	if err != nil {
+		return err
+	}
+	if some {
+		x.streak = 0
+		return nil
+	}
+	return x.finish()
+}
+
+// someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its prediction
+// is right.
+func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
+	w = slices.Clone(w)
+	panel := kernel.PanelRows[T](l.rule.stride)
+	for b, err := range l.src.Blocks(ctx) {
+		if err != nil {
+			return false, err
+		}
+		for r := 0; r < b.Len(); r += panel {
+			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r+panel)}
+			if _, updates := l.rule.visit(w, l.log[:1], s); updates > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
