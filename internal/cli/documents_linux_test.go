@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"halfspace/internal/race"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write into the documents what their commands print now")
@@ -42,6 +44,9 @@ func documents(t *testing.T) []string {
 // command without output is only run. A line that ends in <<'END' goes on to the line END. Times, sizes of memory and what else depends on the computer are not compared. A block "sh" has
 // commands alone. A program in Python is written to the file that the line before it names. Commands of make and go are not run here: their targets and packages must exist.
 func TestDocuments(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector sees the same commands in other tests")
+	}
 	for _, name := range documents(t) {
 		t.Run(filepath.ToSlash(name), func(t *testing.T) {
 			t.Parallel()
