@@ -3,7 +3,6 @@ package svm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,7 +15,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
-	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -373,164 +371,5 @@ func TestInvariance(t *testing.T) {
 			other[i] = -other[i]
 		}
 		nearly(t, string(loss)+" swapped", other, want, 1e-9)
-	}
-}
-
-func TestErrors(t *testing.T) {
-	x, y := draw(100, 2, 1)
-	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
-		d := testrows.Dense[float32](x, y, true)
-		spoil(d)
-		return d
-	}
-	same := func(*block.Data[float32]) {}
-	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
-		return func(d *block.Data[float32]) {
-			for b := range d.Blocks(context.Background()) {
-				f(b)
-			}
-		}
-	}
-	for _, c := range []struct {
-		want string
-		src  *block.Data[float32]
-		opt  Options
-	}{
-		{"l2 is -1", with(same), Options{L2: -1}},
-		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
-		{"unknown loss", with(same), Options{Loss: "log"}},
-		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
-		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
-		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}},
-		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
-	} {
-		for _, loss := range Losses {
-			if c.opt.Loss == "" || c.opt.Loss == SquaredHinge {
-				c.opt.Loss = loss
-			}
-			if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: error %v, want %q", loss, err, c.want)
-			}
-		}
-	}
-	for _, loss := range Losses {
-		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{Loss: loss, Options: train.Options{Progress: func(p train.Progress) {
-			if p.Epoch == 1 {
-				cancel()
-			}
-		}}}
-		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v after the context was cancelled", err)
-		}
-	}
-}
-
-// TestFew: one row, one class, one feature, constant features and few passes are results, not errors.
-func TestFew(t *testing.T) {
-	for _, loss := range Losses {
-		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
-		one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
-		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
-			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
-		}
-		class := mustTrain(t, testrows.Dense[float32]([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
-		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
-			t.Errorf("%s of one class: %+v", loss, class)
-		}
-		constant := mustTrain(t, testrows.Dense[float32]([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
-		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
-			t.Errorf("%s of zeros: %+v", loss, constant)
-		}
-		x, y := draw(500, 3, 1)
-		var seen []train.Progress
-		r := mustTrain(t, testrows.Dense[float32](x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
-		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
-			t.Errorf("%s: three passes give %+v", loss, r)
-		}
-		if last := seen[len(seen)-1]; last.Epoch != r.Epochs || last.Epochs != 3 || last.Rows != 500 {
-			t.Errorf("%s: progress %+v", loss, seen)
-		}
-	}
-}
-
-// TestRareCategories: where rows are categories, some of them rare, the rows near the bend of a sample's optimum don't balance the fixed ones,
-// and the first weights are led far away. It finds the way back.
-func TestRareCategories(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
-	const groups, per, rows = 12, 10, 140_000
-	rng := rand.New(rand.NewPCG(5, 6))
-	truth := make([]float64, groups*per)
-	for i := range truth {
-		truth[i] = rng.NormFloat64()
-	}
-	x, y := make([][]float64, rows), make([]float64, rows)
-	for r := range x {
-		x[r] = make([]float64, groups*per)
-		score := -0.8
-		for g := range groups {
-			i := g*per + min(per-1, int(rng.ExpFloat64()*1.2))
-			x[r][i] = 1
-			score += truth[i]
-		}
-		if y[r] = -1; score+2*rng.NormFloat64() > 0 {
-			y[r] = 1
-		}
-	}
-	d := testrows.Dense[float32](x, y, true)
-	r := mustTrain(t, d, Options{Loss: Hinge, L2: 1})
-	if !r.Converged || !(r.Gap <= 1e-6*r.Objective) {
-		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
-	}
-}
-
-// TestHessian: brought from point to point, the matrix is the one made at the last of them; unless nearly nothing is left of it there.
-func TestHessian(t *testing.T) {
-	ctx := context.Background()
-	x, y := draw(700, 5, 4)
-	bring := func(d *block.Data[float64], points ...[]float64) hessian {
-		opt, err := Options{L2: 1}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := newSolver[float64](d, opt)
-		for _, w := range points {
-			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return s.hessian
-	}
-	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
-	d := testrows.Weighted(testrows.Dense[float64](x, y, true), func(r int) float64 { return float64(r%9) / 7 })
-	got, want := bring(d, zero, far, there), bring(d, there)
-	nearly(t, "matrix", got.rows, want.rows, 1e-14)
-	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
-		t.Errorf("it is of the points %v and %v", got.w, want.w)
-	}
-
-	x[0][0], y[0] = 1e5, 1
-	d = testrows.Dense[float64](x, y, true)
-	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
-		t.Error("rounding errors are taken for a matrix")
-	}
-	points := [][]float64{zero}
-	for r := range 8 { // each point is on the right side of one large row more, and leaves a tenth of the element of the diagonal
-		x[r][0], y[r] = math.Pow(10, float64(11-r)/2), 1
-		if r < 5 {
-			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
-		}
-	}
-	if h := bring(testrows.Dense[float64](x, y, true), points...); h.w != nil {
-		t.Error("what many steps leave is taken for a matrix")
-	}
-	r := mustTrain(t, d, Options{})
-	if !r.Converged {
-		t.Errorf("one large feature: gap %v after %d passes", r.Gap, r.Epochs)
 	}
 }

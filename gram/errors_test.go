@@ -1,0 +1,67 @@
+package gram_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"halfspace/gram"
+)
+
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
+	m, err := gram.NewSymmetric[float32](4, gram.Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"the Gram matrix of 6 rows has as many rows, not 4", gram.Gram(ctx, m, y, gram.Mercer{}, 1)},
+		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF}, 1)},
+		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF, Gamma: 1e-60}, 1)},
+		{"the degree is 0", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1}, 1)},
+		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
+		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Mercer{Kind: 9}, 1)},
+		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Mercer{}, 1)},
+		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Mercer{}, 1)},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", c.err, c.want)
+		}
+	}
+	for _, n := range []int{-1, math.MaxInt, math.MaxInt32 - 64} {
+		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
+			if e, err := gram.Elements[float64](n, storage); err == nil {
+				t.Errorf("a matrix of %d rows has %d elements", n, e)
+			}
+		}
+	}
+	if e, err := gram.Elements[float32](100000, gram.Packed); err == nil && int64(e) != 5000050000 {
+		t.Errorf("a packed matrix of 100,000 rows has %d elements", e)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := gram.Gram(done, m, x, gram.Mercer{}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled Gram gives %v", err)
+	}
+	for _, f := range []func(){
+		func() { gram.Dense(make([]float32, 11), 4, 3, 3) },
+		func() { gram.Dense(make([]float32, 11), 2, 3, 2) },
+		func() { gram.Dense(make([]float32, 11), -1, 3, 3) },
+	} {
+		func() {
+			defer func() {
+				if p := fmt.Sprint(recover()); !strings.HasPrefix(p, "gram: ") {
+					t.Errorf("panic %q", p)
+				}
+			}()
+			f()
+		}()
+	}
+}

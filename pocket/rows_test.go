@@ -1,0 +1,51 @@
+package pocket
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A stream yields the blocks of a data set in memory that it overwrites, as a source that reads a file would.
+type stream[T kernel.Float] struct{ *block.Data[T] }
+
+func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Data.Blocks(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := b.Clone()
+			goOn := yield(c, nil)
+			for i := range c.X {
+				c.X[i] = T(math.NaN())
+			}
+			clear(c.Y)
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// sparse returns the same rows in CSR form.
+func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+	var blocks []*block.Block[T]
+	for b := range d.Blocks(context.Background()) {
+		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
+				if v != 0 {
+					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+				}
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
+	}
+	return block.NewData(d.Spec(), blocks)
+}

@@ -1,0 +1,130 @@
+package pocket
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+)
+
+// TestWeights holds what is kept of rows with weights against the literal algorithm, and how many rows are scored for that against
+// that of one worker.
+func TestWeights(t *testing.T) {
+	dropped := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(13, seed))
+		rows, cols := 1+rng.IntN(150), 1+rng.IntN(6)
+		if seed%10 == 9 {
+			rows = 3*block.RunRows - rng.IntN(5000)
+		}
+		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
+		weights := make([]float64, rows)
+		for r := range weights {
+			weights[r] = max(0, rng.NormFloat64())
+		}
+		d = testrows.Weighted(d, func(r int) float64 { return weights[r] })
+		weigh := func(w []float32) (sum float64) {
+			for b := range d.Blocks(context.Background()) { // each is a run
+				run := 0.0
+				for r, y := range b.Y {
+					if (kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w) > 0) != (y > 0) {
+						run += b.W[r]
+					}
+				}
+				sum += run
+			}
+			return sum
+		}
+		stride, scored := kernel.Stride[float32](cols), int64(-1)
+		best, least := make([]float32, stride), weigh(make([]float32, stride))
+		for c := range slices.Chunk(w, stride) {
+			if sum := weigh(c); sum < least {
+				best, least = c, sum
+			}
+		}
+		for i, src := range []block.Source[float32]{d, stream[float32]{d}, sparse(d), d} {
+			p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			update := int64(0)
+			for c := range slices.Chunk(w, stride) {
+				if err := p.Updated(context.Background(), c, update+1, update); err != nil {
+					t.Fatal(err)
+				}
+				update++
+			}
+			if err := p.Judge(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			got, curve := p.Best(), p.Curve()
+			if !slices.Equal(got.Weights, best) || got.Weight != least || got.Errors != wrong(d, best) || curve[len(curve)-1].Weight != least {
+				t.Fatalf("seed %d, %T: %+v is kept, want %v, whose errors weigh %v", seed, src, got, best, least)
+			}
+			candidates, s := p.Judged()
+			if scored < 0 {
+				scored = s
+			}
+			if s != scored || s > candidates*int64(rows) {
+				t.Fatalf("seed %d, %T: %d rows scored, %d by one worker", seed, src, s, scored)
+			}
+			if s < candidates*int64(rows) {
+				dropped++
+			}
+		}
+	}
+	if dropped == 0 {
+		t.Error("no candidate was ever dropped")
+	}
+}
+
+// TestLeaveZeros: a pocket that leaves zeros keeps the first with the fewest errors of the candidates other than zeros, in every mode,
+// also where the zeros make the fewest.
+func TestLeaveZeros(t *testing.T) {
+	fewer := 0
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(23, seed))
+		d, w := problem[float32](rng, 40+rng.IntN(150), 1+rng.IntN(6), 2+rng.IntN(100), true, 0.5)
+		stride := kernel.Stride[float32](d.Spec().Cols())
+		clear(w[stride : 2*stride]) // zeros may come back
+		if seed%2 == 1 {
+			d = testrows.Weighted(d, func(int) float64 { return 1 })
+		}
+		p, err := New(context.Background(), d, []Mode{Exact, Epoch}[seed/2%2], 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.LeaveZeros()
+		var best []float32
+		least, update := int64(math.MaxInt64), int64(0)
+		for c := range slices.Chunk(w, stride) {
+			update++
+			if err := p.Updated(context.Background(), c, update, update); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.EpochEnded(context.Background(), c, update, update); err != nil {
+				t.Fatal(err)
+			}
+			if n := wrong(d, c); n < least && slices.ContainsFunc(c, func(v float32) bool { return v != 0 }) {
+				best, least = c, n
+			}
+		}
+		if err := p.Judge(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Best(); !slices.Equal(got.Weights, best) || got.Errors != least {
+			t.Fatalf("seed %d: %v with %d errors are kept, want %v with %d", seed, got.Weights, got.Errors, best, least)
+		}
+		if wrong(d, make([]float32, stride)) < least {
+			fewer++
+		}
+	}
+	if fewer == 0 {
+		t.Error("the zeros never make fewer errors: there is nothing to tell")
+	}
+}

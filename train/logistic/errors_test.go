@@ -1,0 +1,158 @@
+package logistic
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/internal/testrows"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// TestSingular: a column twice, one that is the bias, and one of zeros don't change what is predicted.
+func TestSingular(t *testing.T) {
+	x, y := draw(300, 3, 5)
+	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
+	var more [][]float64
+	for _, row := range x {
+		more = append(more, []float64{row[0], row[1], row[2], row[1], 0, 7})
+	}
+	r := mustTrain(t, testrows.Dense[float64](more, y, true), Options{})
+	want := []dense.Dependence{{Column: 3, On: []int{1}}, {Column: 4}, {Column: 5, On: []int{6}}}
+	if !r.Converged || !reflect.DeepEqual(r.Dependent, want) || r.StdErrors != nil {
+		t.Errorf("converged %v, dependent %v, standard errors %v", r.Converged, r.Dependent, r.StdErrors)
+	}
+	w := r.Weights
+	nearly(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.Weights, 1e-6)
+	if w[4] != 0 {
+		t.Errorf("the weight of zeros is %v", w[4])
+	}
+	if math.Abs(r.Loss-plain.Loss) > 1e-9*plain.Loss {
+		t.Errorf("loss %v, want %v", r.Loss, plain.Loss)
+	}
+}
+
+// TestSeparable: without penalty, separable rows are an error, also where rows of both classes lie on the plane, and where the first
+// steps don't separate them.
+func TestSeparable(t *testing.T) {
+	many, labels := draw(200, 3, 8)
+	for i, row := range many {
+		labels[i] = math.Copysign(1, row[0]+1e-3*row[1])
+	}
+	for name, c := range map[string]struct {
+		x    [][]float64
+		y    []float64
+		bias bool
+	}{
+		"two rows":  {[][]float64{{1}, {2}}, []float64{-1, 1}, true},
+		"textbook":  {[][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true},
+		"narrow":    {many, labels, true},
+		"no bias":   {[][]float64{{1}, {-2}}, []float64{1, -1}, false},
+		"on a line": {[][]float64{{1}, {1}, {2}, {0}}, []float64{-1, 1, 1, -1}, true},
+		"a dummy":   {[][]float64{{1, 3}, {1, 4}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}, []float64{1, 1, -1, 1, 1, -1}, true},
+	} {
+		if _, err := Train(context.Background(), testrows.Dense[float64](c.x, c.y, c.bias), Options{}); !errors.Is(err, ErrSeparable) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if r := mustTrain(t, testrows.Dense[float64](c.x, c.y, c.bias), Options{L2: 0.1}); !r.Converged {
+			t.Errorf("%s: with a penalty, %+v", name, r)
+		}
+	}
+	x, y := draw(2000, 2, 9) // strong, but not separable
+	for i, row := range x {
+		y[i] = math.Copysign(1, row[0])
+	}
+	x[7][0], y[7], x[8][0], y[8] = 0.5, -1, -0.5, 1
+	if r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{}); !r.Converged {
+		t.Errorf("strong: %+v", r)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, y := draw(100, 2, 1)
+	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
+		d := testrows.Dense[float32](x, y, true)
+		spoil(d)
+		return d
+	}
+	same := func(*block.Data[float32]) {}
+	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
+		return func(d *block.Data[float32]) {
+			for b := range d.Blocks(context.Background()) {
+				f(b)
+			}
+		}
+	}
+	for _, c := range []struct {
+		want string
+		src  *block.Data[float32]
+		opt  Options
+	}{
+		{"l2 is -1", with(same), Options{L2: -1}},
+		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
+		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
+		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
+		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
+		{"labels other than the class numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: LBFGS}},
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: SGD}},
+		{`unknown solver "irls"`, with(same), Options{Solver: "irls"}},
+		{"3 classes are too many for the solver newton", testrows.Classes[float32](x, make([]float64, len(x)), 3, true), Options{Solver: Newton}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: LBFGS}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: SGD}},
+		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+	} {
+		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	for _, solver := range Solvers {
+		ctx, cancel := context.WithCancel(context.Background())
+		opt := Options{Solver: solver, Options: train.Options{Progress: func(p train.Progress) {
+			if p.Epoch == 1 {
+				cancel()
+			}
+		}}}
+		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v after the context was cancelled", solver, err)
+		}
+	}
+}
+
+// TestFew: one row, and one pass, are results, not errors.
+func TestFew(t *testing.T) {
+	one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{L2: 1})
+	// w = p' x / l2 with p' = 1/(1 + e^(2w)): w = 2/(1 + e^(2w))
+	if w := one.Exact[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
+		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
+	}
+	for _, epochs := range []int64{1, 2, 100} { // what is told belongs to the weights
+		r := mustTrain(t, testrows.Dense[float64]([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Options{L2: 1, Options: train.Options{Epochs: epochs}})
+		w := r.Weights[0]
+		loss, g, h := 0.0, w, 1.0
+		for _, m := range []float64{2, 1, -3} {
+			p := 1 / (1 + math.Exp(m*w))
+			loss, g, h = loss-math.Log(1-p), g-m*p, h+m*m*p*(1-p)
+		}
+		if math.Abs(r.Loss-loss) > 1e-12 || math.Abs(r.Gradient-math.Abs(g)/math.Sqrt(h)) > 1e-14 || math.Abs(r.StdErrors[0]-1/math.Sqrt(h)) > 1e-12 {
+			t.Errorf("%d passes: loss %v, gradient %v, standard error %v; want %v, %v, %v", epochs, r.Loss, r.Gradient, r.StdErrors, loss, g/math.Sqrt(h), 1/math.Sqrt(h))
+		}
+	}
+	x, y := draw(500, 3, 1)
+	var seen []train.Progress
+	r := mustTrain(t, testrows.Dense[float32](x, y, true), Options{Options: train.Options{Epochs: 2, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+	if r.Converged || r.Epochs != 2 || r.Updates != 1 || r.Visits != 1000 {
+		t.Errorf("two passes give %+v", r)
+	}
+	if last := seen[len(seen)-1]; last.Epoch != 2 || last.Epochs != 2 || last.Rows != 500 {
+		t.Errorf("progress %+v", seen)
+	}
+}

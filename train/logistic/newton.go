@@ -1,0 +1,206 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// minimise goes on from w, by the factor if there is one, and tells whether it reached the goal.
+func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
+	err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+	if err == nil && s.farthest > 0 {
+		err = s.doubt(ctx)
+	}
+	last, suspected := 0.0, 0
+	for err == nil {
+		step := s.step(s.factor)
+		s.norm = s.distance(step)
+		if suspected++; !suspicious(s.norm, last) || !s.fresh || s.ridge > 0 {
+			suspected = 0
+		}
+		if suspected == suspects && s.opt.L2 == 0 && s.vectors == 1 {
+			suspected = 0
+			if err = s.separatedNear(ctx, negative(step)); err != nil {
+				return false, err
+			}
+		}
+		left := s.norm // after the step, at most
+		if last > 0 {
+			left = s.norm * min(1, slack*s.norm/last)
+		}
+		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
+			s.w = s.less(step) // takes what is left, for which no pass is needed
+			s.fresh = false
+			return true, nil
+		}
+		if s.passes >= s.opt.Epochs {
+			return false, nil
+		}
+		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= last
+		last = s.norm
+		var moved bool
+		if moved, err = s.move(ctx, keep); err == nil && !moved {
+			return false, nil
+		}
+	}
+	return false, err
+}
+
+// step returns the step that a factor leads to, in the order of compact. Of more than two classes, its sum over them is 0.
+func (s *solver[T]) step(f *dense.Factor) []float64 {
+	return s.balance(f.Solve(s.compact(s.at.gradient)))
+}
+
+// negative returns -v.
+func negative(v []float64) []float64 {
+	n := make([]float64, len(v))
+	kernel.Axpy(n, -1, v)
+	return n
+}
+
+// less returns the weights less a step.
+func (s *solver[T]) less(step []float64) []float64 {
+	w := slices.Clone(s.w)
+	for i, v := range s.spread(step) {
+		w[i] -= v
+	}
+	return w
+}
+
+// distance returns the norm of the gradient, of which step is the product with H^-1.
+func (s *solver[T]) distance(step []float64) float64 {
+	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
+}
+
+// doubt looks whether w, a sample's optimum, and the sample's Hessian are where to begin. Zeros are where w is no better, or where that Hessian
+// promises a gain from w of more than a twentieth of what w has over zeros: then rows differ from the sample. Where the optimum is just far from w by that
+// Hessian, that of all rows takes its place.
+func (s *solver[T]) doubt(ctx context.Context) error {
+	farthest, norm := s.farthest, s.distance(s.step(s.factor))
+	s.farthest = 0
+	switch {
+	case s.passes >= s.opt.Epochs:
+		return nil
+	case !(worth*float64(norm*norm)/2 < float64(s.at.weight*math.Ln2)-s.at.objective):
+		clear(s.w)
+	case norm <= farthest:
+		return nil
+	}
+	return s.evaluate(ctx, s.w, true, &s.at)
+}
+
+// begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
+func (s *solver[T]) begin(ctx context.Context) error {
+	sample, err := train.Sample(ctx, s.src)
+	if err != nil || sample == nil {
+		return err
+	}
+	share := float64(sample.Rows()) / float64(s.src.Rows())
+	opt := s.opt
+	opt.L2 *= share
+	opt.Progress = nil
+	few := newSolver[T](sample, opt)
+	few.goal, few.unit, few.pivots = ofSample, s.unit, s.pivots
+	reached, err := few.minimise(ctx)
+	if err != nil || !reached || few.ridge > 0 || few.dependent != nil {
+		if err != nil && ctx.Err() == nil {
+			err = nil // all rows may do where a sample doesn't
+		}
+		return err
+	}
+	s.w, s.farthest = few.w, unlike*math.Sqrt(float64(s.cols)/share)
+	h := few.at.hessian
+	for i := range h {
+		h[i] /= share
+	}
+	s.factor, _ = dense.Factorise(h, s.cols)
+	return nil
+}
+
+// move takes a step, the first with which the objective doesn't rise as the Hessian is damped more and more. It tells whether it did.
+// A Hessian from elsewhere that leads to none makes way for that at w first.
+func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
+	from := s.point
+	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
+		step, gain := s.damping.Step(from.factor, s.compact(from.at.gradient))
+		next, at := s.less(s.balance(step)), sums{hessian: from.at.hessian}
+		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
+			return false, err
+		}
+		if at.objective <= from.at.objective*(1+1e-12) {
+			s.damping.Gain((from.at.objective - at.objective) / gain)
+			s.w, s.at = next, at
+			s.steps++
+			return true, nil
+		}
+		keep = false
+		if from.fresh {
+			s.damping.Fail()
+			continue
+		}
+		if s.passes < s.opt.Epochs {
+			if err := s.evaluate(ctx, s.w, true, &from.at); err != nil {
+				return false, err
+			}
+			from.factor, from.ridge, from.fresh = s.factor, s.ridge, true
+		}
+	}
+	s.point = from
+	return false, nil
+}
+
+// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
+func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
+	s.report()
+	if err := s.pass(ctx, w, hessian, at); err != nil {
+		return err
+	}
+	s.passes++
+	s.report()
+	if at.objective-at.objective != 0 {
+		return s.tooLarge()
+	}
+	if s.opt.L2 == 0 && at.margin > 0 {
+		if err := s.separated(ctx, s.compact(w)); err != nil {
+			return err
+		}
+	}
+	s.fresh = hessian
+	if hessian {
+		if !s.examined && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			s.examine(at.hessian)
+		}
+		return s.factorise(at.hessian)
+	}
+	return nil
+}
+
+func (s *solver[T]) factorise(hessian []float64) error {
+	if s.factor, s.ridge = dense.FactoriseWithout(hessian, s.vectors*s.cols, s.out); s.factor == nil {
+		return s.tooLarge()
+	}
+	return nil
+}
+
+// stdErrors returns those of the weights for the rows as they were, or nil if there are none.
+func (s *solver[T]) stdErrors() []float64 {
+	if s.ridge > 0 || s.dependent != nil || s.opt.L2 == 0 && !s.exists {
+		return nil
+	}
+	d := s.factor.InverseDiagonal()
+	if s.pivots != nil { // the bias is less by the others times the pivots
+		c := make([]float64, s.cols)
+		kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
+		c[s.cols-1] = 1
+		d[s.cols-1] = kernel.Dot(c, s.factor.Solve(c))
+	}
+	for i, v := range d {
+		d[i] = math.Sqrt(v)
+	}
+	return d
+}

@@ -1,0 +1,230 @@
+package perceptron
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// TestLiteral holds every order, with and without the pocket, against the literal algorithm, on data in memory, sparse,
+// streamed and in a cache file, for several numbers of workers and every instruction set.
+func TestLiteral(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	levels := kernel.Levels()
+	if testing.Short() {
+		levels = levels[len(levels)-1:]
+	}
+	testLiteral[float32](t, best, levels)
+	if !testing.Short() {
+		testLiteral[float64](t, best, levels)
+	}
+}
+
+// testLiteral runs the literal algorithm on the best level alone: it takes the longest.
+func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kernel.Level) {
+	for i, c := range []struct {
+		rows, d    int
+		flips      float64
+		whole      bool
+		epochs     int
+		eta        float64
+		maxUpdates int64
+		pocket     bool
+		margin     float64
+		weighted   bool
+		l2         float64
+	}{
+		{rows: 60, d: 3, epochs: 40, eta: 1, l2: 0.25},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.5, l2: 1},
+		{rows: 5000, d: 12, flips: 0.02, epochs: 3, eta: 1, l2: 0.1, weighted: true, margin: 1},
+		{rows: 60, d: 3, epochs: 40, eta: 1, weighted: true},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.5, pocket: true, weighted: true},
+		{rows: 5000, d: 5, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 150, pocket: true, weighted: true},
+		{rows: 9000, d: 3, whole: true, epochs: 3, eta: 1, maxUpdates: 777, margin: 2, weighted: true},
+		{rows: 60, d: 3, epochs: 40, eta: 1, whole: true, margin: 3},
+		{rows: 60, d: 3, epochs: 10, eta: 0.5, margin: 0.1, pocket: true},
+		{rows: 900, d: 40, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 400, margin: 30},
+		{rows: 60, d: 3, epochs: 40, eta: 1},
+		{rows: 60, d: 3, epochs: 40, eta: 1, pocket: true},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 0.3},
+		{rows: 100, d: 9, flips: 0.1, epochs: 5, eta: 1, pocket: true},
+		{rows: 300, d: 40, flips: 0.05, epochs: 3, eta: 1, maxUpdates: 97, pocket: true},
+		{rows: 5000, d: 5, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 150, pocket: true},
+		{rows: 5000, d: 12, flips: 0.02, epochs: 3, eta: 1},
+		{rows: 9000, d: 2, whole: true, epochs: 4, eta: 1, maxUpdates: 777},
+		{rows: 700, d: 6, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 61},
+		{rows: 5000, d: 6, flips: 0.1, epochs: 3, eta: 1, maxUpdates: 900},
+		{rows: 1, d: 1, epochs: 2, eta: 1}, // converges on the last visit
+		{rows: 4097, d: 70, whole: true, epochs: 20, eta: 1},
+		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
+		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
+	} {
+		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
+			continue
+		}
+		if _, double := any(T(0)).(float64); double && c.rows > 1000 && i%3 > 0 { // float32 has them all
+			continue
+		}
+		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
+		data := dense[T](x, y)
+		if c.weighted {
+			data = testrows.Weighted(data, quarters)
+		}
+		cached := inCache(t, data)
+		modes := []pocket.Mode{""}
+		if c.pocket {
+			modes = pocket.Modes
+		}
+		for k := range len(modes) * len(train.Orders) {
+			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
+			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
+			want := newLiteral(data)
+			want.margin, want.l2, want.features = T(c.margin), c.l2, c.d
+			want.start(mode, nil)
+			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
+			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
+				t.Fatalf("problem %d, order %s: %d updates never reach the limit of %d", i, order, want.updates, c.maxUpdates)
+			}
+			if !c.pocket {
+				want.best = want.w
+			}
+			want.measure()                                                          // on the best level
+			vote := mode == "" && c.l2 == 0 && c.rows*len(want.counts) <= 1_000_000 // it takes long
+			outvoted := int64(-1)
+			if vote && c.rows*len(want.counts) < 100_000 {
+				outvoted = want.outvoted()
+			}
+			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached}
+			if order == train.Cyclic {
+				sources["stream"] = stream[T]{data}
+			}
+			for _, level := range levels {
+				kernel.Use(level)
+				what := fmt.Sprintf("%s problem %d, order %s, pocket %s", level, i, order, mode)
+				workers := []int{1, 2, 3, 8}
+				if level != best || testing.Short() {
+					workers = []int{3}
+				}
+				testSources(t, what, sources, workers, opt, want, converged)
+				if vote {
+					testVotes(t, what, sources, opt, want, converged, outvoted)
+				}
+				if mode == "" {
+					opt := opt
+					opt.Form = train.Averaged
+					testAverage(t, what+", averaged", sources, opt, want, converged, c.whole)
+				}
+			}
+			kernel.Use(best)
+		}
+	}
+}
+
+// testSources holds the training from every source, by so many workers each, against the literal one.
+func testSources[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], workers []int, opt Options, want *literal[T],
+	converged bool) {
+	t.Helper()
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+	for name, src := range sources {
+		for _, opt.Workers = range workers {
+			got := mustTrain(t, src, opt)
+			what := fmt.Sprintf("%s, %s, %d workers", what, name, opt.Workers)
+			compareLiteral(t, what, got, want, converged)
+			if !near(got.Loss, want.lossOf) || !near(got.Margin, want.marginOf) {
+				t.Fatalf("%s: loss %v and margin %v, want %v and %v", what, got.Loss, got.Margin, want.lossOf, want.marginOf)
+			}
+		}
+	}
+}
+
+// testVotes holds the voters from every source against the literal algorithm's weights, and how many rows they outvote unless that is
+// below 0.
+func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T], converged bool, outvoted int64) {
+	t.Helper()
+	opt.Form = train.Voted
+	for name, src := range sources {
+		opt.Workers = opt.Workers%3 + 1
+		got := mustTrain(t, src, opt)
+		if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
+			t.Fatalf("%s, %s: the voters differ from the literal ones", what, name)
+		}
+		if outvoted >= 0 && got.Errors != outvoted {
+			t.Fatalf("%s, %s: %d rows are outvoted, want %d", what, name, got.Errors, outvoted)
+		}
+	}
+}
+
+// testAverage holds the averaged perceptron from every source against the running mean of the literal algorithm's weights: they
+// are the same where every sum is exact, and else as near as roundings allow.
+func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
+	converged, exact bool) {
+	t.Helper()
+	var first []T
+	errors := int64(0)
+	for name, src := range sources {
+		opt.Workers = opt.Workers%3 + 1
+		got := mustTrain(t, src, opt)
+		if first == nil {
+			first = got.Weights
+			errors = want.errors(append(slices.Clone(first), make([]T, len(want.w)-len(first))...))
+		}
+		if got.Visits != want.visits || got.Updates != want.updates || got.Converged != converged || !slices.Equal(got.Weights, first) {
+			t.Fatalf("%s, %s: got %+v, want %d visits, %d updates, converged %v, weights %v", what, name, got, want.visits, want.updates,
+				converged, first)
+		}
+		if got.Errors != errors {
+			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, errors)
+		}
+	}
+	eps := 0x1p-24
+	if unsafe.Sizeof(T(0)) == 8 {
+		eps = 0x1p-52
+	}
+	for c, v := range first {
+		// The sum of a span rounds once for each of its updates, of which each is counted spanVisits times at most.
+		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
+		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
+		if exact && unsafe.Sizeof(T(0)) == 8 {
+			bound = 0
+		}
+		if !(math.Abs(float64(v)-mean) <= bound) {
+			t.Fatalf("%s: weight %d is %v, the running mean %v, further than %v", what, c, v, mean, bound)
+		}
+	}
+}
+
+// compareLiteral holds a result against the literal algorithm's.
+func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result[T], want *literal[T], converged bool) {
+	t.Helper()
+	want.measure()
+	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != want.errorsOf ||
+		got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
+		t.Fatalf("%s: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
+			what, got, want.best, want.updates, want.visits, want.errorsOf, converged, want.kept)
+	}
+	if want.mode == "" {
+		return
+	}
+	last := got.Curve[0]
+	if last.Update != 0 || last.Visits != 0 {
+		t.Fatalf("%s: the curve begins with %+v, not with the initial zeros", what, last)
+	}
+	for _, p := range got.Curve[1:] {
+		if want.pointWeight(p) >= want.pointWeight(last) || p.Update <= last.Update || p.Visits <= last.Visits || p.Seconds < last.Seconds {
+			t.Fatalf("%s: after %+v the curve has %+v", what, last, p)
+		}
+		last = p
+	}
+	if last.Update != want.kept || want.pointWeight(last) != want.fewest {
+		t.Fatalf("%s: the curve ends with %+v, but %v errors are those of update %d", what, last, want.fewest, want.kept)
+	}
+}

@@ -1,0 +1,307 @@
+package perceptron
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges weights on all
+// rows, or those of validation.
+type literal[T kernel.Float] struct {
+	x            [][]T
+	y            []T
+	weights      []float64 // nil: all are 1
+	validation   *literal[T]
+	mode         pocket.Mode
+	margin       T
+	w, best      []T
+	fewest       float64
+	updates      int64
+	visits       int64
+	kept, quiet  int64
+	l2           float64
+	features     int
+	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
+
+	voters []T     // w after each update
+	counts []int64 // and for how many visits it stood
+
+	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
+
+	// Of best, as measure finds it.
+	measured         bool
+	errorsOf         int64
+	lossOf, marginOf float64
+}
+
+func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
+	l := &literal[T]{}
+	for b := range d.Blocks(context.Background()) {
+		for r := range b.Len() {
+			l.x = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride])
+		}
+		l.y, l.weights = append(l.y, b.Y...), append(l.weights, b.W...)
+	}
+	l.w = make([]T, len(l.x[0]))
+	l.sum, l.change = make([]float64, len(l.w)), make([]float64, len(l.w))
+	return l
+}
+
+// errors counts the errors of w on the rows.
+func (l *literal[T]) errors(w []T) (n int64) {
+	for i, x := range l.x {
+		if (kernel.Dot(x, w) > 0) != (l.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// measure measures best, once the training has ended.
+func (l *literal[T]) measure() {
+	if !l.measured {
+		l.measured, l.errorsOf = true, l.errors(l.best)
+		l.lossOf, l.marginOf = l.loss(l.best)
+	}
+}
+
+// weight returns the weight of row i.
+func (l *literal[T]) weight(i int) float64 {
+	if l.weights == nil {
+		return 1
+	}
+	return l.weights[i]
+}
+
+// wrong sums up the weights of the errors of w, run by run.
+func (l *literal[T]) wrong(w []T) (sum float64) {
+	for lo := 0; lo < len(l.x); lo += block.RunRows {
+		run := 0.0
+		for i := lo; i < min(len(l.x), lo+block.RunRows); i++ {
+			if (kernel.Dot(l.x[i], w) > 0) != (l.y[i] > 0) {
+				run += l.weight(i)
+			}
+		}
+		sum += run
+	}
+	return sum
+}
+
+// start puts the initial zeros in the pocket.
+func (l *literal[T]) start(mode pocket.Mode, validation *literal[T]) {
+	if l.mode, l.validation = mode, validation; validation == nil {
+		l.validation = l
+	}
+	l.best, l.fewest = slices.Clone(l.w), l.validation.wrong(l.w)
+}
+
+// judge keeps the weights if they are better.
+func (l *literal[T]) judge() {
+	if n := l.validation.wrong(l.w); n < l.fewest {
+		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.run
+	}
+}
+
+// over tells whether nothing can be better than what the pocket holds.
+func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
+
+// outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
+func (l *literal[T]) outvoted() (n int64) {
+	for i, x := range l.x {
+		votes := int64(0)
+		for k, count := range l.counts {
+			if kernel.Dot(l.voters[k*len(x):(k+1)*len(x)], x) > 0 {
+				votes += count
+			} else {
+				votes -= count
+			}
+		}
+		if (votes > 0) != (l.y[i] > 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// loss returns the perceptron's loss of w, and the margin of w, 0 if it doesn't separate the rows.
+func (l *literal[T]) loss(w []T) (loss, margin float64) {
+	margin, square := math.Inf(1), 0.0
+	for i, x := range l.x {
+		m := float64(l.y[i]) * float64(kernel.Dot(x, w))
+		loss += max(0, -m) * l.weight(i)
+		margin = min(margin, m)
+	}
+	for _, v := range w {
+		square += float64(v) * float64(v)
+	}
+	return loss, max(0, margin) / max(math.Sqrt(square), math.SmallestNonzeroFloat64)
+}
+
+// visit tells whether the training goes on.
+func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
+	l.visits++
+	l.quiet++
+	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin && l.weight(i) > 0
+	if wrong {
+		kernel.Axpy(l.w, T(float64(eta*l.y[i])*l.weight(i)), l.x[i])
+		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
+		l.updates++
+		l.quiet, l.run = 0, 0
+		for c, v := range l.x[i] {
+			l.change[c] += math.Abs(float64(eta) * float64(v) * l.weight(i))
+		}
+	} else {
+		l.run++
+	}
+	if len(l.counts) > 0 {
+		l.counts[len(l.counts)-1]++
+	}
+	for c, v := range l.w {
+		l.sum[c] += float64(v)
+	}
+	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
+		l.judge()
+	}
+	return (maxUpdates == 0 || l.updates != maxUpdates) && !l.over()
+}
+
+// documented makes the permutation of an epoch as its documentation says, all at once.
+func documented(n int, seed, epoch uint64) []uint32 {
+	rng := rand.NewPCG(seed, epoch)
+	fisherYates := func(s []uint32) {
+		for i := len(s) - 1; i > 0; i-- {
+			j := train.Draw(rng, uint64(i)+1)
+			s[i], s[j] = s[j], s[i]
+		}
+	}
+	var chunks []uint32
+	for c := range (n + 511) / 512 {
+		chunks = append(chunks, uint32(c))
+	}
+	if len(chunks) > 8 {
+		fisherYates(chunks)
+	}
+	var order []uint32
+	for window := range slices.Chunk(chunks, 8) {
+		start := len(order)
+		for _, c := range window {
+			for r := 512 * c; r < min(uint32(n), 512*c+512); r++ {
+				order = append(order, r)
+			}
+		}
+		fisherYates(order[start:])
+	}
+	return order
+}
+
+// visited returns the rows that an epoch visits.
+func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
+	rows := documented(n, seed, epoch)
+	switch order {
+	case train.Cyclic:
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+	case train.FixedShuffle:
+		rows = documented(n, seed, 0)
+	case train.Random:
+		rng := rand.NewPCG(seed, epoch)
+		for i := range rows {
+			rows[i] = uint32(train.Draw(rng, uint64(n)))
+		}
+	}
+	return rows
+}
+
+// train follows an order for some epochs, with its stopping rule, and judges the last weights of an epoch.
+func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+	if !l.over() {
+		converged = l.walk(order, seed, epochs, eta, maxUpdates)
+		if l.mode == pocket.Epoch {
+			l.judge()
+		}
+	}
+	if l.over() {
+		return l.validation == l && l.verified(l.best)
+	}
+	return converged
+}
+
+func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+	n := len(l.x)
+	for e := range epochs {
+		rows := visited(n, order, seed, uint64(e))
+		before := l.updates
+		for _, i := range rows {
+			if !l.visit(int(i), eta, maxUpdates) {
+				return false
+			}
+			if order == train.Shuffle || l.quiet < int64(n) {
+				continue
+			}
+			if order == train.Random && !l.verified(l.w) {
+				l.quiet = 0
+				continue
+			}
+			return true
+		}
+		if order == train.Shuffle && l.updates == before {
+			if l.mode == pocket.Epoch {
+				l.judge()
+			}
+			return true
+		}
+		if l.l2 > 0 {
+			for c := range l.w[:l.features] {
+				l.w[c] *= T(1 / (1 + float64(float64(eta)*l.l2)))
+			}
+			l.quiet = 0
+		}
+		if l.mode == pocket.Epoch {
+			l.judge()
+		}
+		if l.over() {
+			return false
+		}
+	}
+	return false
+}
+
+// verified tells whether no row calls for an update of weights.
+func (l *literal[T]) verified(w []T) bool {
+	for i, x := range l.x {
+		if l.y[i]*kernel.Dot(x, w) <= l.margin && l.weight(i) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// pointWeight returns what the wrong rows at a point of the curve weigh.
+func (l *literal[T]) pointWeight(p pocket.Point) float64 {
+	if l.validation.weights == nil && p.Weight == 0 {
+		return float64(p.Errors)
+	}
+	return p.Weight
+}
+
+// fewestByEnumeration returns the fewest errors of all weights, two and a bias, that are whole numbers up to most.
+func (l *literal[T]) fewestByEnumeration(most int) int64 {
+	fewest, w := int64(len(l.x)), make([]T, len(l.w))
+	for a := -most; a <= most; a++ {
+		for b := -most; b <= most; b++ {
+			for bias := -2*most - 1; bias <= 2*most+1; bias++ {
+				w[0], w[1], w[2] = T(a), T(b), T(bias)
+				fewest = min(fewest, l.errors(w))
+			}
+		}
+	}
+	return fewest
+}
