@@ -16,6 +16,13 @@ import (
 	"halfspace/internal/atomicfile"
 )
 
+// Errors that Read and Load return; test for them with errors.Is. A file that can't be opened has an error of package os.
+var (
+	ErrNoModel = errors.New("not a halfspace model")                 // the file is something else
+	ErrVersion = errors.New("another version of the model's format") // the file is of another version of the program
+	ErrDamaged = errors.New("damaged halfspace model")               // the file was cut or changed, or has values that no model has
+)
+
 // maxFile bounds the bytes of a model file: room for millions of features.
 const maxFile = 256 << 20
 
@@ -94,8 +101,8 @@ func plain(err error) error {
 	return err
 }
 
-// Read reads a model's file to its end. It fails unless the format and the checksum are right and the model passes
-// Check.
+// Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the checksum are right and
+// the model passes Check.
 func Read(r io.Reader) (*Model, error) {
 	data, err := readObject(r, maxFile)
 	if err != nil {
@@ -109,7 +116,7 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("damaged halfspace model: %w; train it again", err)
+		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, err)
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
 		m.Bias = nil // [0] is a way to say that there is none
@@ -118,7 +125,7 @@ func Read(r io.Reader) (*Model, error) {
 		m.Options.Multiclass = OneVersusRest
 	}
 	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("unusable halfspace model: %w; train it again", err)
+		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, err)
 	}
 	return m, nil
 }
@@ -131,14 +138,14 @@ func readObject(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
-		return nil, errors.New("not a halfspace model: it doesn't start as a JSON object: name what train --out wrote")
+		return nil, fmt.Errorf("%w: it doesn't start as a JSON object", ErrNoModel)
 	}
 	data, err := io.ReadAll(br)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, fmt.Errorf("not a halfspace model: larger than %d MiB", most>>20)
+		return nil, fmt.Errorf("%w: larger than %d MiB", ErrNoModel, most>>20)
 	}
 	return data, nil
 }
@@ -148,7 +155,7 @@ func checkFormat(data []byte) error {
 		Format any `json:"format"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("not a whole halfspace model: %w; copy it again or train it again", err)
+		return fmt.Errorf("%w: %w; copy it again or train it again", ErrDamaged, err)
 	}
 	name, _ := head.Format.(string)
 	kind, _, _ := strings.Cut(Format, "/")
@@ -156,9 +163,9 @@ func checkFormat(data []byte) error {
 	case name == Format:
 		return nil
 	case strings.HasPrefix(name, kind+"/"):
-		return fmt.Errorf("format is %q, and this program reads %q: use the version of halfspace that wrote it", name, Format)
+		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, name, Format)
 	}
-	return fmt.Errorf("not a halfspace model: it has no \"format\": %q", Format)
+	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }
 
 // checkSum finds the line of the checksum, which ends the file but for the closing brace, and compares the sum with the
@@ -167,15 +174,15 @@ func checkSum(data []byte) error {
 	const key = "\n  \"checksum\": \"sha256:"
 	at := bytes.LastIndex(data, []byte(key))
 	if at < 0 {
-		return errors.New("no checksum on the last line but one: the file was cut or rewritten; restore it or train again")
+		return fmt.Errorf("%w: no checksum on the last line but one: the file was cut or rewritten; restore it or train again", ErrDamaged)
 	}
 	sum, rest, _ := bytes.Cut(data[at+len(key):], []byte("\"\n"))
 	if string(bytes.TrimSpace(rest)) != "}" {
-		return errors.New("checksum is not the last key: the file was rewritten; restore it or train again")
+		return fmt.Errorf("%w: checksum is not the last key: the file was rewritten; restore it or train again", ErrDamaged)
 	}
 	want := sha256.Sum256(data[:at+1])
 	if string(sum) != hex.EncodeToString(want[:]) {
-		return errors.New("wrong checksum: the file was changed after it was written; restore it or train again")
+		return fmt.Errorf("%w: wrong checksum: the file was changed after it was written; restore it or train again", ErrDamaged)
 	}
 	return nil
 }

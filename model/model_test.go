@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -399,6 +400,7 @@ func TestReadRejects(t *testing.T) {
 		return sign(strings.Replace(small, from, to, 1))
 	}
 	whole := string(encode(t, textbook()))
+	kinds := map[error]int{}
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "not a halfspace model"},
 		{"Parquet", "PAR1\x15\x04", "not a halfspace model"},
@@ -448,6 +450,19 @@ func TestReadRejects(t *testing.T) {
 		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error is %q, want one line with %q", c.name, err, c.want)
 		}
+		known := 0
+		for _, kind := range []error{ErrNoModel, ErrVersion, ErrDamaged} {
+			if errors.Is(err, kind) {
+				kinds[kind]++
+				known++
+			}
+		}
+		if known != 1 {
+			t.Errorf("%s: error %q is of %d kinds", c.name, err, known)
+		}
+	}
+	if kinds[ErrNoModel] != 5 || kinds[ErrVersion] != 2 {
+		t.Errorf("errors of each kind: %v", kinds)
 	}
 }
 

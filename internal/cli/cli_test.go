@@ -386,7 +386,7 @@ func TestFailures(t *testing.T) {
 		{"train DATA --label y --out DATA/m.json", "m.json can't be written: not a directory: choose another path\n"},
 		{"train DATA --label y --out DATA", "is to be read and to be written"},
 		{"predict --model DIR/none.json DATA --out DIR/p.csv", "none.json: no such file or directory: check the path\n"},
-		{"predict --model DIR/damaged.json DATA --out DIR/p.csv", "damaged.json: wrong checksum"},
+		{"predict --model DIR/damaged.json DATA --out DIR/p.csv", "damaged.json: damaged halfspace model: wrong checksum"},
 		{"predict --model DATA DATA --out DIR/p.csv", "not a halfspace model: it doesn't start as a JSON object: name what train --out wrote"},
 		{"predict --model MODEL OTHER --keep prediction --out DIR/p.csv", `"prediction"`},
 		{"predict --model MODEL OTHER --keep * --score --out DIR/p.csv", `can't be kept beside`},

@@ -124,6 +124,8 @@ func advised(err error) error {
 		return fmt.Errorf("%w: check the file's mode", err)
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%w: name a file in it", err)
+	case errors.Is(err, model.ErrNoModel):
+		return fmt.Errorf("%w: name what train --out wrote", err)
 	}
 	return err
 }

@@ -1,0 +1,69 @@
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/schema"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Load reads files of any format into memory. The features are the columns of numbers but the label.
+func ExampleLoad() {
+	data, err := dataset.Load[float32](context.Background(), []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+	if err != nil {
+		panic(err)
+	}
+	spec := data.Spec()
+	fmt.Println(data.Rows(), "rows,", len(spec.Features), "features, classes", spec.Classes)
+	// Output:
+	// 150 rows, 4 features, classes [setosa versicolor virginica]
+}
+
+// A stream reads the files anew in each pass, and holds a few blocks in memory.
+func ExampleInput_Stream() {
+	ctx := context.Background()
+	input, err := dataset.Open[float32](ctx, []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+	if err != nil {
+		panic(err)
+	}
+	stream, err := input.Stream(ctx)
+	if err != nil {
+		panic(err)
+	}
+	for b, err := range stream.Blocks(ctx) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(b.Len(), "rows of", b.Cols, "columns, the bias included")
+	}
+	// Output:
+	// 150 rows of 5 columns, the bias included
+}
+
+// Scan hands on blocks, and beside them any columns as an Arrow record.
+func ExampleScan() {
+	path := filepath.Join(os.TempDir(), "scan.csv")
+	defer os.Remove(path)
+	if err := os.WriteFile(path, []byte("id,size\na,1\nb,2\n"), 0o600); err != nil {
+		panic(err)
+	}
+	err := dataset.Scan(context.Background(), []string{path}, dataset.Options{Keep: []string{"id"}},
+		func(spec *schema.Spec, b *block.Block[float32], kept arrow.Record) error {
+			for r := range b.Len() {
+				fmt.Println(kept.Column(0).ValueStr(r), spec.Features[0], b.X[r*b.Stride])
+			}
+			return nil
+		})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// a size 1
+	// b size 2
+}

@@ -1,0 +1,40 @@
+package gram_test
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/gram"
+)
+
+// The Gram matrix of three rows: the inner product of each row with each.
+func ExampleGram() {
+	x := gram.Dense([]float64{3, 3, 4, 3, 1, 1}, 3, 2, 2) // 3 rows of 2 columns
+	m, err := gram.NewSymmetric[float64](x.Len(), gram.Packed)
+	if err != nil {
+		panic(err)
+	}
+	if err := gram.Gram(context.Background(), m, x, gram.Mercer{}, 2); err != nil {
+		panic(err)
+	}
+	for i := range m.N {
+		fmt.Println(m.At(i, 0), m.At(i, 1), m.At(i, 2))
+	}
+	// Output:
+	// 18 21 6
+	// 21 25 7
+	// 6 7 2
+}
+
+// The RBF kernel of each row of x with each of y.
+func ExampleCross() {
+	x, y := gram.Dense([]float64{0, 0, 1, 1}, 2, 2, 2), gram.Dense([]float64{0, 1}, 1, 2, 2)
+	values := make([]float64, 2)
+	rbf := gram.Mercer{Kind: gram.RBF, Gamma: 0.5}
+	if err := gram.Cross(context.Background(), values, 1, x, y, rbf, 1); err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.4f\n", values)
+	// Output:
+	// [0.6065 0.6065]
+}

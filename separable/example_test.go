@@ -1,0 +1,32 @@
+package separable_test
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/separable"
+)
+
+// The corners of a square, of which XOR makes two classes: two equal sums of one corner of each kind prove that no line separates them.
+func ExampleCheck() {
+	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
+	for name, y := range map[string][]bool{"and": {false, false, false, true}, "xor": {false, true, true, false}} {
+		rows, err := block.FromRows[float64](corners, y, block.RowOptions{})
+		if err != nil {
+			panic(err)
+		}
+		found, err := separable.Check(context.Background(), rows, separable.Options{})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(name, "is", found.Verdict)
+		if found.Witness != nil {
+			fmt.Println("rows", found.Witness.Rows, "have weights", found.Witness.Weights)
+		}
+	}
+	// Unordered output:
+	// and is separable
+	// xor is not separable
+	// rows [0 1 2 3] have weights [1/4 1/4 1/4 1/4]
+}

@@ -1,0 +1,27 @@
+package dual_test
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/dual"
+)
+
+func ExampleTrain() {
+	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
+	rows, err := block.FromRows[float32](corners, []bool{false, true, true, false}, block.RowOptions{}) // XOR
+	if err != nil {
+		panic(err)
+	}
+	found, err := dual.Train(context.Background(), rows, dual.Options{Options: train.Options{Epochs: 100},
+		Kernel: model.Kernel{Kind: "rbf", Gamma: 1}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(found.Errors, "errors, converged:", found.Converged)
+	// Output:
+	// 0 errors, converged: true
+}

@@ -1,0 +1,24 @@
+package perceptron_test
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+func ExampleTrain() {
+	rows, err := block.FromRows[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []string{"yes", "yes", "no"}, block.RowOptions{})
+	if err != nil {
+		panic(err)
+	}
+	found, err := perceptron.Train(context.Background(), rows, perceptron.Options{Options: train.Options{Epochs: 100}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("w and b:", found.Weights, "after", found.Updates, "updates, converged:", found.Converged)
+	// Output:
+	// w and b: [1 1 -3] after 7 updates, converged: true
+}
