@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
@@ -197,7 +198,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 	}
 	put := func(dst, src []T) { copy(dst, src) }
 	if int64(len(batch))*c.rowBytes() >= pastBytes {
-		put = kernel.CopyPast[T]
+		put = microkernel.CopyNonTemporal[T]
 	}
 	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
 	p.finish = func(worker int, b *part[T]) {
@@ -206,7 +207,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 		for k := range b.cols {
 			put(slots[b.j+k].values[b.i:b.i+b.rows], m.columns[k*length:][:b.rows])
 		}
-		kernel.Fence()
+		microkernel.Fence()
 	}
 	return p.run(ctx, c.workers)
 }

@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
@@ -119,7 +120,7 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 		}
 		if m.Storage == Full {
 			mirror[worker].write(m, b, put)
-			kernel.Fence()
+			microkernel.Fence()
 		}
 	}
 	return p.run(ctx, workers)
@@ -139,7 +140,7 @@ const pastBytes = 32 << 20
 // putFor returns how parts of dst are to be copied to it.
 func putFor[T kernel.Float](dst []T) func(dst, src []T) {
 	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
-		return kernel.CopyPast[T]
+		return microkernel.CopyNonTemporal[T]
 	}
 	return func(dst, src []T) { copy(dst, src) }
 }

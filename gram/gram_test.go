@@ -59,7 +59,7 @@ func fma[T kernel.Float](x, y, z T) T {
 		return T(math.FMA(float64(x), float64(y), float64(z)))
 	}
 	acc := []float32{float32(z)}
-	ref.AxpyF32(float32(x), []float32{float32(y)}, acc)
+	ref.AxpyF32(acc, float32(x), []float32{float32(y)})
 	return T(acc[0])
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
@@ -156,7 +157,7 @@ func (x *Rows[T]) squaredNorms() []T {
 		p.pack(x, b, t.nr, t.nr, 0, r, end)
 		for k := 0; k < x.cols; k += kc {
 			n := min(kc, x.cols-k)
-			kernel.Tile(a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], c, t.nr, 0, k > 0)
+			microkernel.Tile(c, t.nr, 0, a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], k > 0)
 		}
 		for i := range end - r {
 			out[r+i] = c[i*t.nr+i]

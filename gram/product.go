@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -28,7 +29,7 @@ type product[T kernel.Float] struct {
 	finish func(worker int, b *part[T])
 }
 
-// A part is a block of a result, from row i and column j on. Its rows lie as kernel.Tile writes them.
+// A part is a block of a result, from row i and column j on. Its rows lie as microkernel.Tile writes them.
 type part[T kernel.Float] struct {
 	i, j, rows, cols int
 	data             []T
@@ -190,6 +191,6 @@ func (p *product[T]) panel(w *worker[T], packed []T, b *part[T], lo, k int) {
 			first = (j - b.i) / p.mr * p.mr
 		}
 		at, ldc := b.at(first)
-		kernel.Tile(a[first*n:], packed[(j-lo)*n:][:p.nr*n], b.data[at+j-b.j:], ldc, b.grow, k > 0)
+		microkernel.Tile(b.data[at+j-b.j:], ldc, b.grow, a[first*n:], packed[(j-lo)*n:][:p.nr*n], k > 0)
 	}
 }

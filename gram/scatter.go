@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -135,15 +136,15 @@ type sums struct {
 	blocks  []float64
 }
 
-const blockSize = kernel.OuterCols * kernel.OuterCols
+const blockSize = microkernel.BlockCols * microkernel.BlockCols
 
 func newSums(cols, more int) sums {
-	s := sums{n: cols + more, wide: up(cols, kernel.OuterCols) / kernel.OuterCols}
+	s := sums{n: cols + more, wide: up(cols, microkernel.BlockCols) / microkernel.BlockCols}
 	s.blocks = block.Alloc[float64](s.first(s.rows()) * blockSize)
 	return s
 }
 
-func (s sums) rows() int { return up(s.n, kernel.OuterCols) / kernel.OuterCols }
+func (s sums) rows() int { return up(s.n, microkernel.BlockCols) / microkernel.BlockCols }
 
 // first returns the number of the first block of block row i.
 func (s sums) first(i int) int {
@@ -171,9 +172,9 @@ func (s sums) add(t sums) { kernel.Axpy(s.blocks, 1, t.blocks) }
 func (s sums) store(m *Symmetric[float64]) {
 	for i := range m.N {
 		row := m.lower(i)
-		for j := 0; j < min(len(row), s.wide*kernel.OuterCols); j += kernel.OuterCols {
-			b := s.block(i/kernel.OuterCols, j/kernel.OuterCols)
-			copy(row[j:], b[i%kernel.OuterCols*kernel.OuterCols:][:kernel.OuterCols])
+		for j := 0; j < min(len(row), s.wide*microkernel.BlockCols); j += microkernel.BlockCols {
+			b := s.block(i/microkernel.BlockCols, j/microkernel.BlockCols)
+			copy(row[j:], b[i%microkernel.BlockCols*microkernel.BlockCols:][:microkernel.BlockCols])
 		}
 		for j := 0; m.Storage == Full && j < i; j++ {
 			m.Data[j*m.Stride+i] = row[j]
@@ -193,7 +194,7 @@ type weigher[T kernel.Float] struct {
 }
 
 func newWeigher[T kernel.Float](cols, more int) *weigher[T] {
-	n := up(cols+more, kernel.OuterCols) * panelRows
+	n := up(cols+more, microkernel.BlockCols) * panelRows
 	return &weigher[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
@@ -215,8 +216,8 @@ func (w *weigher[T]) add(r *run[T], lo, hi int, below bool) {
 		w.fill(x, s, r.Stride, hi)
 		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
-			rows := min(kernel.OuterCols, up(w.cols+w.more-i*kernel.OuterCols, 4))
-			a := w.wide[i*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
+			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))
+			a := w.wide[i*panelRows*microkernel.BlockCols:][:len(s)*microkernel.BlockCols]
 			if below {
 				w.minus = w.minus[:0]
 				for _, v := range a {
@@ -224,9 +225,9 @@ func (w *weigher[T]) add(r *run[T], lo, hi int, below bool) {
 				}
 				a = w.minus
 			}
-			for j := range min(i+1, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
-				b := w.wide[j*panelRows*kernel.OuterCols:][:len(s)*kernel.OuterCols]
-				kernel.Outer(a, b, r.sums.block(i, j), rows, j < i)
+			for j := range min(i+1, up(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
+				b := w.wide[j*panelRows*microkernel.BlockCols:][:len(s)*microkernel.BlockCols]
+				microkernel.RankKUpdate(r.sums.block(i, j), a, b, rows, j < i)
 			}
 		}
 	}
@@ -268,10 +269,10 @@ func (w *weigher[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64,
 
 // fill fills the first so many blocks of columns with rows.
 func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
-	for j := range min(blocks, up(w.cols, kernel.OuterCols)/kernel.OuterCols) {
-		first := j * kernel.OuterCols
+	for j := range min(blocks, up(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
+		first := j * microkernel.BlockCols
 		at := first * panelRows
-		kernel.Weigh(w.wide[at:], x[first:], s, stride, min(kernel.OuterCols, up(w.cols-first, 4)))
+		microkernel.ScaleRows(w.wide[at:], x[first:], s, stride, min(microkernel.BlockCols, up(w.cols-first, 4)))
 	}
 }
 
@@ -279,13 +280,13 @@ func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
 func (w *weigher[T]) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
-		at := w.wide[c/kernel.OuterCols*panelRows*kernel.OuterCols+c%kernel.OuterCols:]
+		at := w.wide[c/microkernel.BlockCols*panelRows*microkernel.BlockCols+c%microkernel.BlockCols:]
 		for i, weight := range s {
 			v := f[i*w.more+k]
 			if weight != 1 { // a root takes as long as all else here
 				v *= math.Sqrt(weight)
 			}
-			at[i*kernel.OuterCols] = v
+			at[i*microkernel.BlockCols] = v
 		}
 	}
 }

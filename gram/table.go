@@ -3,11 +3,12 @@ package gram
 import (
 	"unsafe"
 
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
 // The sizes of blocks, after Goto and van de Geijn (2008) and BLIS. The micro-kernel's MR and NR are the level's own
-// (kernel.TileShape); they divide MC and NB at every level.
+// (microkernel.TileShape); they divide MC and NB at every level.
 //
 //   - KC: columns of a panel. A panel of NR rows stays in the first-level cache while MC rows pass: 16 KiB.
 //   - MC: rows that a worker packs at a time. MC x KC elements stay in the second-level cache, 144 KiB of float32.
@@ -30,7 +31,7 @@ type table struct{ mr, nr, nb, nc int }
 func tableFor[T kernel.Float](cols int) table {
 	var t table
 	size := int(unsafe.Sizeof(T(0)))
-	t.mr, t.nr = kernel.TileShape[T]()
+	t.mr, t.nr = microkernel.TileShape[T]()
 	t.nb = nbBytes / size
 	t.nc = max(1, ncBytes/size/max(1, cols)/t.nb) * t.nb
 	return t

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 	"halfspace/kernel/limits"
 )
@@ -212,12 +213,12 @@ func BenchmarkTile(b *testing.B) {
 
 // benchTile multiplies panels that fit the second-level cache: a block of mc x kc against a panel of kc x nr.
 func benchTile[T kernel.Float](b *testing.B) {
-	mr, nr := kernel.TileShape[T]()
+	mr, nr := microkernel.TileShape[T]()
 	const kc, panels = 256, 16
 	b.Run(fmt.Sprintf("%s/mr=%d/nr=%d/kc=%d", typeName[T](), mr, nr, kc), func(b *testing.B) {
 		x, y, c := normals[T](panels*mr*kc), normals[T](nr*kc), make([]T, panels*mr*nr)
 		for b.Loop() {
-			kernel.Tile(x, y, c, nr, 0, true)
+			microkernel.Tile(c, nr, 0, x, y, true)
 		}
 		flops := 2 * float64(panels*mr*nr*kc)
 		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")

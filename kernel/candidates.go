@@ -159,7 +159,7 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 		low, high := j.low[:n], j.high[:n]
 		clear(low)
 		clear(high)
-		bounds(j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols, low, high)
+		bounds(low, high, j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols)
 		padding := int64(rows - len(y)) // rows of zeros, whose score is never above a limit
 		for i := first; i < min(first+n, c.n); i++ {
 			if n := low[i-first]; n == high[i-first]-padding {
@@ -258,10 +258,10 @@ func pack[T Float](dst, x, y []T, stride, cols int) T {
 	return T(packF64(f64(dst), f64(x), f64(y), stride, cols))
 }
 
-func bounds[T Float](x, w, limits []T, cols int, low, high []int64) {
+func bounds[T Float](low, high []int64, x, w, limits []T, cols int) {
 	if is32[T]() {
-		boundsF32(f32(x), f32(w), f32(limits), cols, low, high)
+		boundsF32(low, high, f32(x), f32(w), f32(limits), cols)
 		return
 	}
-	boundsF64(f64(x), f64(w), f64(limits), cols, low, high)
+	boundsF64(low, high, f64(x), f64(w), f64(limits), cols)
 }

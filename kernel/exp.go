@@ -9,10 +9,10 @@ import "halfspace/internal/race"
 func Exp[T Float](y, x []T) {
 	checkPair(y, x)
 	if is32[T]() {
-		expF32(f32(x), f32(y))
+		expF32(f32(y), f32(x))
 		return
 	}
-	expF64(f64(x), f64(y))
+	expF64(f64(y), f64(x))
 }
 
 // Sigmoid sets y[i] to 1/(1 + e^-x[i]), which lies in [0, 1]. y has x's length and may be x. The error is below 2.6 ULP in
@@ -22,10 +22,10 @@ func Exp[T Float](y, x []T) {
 func Sigmoid[T Float](y, x []T) {
 	checkPair(y, x)
 	if is32[T]() {
-		sigmoidF32(f32(x), f32(y))
+		sigmoidF32(f32(y), f32(x))
 		return
 	}
-	sigmoidF64(f64(x), f64(y))
+	sigmoidF64(f64(y), f64(x))
 }
 
 // Log1p sets y[i] to the natural logarithm of 1 + x[i]: -Inf for -1, and NaN below. y has x's length and may be x. The
@@ -35,10 +35,10 @@ func Sigmoid[T Float](y, x []T) {
 func Log1p[T Float](y, x []T) {
 	checkPair(y, x)
 	if is32[T]() {
-		log1pF32(f32(x), f32(y))
+		log1pF32(f32(y), f32(x))
 		return
 	}
-	log1pF64(f64(x), f64(y))
+	log1pF64(f64(y), f64(x))
 }
 
 // Logistic computes the logistic loss of rows, and its first and second derivative by the score. z holds the scores and
@@ -62,5 +62,5 @@ func Logistic(z, factor, curvature, loss, y []float64) {
 	race.Write(curvature)
 	race.Write(loss)
 	race.Read(y)
-	logistic(z, y, factor, curvature, loss)
+	logisticF64(z, factor, curvature, loss, y)
 }

@@ -28,8 +28,6 @@ func testPanics[T kernel.Float](t *testing.T) {
 	y := []T{1, 1, 1, 1}
 	log := make([]uint32, 4)
 	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
-	mr, nr := kernel.TileShape[T]()
-	long := make([]T, 4*mr*nr)
 	candidates := kernel.NewCandidates(x, stride)
 	wide := make([]float64, 32*32)
 	for _, c := range []struct {
@@ -69,30 +67,11 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: length of w is not a multiple of the stride", func(dst []T) { kernel.NewCandidates(x[1:], stride) }},
 		{"kernel: length of x is not rows * stride", func(dst []T) { candidates.Errors(make([]int64, 4), x[1:], y) }},
 		{"kernel: length of counts is not the number of candidates", func(dst []T) { candidates.Errors(make([]int64, 3), x, y) }},
-		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(x[:mr*2-1], x[:nr], dst, nr, 0, true) }},
-		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr*2], long[:nr*2-1], dst, nr, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr-1), nr, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr+1, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr-1, 0, true) }},
-		{"kernel: panels don't have mr and nr elements for each k", func(dst []T) { kernel.Tile(long[:mr], nil, dst, nr, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:2*mr], long[:nr], make([]T, 2*mr*nr-1), nr, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], nil, nr, 0, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr+(mr-1)*(mr-2)/2-1), nr, 1, true) }},
-		{"kernel: short c", func(dst []T) { kernel.Tile(long[:mr], long[:nr], make([]T, mr*nr), nr, -1, true) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
 		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
 		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
 		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
-		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, x, wide[:1], 16, 6) }},
-		{"kernel: number of columns is not a multiple of 4 in 4..32", func(dst []T) { kernel.Weigh(wide, x, wide[:1], 64, 36) }},
-		{"kernel: stride is less than the columns", func(dst []T) { kernel.Weigh(wide, x, wide[:1], 7, 8) }},
-		{"kernel: short x", func(dst []T) { kernel.Weigh(wide, x[:63], wide[:4], 16, 16) }},
-		{"kernel: short dst", func(dst []T) { kernel.Weigh(wide[:4*32-1], x, wide[:4], 16, 16) }},
 		{"kernel: slices of different lengths", func(dst []T) { kernel.Logistic(wide[:2], wide[:1], wide[:2], wide[:2], wide[:2]) }},
-		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:32], wide[:64], wide, 4, true) }},
-		{"kernel: panels don't have as many rows of 32 columns", func(dst []T) { kernel.Outer(wide[:33], wide[:33], wide, 4, true) }},
-		{"kernel: number of rows is neither 1 nor a multiple of 4 in 4..32", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide, 3, true) }},
-		{"kernel: length of c is not 32 * 32", func(dst []T) { kernel.Outer(wide[:32], wide[:32], wide[:32*32-1], 4, true) }},
 	} {
 		dst := make([]T, len(x))
 		for i := range dst {

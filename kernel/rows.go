@@ -20,10 +20,10 @@ func Scores[T Float](out, x, w []T) {
 		return
 	}
 	if is32[T]() {
-		scoresF32(f32(x), f32(w), f32(out))
+		scoresF32(f32(out), f32(x), f32(w))
 		return
 	}
-	scoresF64(f64(x), f64(w), f64(out))
+	scoresF64(f64(out), f64(x), f64(w))
 }
 
 // Epoch runs the perceptron over len(y) rows, whose stride is len(w). It updates w on each mistake, and writes the row's
@@ -52,9 +52,9 @@ func Epoch[T Float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
 	race.Read(x)
 	race.Read(y)
 	if is32[T]() {
-		return epochF32(f32(x), f32(y), float32(eta), f32(w), log)
+		return epochF32(f32(w), log, f32(x), f32(y), float32(eta))
 	}
-	return epochF64(f64(x), f64(y), float64(eta), f64(w), log)
+	return epochF64(f64(w), log, f64(x), f64(y), float64(eta))
 }
 
 // Rows addresses the rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may be shorter.
@@ -119,9 +119,9 @@ func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahe
 		}
 	}
 	if is32[T]() {
-		return epochIndexedF32(f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta), f32(w), log)
+		return epochIndexedF32(f32(w), log, f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta))
 	}
-	return epochIndexedF64(f64s(rows.x), f64s(rows.y), idx, f64(ahead), float64(eta), f64(w), log)
+	return epochIndexedF64(f64(w), log, f64s(rows.x), f64s(rows.y), idx, f64(ahead), float64(eta))
 }
 
 // below tells whether every element of idx is less than n. Four maxima at a time keep its cost far below a visit's.

@@ -34,10 +34,10 @@ func Dot[T Float](x, y []T) T {
 func Axpy[T Float](y []T, a T, x []T) {
 	checkPair(y, x)
 	if is32[T]() {
-		axpyF32(float32(a), f32(x), f32(y))
+		axpyF32(f32(y), float32(a), f32(x))
 		return
 	}
-	axpyF64(float64(a), f64(x), f64(y))
+	axpyF64(f64(y), float64(a), f64(x))
 }
 
 // Axpy4 adds four vectors to y, and reads and writes y once. a has 4 elements; x has 4 vectors of y's length.
@@ -52,10 +52,10 @@ func Axpy4[T Float](y, a []T, x [][]T) {
 	}
 	race.Read(a)
 	if is32[T]() {
-		axpy4F32(f32(a), f32s(x), f32(y))
+		axpy4F32(f32(y), f32(a), f32s(x))
 		return
 	}
-	axpy4F64(f64(a), f64s(x), f64(y))
+	axpy4F64(f64(y), f64(a), f64s(x))
 }
 
 // FirstMistake returns the first row on which the perceptron makes a mistake, or len(y) if there is none. y holds labels;
@@ -73,7 +73,7 @@ func FirstMistake[T Float](y, scores []T) int {
 	race.Read(y)
 	race.Read(scores)
 	if is32[T]() {
-		return wrongF32(f32(y), f32(scores))
+		return firstMistakeF32(f32(y), f32(scores))
 	}
-	return wrongF64(f64(y), f64(scores))
+	return firstMistakeF64(f64(y), f64(scores))
 }

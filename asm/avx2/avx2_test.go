@@ -14,7 +14,7 @@ var (
 		Dot:            avx2.DotF32,
 		Axpy:           avx2.AxpyF32,
 		Axpy4:          avx2.Axpy4F32,
-		Wrong:          avx2.WrongF32,
+		FirstMistake:   avx2.FirstMistakeF32,
 		Scores:         avx2.ScoresF32,
 		Epoch:          avx2.EpochF32,
 		EpochIndexed:   avx2.EpochIndexedF32,
@@ -25,13 +25,13 @@ var (
 		Pack:     avx2.PackF32,
 		Bounds:   avx2.BoundsF32,
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
-		Weigh: avx2.WeighF32,
+		ScaleRows: avx2.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            avx2.DotF64,
 		Axpy:           avx2.AxpyF64,
 		Axpy4:          avx2.Axpy4F64,
-		Wrong:          avx2.WrongF64,
+		FirstMistake:   avx2.FirstMistakeF64,
 		Scores:         avx2.ScoresF64,
 		Epoch:          avx2.EpochF64,
 		EpochIndexed:   avx2.EpochIndexedF64,
@@ -42,8 +42,8 @@ var (
 		Pack:     avx2.PackF64,
 		Bounds:   avx2.BoundsF64,
 		BoundsMR: avx2.BoundsMRF64, BoundsNR: avx2.BoundsNRF64,
-		Weigh: avx2.WeighF64,
-		Outer: avx2.OuterF64,
+		ScaleRows:   avx2.ScaleRowsF64,
+		RankKUpdate: avx2.RankKUpdateF64,
 	}
 )
 

@@ -4,13 +4,13 @@
 
 #include "textflag.h"
 
-// func Axpy4F32(a []float32, x [][]float32, y []float32)
+// func Axpy4F32(y []float32, a []float32, x [][]float32)
 // Requires: AVX, FMA3
 TEXT ·Axpy4F32(SB), NOSPLIT, $0-72
-	MOVQ         a_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         y_len+56(FP), BX
+	MOVQ         a_base+24(FP), AX
+	MOVQ         x_base+48(FP), CX
+	MOVQ         y_base+0(FP), DX
+	MOVQ         y_len+8(FP), BX
 	VBROADCASTSS (AX), Y0
 	MOVQ         (CX), SI
 	VBROADCASTSS 4(AX), Y1
@@ -76,13 +76,13 @@ done6:
 	VZEROUPPER
 	RET
 
-// func Axpy4F64(a []float64, x [][]float64, y []float64)
+// func Axpy4F64(y []float64, a []float64, x [][]float64)
 // Requires: AVX, FMA3
 TEXT ·Axpy4F64(SB), NOSPLIT, $0-72
-	MOVQ         a_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         y_len+56(FP), BX
+	MOVQ         a_base+24(FP), AX
+	MOVQ         x_base+48(FP), CX
+	MOVQ         y_base+0(FP), DX
+	MOVQ         y_len+8(FP), BX
 	VBROADCASTSD (AX), Y0
 	MOVQ         (CX), SI
 	VBROADCASTSD 8(AX), Y1

@@ -4,14 +4,14 @@
 
 #include "textflag.h"
 
-// func AxpyF32(a float32, x []float32, y []float32)
+// func AxpyF32(y []float32, a float32, x []float32)
 // Requires: AVX, FMA3
 TEXT ·AxpyF32(SB), NOSPLIT, $0-56
-	MOVQ         x_base+8(FP), AX
-	MOVQ         x_len+16(FP), CX
-	MOVQ         y_base+32(FP), DX
-	MOVQ         y_len+40(FP), BX
-	VBROADCASTSS a+0(FP), Y0
+	MOVQ         x_base+32(FP), AX
+	MOVQ         x_len+40(FP), CX
+	MOVQ         y_base+0(FP), DX
+	MOVQ         y_len+8(FP), BX
+	VBROADCASTSS a+24(FP), Y0
 	CMPQ         CX, $0x20
 	JB           next2
 
@@ -65,14 +65,14 @@ done6:
 	VZEROUPPER
 	RET
 
-// func AxpyF64(a float64, x []float64, y []float64)
+// func AxpyF64(y []float64, a float64, x []float64)
 // Requires: AVX, FMA3
 TEXT ·AxpyF64(SB), NOSPLIT, $0-56
-	MOVQ         x_base+8(FP), AX
-	MOVQ         x_len+16(FP), CX
-	MOVQ         y_base+32(FP), DX
-	MOVQ         y_len+40(FP), BX
-	VBROADCASTSD a+0(FP), Y0
+	MOVQ         x_base+32(FP), AX
+	MOVQ         x_len+40(FP), CX
+	MOVQ         y_base+0(FP), DX
+	MOVQ         y_len+8(FP), BX
+	VBROADCASTSD a+24(FP), Y0
 	CMPQ         CX, $0x10
 	JB           next2
 

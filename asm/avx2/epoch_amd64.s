@@ -4,23 +4,23 @@
 
 #include "textflag.h"
 
-// func EpochF32(x []float32, y []float32, eta float32, w []float32, log []uint32) (rows int, updates int)
+// func EpochF32(w []float32, log []uint32, x []float32, y []float32, eta float32) (rows int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE
 TEXT ·EpochF32(SB), NOSPLIT, $0-120
-	MOVQ    x_base+0(FP), AX
-	MOVQ    y_base+24(FP), CX
-	MOVQ    y_len+32(FP), DX
+	MOVQ    x_base+48(FP), AX
+	MOVQ    y_base+72(FP), CX
+	MOVQ    y_len+80(FP), DX
 	MOVQ    $0x0000000080000000, BX
 	VMOVQ   BX, X1
-	MOVSS   eta+48(FP), X0
-	MOVQ    log_base+80(FP), SI
+	MOVSS   eta+96(FP), X0
+	MOVQ    log_base+24(FP), SI
 	VXORPS  X2, X2, X2
 	XORQ    BX, BX
 	XORQ    DI, DI
 	TESTQ   DX, DX
 	JZ      done1
-	MOVQ    w_base+56(FP), R8
-	MOVQ    w_len+64(FP), R9
+	MOVQ    w_base+0(FP), R8
+	MOVQ    w_len+8(FP), R9
 	SHLQ    $0x02, R9
 	CMPQ    R9, $0x20
 	JNE     wider2
@@ -54,7 +54,7 @@ wrong5:
 	VFMADD231PS  (AX), Y4, Y3
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full6
 	JMP          next4
 
@@ -102,7 +102,7 @@ wrong11:
 	VFMADD231PS  32(AX), Y5, Y4
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full12
 	JMP          next10
 
@@ -156,7 +156,7 @@ wrong17:
 	VFMADD231PS  64(AX), Y6, Y5
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full18
 	JMP          next16
 
@@ -215,7 +215,7 @@ wrong23:
 	VFMADD231PS  96(AX), Y7, Y6
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full24
 	JMP          next22
 
@@ -279,7 +279,7 @@ wrong29:
 	VFMADD231PS  128(AX), Y8, Y7
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full30
 	JMP          next28
 
@@ -347,7 +347,7 @@ wrong35:
 	VFMADD231PS  160(AX), Y9, Y8
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full36
 	JMP          next34
 
@@ -420,7 +420,7 @@ wrong41:
 	VFMADD231PS  192(AX), Y10, Y9
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full42
 	JMP          next40
 
@@ -497,7 +497,7 @@ wrong47:
 	VFMADD231PS  224(AX), Y11, Y10
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full48
 	JMP          next46
 
@@ -606,7 +606,7 @@ add61:
 	JB          add61
 	MOVL        DI, (SI)(BX*4)
 	INCQ        BX
-	CMPQ        BX, log_len+88(FP)
+	CMPQ        BX, log_len+32(FP)
 	JE          full53
 	JMP         next51
 
@@ -620,23 +620,23 @@ done1:
 	VZEROUPPER
 	RET
 
-// func EpochF64(x []float64, y []float64, eta float64, w []float64, log []uint32) (rows int, updates int)
+// func EpochF64(w []float64, log []uint32, x []float64, y []float64, eta float64) (rows int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·EpochF64(SB), NOSPLIT, $0-120
-	MOVQ    x_base+0(FP), AX
-	MOVQ    y_base+24(FP), CX
-	MOVQ    y_len+32(FP), DX
+	MOVQ    x_base+48(FP), AX
+	MOVQ    y_base+72(FP), CX
+	MOVQ    y_len+80(FP), DX
 	MOVQ    $0x8000000000000000, BX
 	VMOVQ   BX, X1
-	MOVSD   eta+48(FP), X0
-	MOVQ    log_base+80(FP), SI
+	MOVSD   eta+96(FP), X0
+	MOVQ    log_base+24(FP), SI
 	VXORPS  X2, X2, X2
 	XORQ    BX, BX
 	XORQ    DI, DI
 	TESTQ   DX, DX
 	JZ      done1
-	MOVQ    w_base+56(FP), R8
-	MOVQ    w_len+64(FP), R9
+	MOVQ    w_base+0(FP), R8
+	MOVQ    w_len+8(FP), R9
 	SHLQ    $0x03, R9
 	CMPQ    R9, $0x20
 	JNE     wider2
@@ -668,7 +668,7 @@ wrong5:
 	VFMADD231PD  (AX), Y4, Y3
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full6
 	JMP          next4
 
@@ -714,7 +714,7 @@ wrong11:
 	VFMADD231PD  32(AX), Y5, Y4
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full12
 	JMP          next10
 
@@ -766,7 +766,7 @@ wrong17:
 	VFMADD231PD  64(AX), Y6, Y5
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full18
 	JMP          next16
 
@@ -823,7 +823,7 @@ wrong23:
 	VFMADD231PD  96(AX), Y7, Y6
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full24
 	JMP          next22
 
@@ -885,7 +885,7 @@ wrong29:
 	VFMADD231PD  128(AX), Y8, Y7
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full30
 	JMP          next28
 
@@ -951,7 +951,7 @@ wrong35:
 	VFMADD231PD  160(AX), Y9, Y8
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full36
 	JMP          next34
 
@@ -1022,7 +1022,7 @@ wrong41:
 	VFMADD231PD  192(AX), Y10, Y9
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full42
 	JMP          next40
 
@@ -1097,7 +1097,7 @@ wrong47:
 	VFMADD231PD  224(AX), Y11, Y10
 	MOVL         DI, (SI)(BX*4)
 	INCQ         BX
-	CMPQ         BX, log_len+88(FP)
+	CMPQ         BX, log_len+32(FP)
 	JE           full48
 	JMP          next46
 
@@ -1204,7 +1204,7 @@ add61:
 	JB          add61
 	MOVL        DI, (SI)(BX*4)
 	INCQ        BX
-	CMPQ        BX, log_len+88(FP)
+	CMPQ        BX, log_len+32(FP)
 	JE          full53
 	JMP         next51
 

@@ -4,26 +4,26 @@
 
 #include "textflag.h"
 
-// func EpochIndexedF32(x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (visits int, updates int)
+// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE
 TEXT ·EpochIndexedF32(SB), NOSPLIT, $8-168
-	MOVQ    x_base+0(FP), AX
-	MOVQ    y_base+24(FP), CX
-	MOVQ    idx_base+48(FP), DX
-	MOVQ    ahead_base+72(FP), BX
-	MOVQ    ahead_len+80(FP), SI
+	MOVQ    x_base+48(FP), AX
+	MOVQ    y_base+72(FP), CX
+	MOVQ    idx_base+96(FP), DX
+	MOVQ    ahead_base+120(FP), BX
+	MOVQ    ahead_len+128(FP), SI
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $0x0000000080000000, DI
 	VMOVQ   DI, X1
-	MOVSS   eta+96(FP), X0
-	MOVQ    log_base+128(FP), R8
+	MOVSS   eta+144(FP), X0
+	MOVQ    log_base+24(FP), R8
 	VXORPS  X2, X2, X2
 	XORQ    DI, DI
 	XORQ    R9, R9
-	CMPQ    idx_len+56(FP), $0x00
+	CMPQ    idx_len+104(FP), $0x00
 	JEQ     done1
-	MOVQ    w_base+104(FP), R10
-	MOVQ    w_len+112(FP), R11
+	MOVQ    w_base+0(FP), R10
+	MOVQ    w_len+8(FP), R11
 	SHLQ    $0x02, R11
 	CMPQ    R11, $0x20
 	JNE     wider2
@@ -37,7 +37,7 @@ row3:
 
 near8:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched9
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -76,7 +76,7 @@ fetched9:
 
 next4:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row3
 	JMP  stop7
 
@@ -86,7 +86,7 @@ wrong5:
 	VFMADD231PS  (R14), Y4, Y3
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full6
 	JMP          next4
 
@@ -111,7 +111,7 @@ row11:
 
 near16:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched17
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -152,7 +152,7 @@ fetched17:
 
 next12:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row11
 	JMP  stop15
 
@@ -163,7 +163,7 @@ wrong13:
 	VFMADD231PS  32(R14), Y5, Y4
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full14
 	JMP          next12
 
@@ -191,7 +191,7 @@ row19:
 
 near24:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched25
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -235,7 +235,7 @@ fetched25:
 
 next20:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row19
 	JMP  stop23
 
@@ -247,7 +247,7 @@ wrong21:
 	VFMADD231PS  64(R14), Y6, Y5
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full22
 	JMP          next20
 
@@ -277,7 +277,7 @@ row27:
 
 near32:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched33
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -323,7 +323,7 @@ fetched33:
 
 next28:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row27
 	JMP  stop31
 
@@ -336,7 +336,7 @@ wrong29:
 	VFMADD231PS  96(R14), Y7, Y6
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full30
 	JMP          next28
 
@@ -369,7 +369,7 @@ row35:
 
 near40:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched41
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -417,7 +417,7 @@ fetched41:
 
 next36:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row35
 	JMP  stop39
 
@@ -431,7 +431,7 @@ wrong37:
 	VFMADD231PS  128(R14), Y8, Y7
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full38
 	JMP          next36
 
@@ -466,7 +466,7 @@ row43:
 
 near48:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched49
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -515,7 +515,7 @@ fetched49:
 
 next44:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row43
 	JMP  stop47
 
@@ -530,7 +530,7 @@ wrong45:
 	VFMADD231PS  160(R14), Y9, Y8
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full46
 	JMP          next44
 
@@ -568,7 +568,7 @@ row51:
 
 near56:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched57
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -619,7 +619,7 @@ fetched57:
 
 next52:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row51
 	JMP  stop55
 
@@ -635,7 +635,7 @@ wrong53:
 	VFMADD231PS  192(R14), Y10, Y9
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full54
 	JMP          next52
 
@@ -675,7 +675,7 @@ row59:
 
 near64:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched65
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -727,7 +727,7 @@ fetched65:
 
 next60:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row59
 	JMP  stop63
 
@@ -744,7 +744,7 @@ wrong61:
 	VFMADD231PS  224(R14), Y11, Y10
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full62
 	JMP          next60
 
@@ -777,7 +777,7 @@ fetch73:
 
 near71:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched72
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -878,7 +878,7 @@ fold76:
 
 next67:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row66
 	JMP  stop70
 
@@ -896,7 +896,7 @@ add80:
 	JB          add80
 	MOVL        R9, (R8)(DI*4)
 	INCQ        DI
-	CMPQ        DI, log_len+136(FP)
+	CMPQ        DI, log_len+32(FP)
 	JE          full69
 	JMP         next67
 
@@ -910,26 +910,26 @@ done1:
 	VZEROUPPER
 	RET
 
-// func EpochIndexedF64(x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (visits int, updates int)
+// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·EpochIndexedF64(SB), NOSPLIT, $8-168
-	MOVQ    x_base+0(FP), AX
-	MOVQ    y_base+24(FP), CX
-	MOVQ    idx_base+48(FP), DX
-	MOVQ    ahead_base+72(FP), BX
-	MOVQ    ahead_len+80(FP), SI
+	MOVQ    x_base+48(FP), AX
+	MOVQ    y_base+72(FP), CX
+	MOVQ    idx_base+96(FP), DX
+	MOVQ    ahead_base+120(FP), BX
+	MOVQ    ahead_len+128(FP), SI
 	LEAQ    (BX)(SI*8), SI
 	MOVQ    $0x8000000000000000, DI
 	VMOVQ   DI, X1
-	MOVSD   eta+96(FP), X0
-	MOVQ    log_base+128(FP), R8
+	MOVSD   eta+144(FP), X0
+	MOVQ    log_base+24(FP), R8
 	VXORPS  X2, X2, X2
 	XORQ    DI, DI
 	XORQ    R9, R9
-	CMPQ    idx_len+56(FP), $0x00
+	CMPQ    idx_len+104(FP), $0x00
 	JEQ     done1
-	MOVQ    w_base+104(FP), R10
-	MOVQ    w_len+112(FP), R11
+	MOVQ    w_base+0(FP), R10
+	MOVQ    w_len+8(FP), R11
 	SHLQ    $0x03, R11
 	CMPQ    R11, $0x20
 	JNE     wider2
@@ -943,7 +943,7 @@ row3:
 
 near8:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched9
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -980,7 +980,7 @@ fetched9:
 
 next4:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row3
 	JMP  stop7
 
@@ -990,7 +990,7 @@ wrong5:
 	VFMADD231PD  (R14), Y4, Y3
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full6
 	JMP          next4
 
@@ -1015,7 +1015,7 @@ row11:
 
 near16:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched17
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1054,7 +1054,7 @@ fetched17:
 
 next12:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row11
 	JMP  stop15
 
@@ -1065,7 +1065,7 @@ wrong13:
 	VFMADD231PD  32(R14), Y5, Y4
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full14
 	JMP          next12
 
@@ -1093,7 +1093,7 @@ row19:
 
 near24:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched25
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1135,7 +1135,7 @@ fetched25:
 
 next20:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row19
 	JMP  stop23
 
@@ -1147,7 +1147,7 @@ wrong21:
 	VFMADD231PD  64(R14), Y6, Y5
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full22
 	JMP          next20
 
@@ -1177,7 +1177,7 @@ row27:
 
 near32:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched33
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1221,7 +1221,7 @@ fetched33:
 
 next28:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row27
 	JMP  stop31
 
@@ -1234,7 +1234,7 @@ wrong29:
 	VFMADD231PD  96(R14), Y7, Y6
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full30
 	JMP          next28
 
@@ -1267,7 +1267,7 @@ row35:
 
 near40:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched41
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1313,7 +1313,7 @@ fetched41:
 
 next36:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row35
 	JMP  stop39
 
@@ -1327,7 +1327,7 @@ wrong37:
 	VFMADD231PD  128(R14), Y8, Y7
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full38
 	JMP          next36
 
@@ -1362,7 +1362,7 @@ row43:
 
 near48:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched49
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1409,7 +1409,7 @@ fetched49:
 
 next44:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row43
 	JMP  stop47
 
@@ -1424,7 +1424,7 @@ wrong45:
 	VFMADD231PD  160(R14), Y9, Y8
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full46
 	JMP          next44
 
@@ -1462,7 +1462,7 @@ row51:
 
 near56:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched57
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1511,7 +1511,7 @@ fetched57:
 
 next52:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row51
 	JMP  stop55
 
@@ -1527,7 +1527,7 @@ wrong53:
 	VFMADD231PD  192(R14), Y10, Y9
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full54
 	JMP          next52
 
@@ -1567,7 +1567,7 @@ row59:
 
 near64:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched65
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1617,7 +1617,7 @@ fetched65:
 
 next60:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row59
 	JMP  stop63
 
@@ -1634,7 +1634,7 @@ wrong61:
 	VFMADD231PD  224(R14), Y11, Y10
 	MOVL         R9, (R8)(DI*4)
 	INCQ         DI
-	CMPQ         DI, log_len+136(FP)
+	CMPQ         DI, log_len+32(FP)
 	JE           full62
 	JMP          next60
 
@@ -1667,7 +1667,7 @@ fetch73:
 
 near71:
 	LEAQ       16(R9), R12
-	CMPQ       R12, idx_len+56(FP)
+	CMPQ       R12, idx_len+104(FP)
 	JAE        fetched72
 	MOVL       (DX)(R12*4), R13
 	MOVQ       R13, R12
@@ -1766,7 +1766,7 @@ fold76:
 
 next67:
 	INCQ R9
-	CMPQ R9, idx_len+56(FP)
+	CMPQ R9, idx_len+104(FP)
 	JB   row66
 	JMP  stop70
 
@@ -1784,7 +1784,7 @@ add80:
 	JB          add80
 	MOVL        R9, (R8)(DI*4)
 	INCQ        DI
-	CMPQ        DI, log_len+136(FP)
+	CMPQ        DI, log_len+32(FP)
 	JE          full69
 	JMP         next67
 

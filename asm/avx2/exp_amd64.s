@@ -136,12 +136,12 @@ DATA constantsF32<>+440(SB)/4, $0x4b40007f
 DATA constantsF32<>+444(SB)/4, $0x4b40007f
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $448
 
-// func ExpF32(x []float32, y []float32)
+// func ExpF32(y []float32, x []float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·ExpF32(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), CX
-	MOVQ y_base+24(FP), DX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), CX
+	MOVQ y_base+0(FP), DX
 	CMPQ CX, $0x10
 	JB   tail2
 
@@ -393,12 +393,12 @@ DATA constantsF64<>+560(SB)/8, $0x43380000000003ff
 DATA constantsF64<>+568(SB)/8, $0x43380000000003ff
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $576
 
-// func ExpF64(x []float64, y []float64)
+// func ExpF64(y []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·ExpF64(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), CX
-	MOVQ y_base+24(FP), DX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), CX
+	MOVQ y_base+0(FP), DX
 	CMPQ CX, $0x08
 	JB   tail2
 

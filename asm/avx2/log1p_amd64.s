@@ -176,12 +176,12 @@ DATA constantsF32<>+600(SB)/4, $0x7fc00000
 DATA constantsF32<>+604(SB)/4, $0x7fc00000
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $608
 
-// func Log1pF32(x []float32, y []float32)
+// func Log1pF32(y []float32, x []float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·Log1pF32(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), CX
-	MOVQ y_base+24(FP), DX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), CX
+	MOVQ y_base+0(FP), DX
 	CMPQ CX, $0x10
 	JB   tail2
 
@@ -493,12 +493,12 @@ DATA constantsF64<>+720(SB)/8, $0x7ff8000000000001
 DATA constantsF64<>+728(SB)/8, $0x7ff8000000000001
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $736
 
-// func Log1pF64(x []float64, y []float64)
+// func Log1pF64(y []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·Log1pF64(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), CX
-	MOVQ y_base+24(FP), DX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), CX
+	MOVQ y_base+0(FP), DX
 	CMPQ CX, $0x08
 	JB   tail2
 

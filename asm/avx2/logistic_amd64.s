@@ -160,15 +160,15 @@ DATA constantsF64<>+1072(SB)/8, $0x0000000000000000
 DATA constantsF64<>+1080(SB)/8, $0x0000000000000000
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $1088
 
-// func LogisticF64(z []float64, y []float64, factor []float64, curvature []float64, loss []float64)
+// func LogisticF64(z []float64, factor []float64, curvature []float64, loss []float64, y []float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·LogisticF64(SB), NOSPLIT, $0-120
 	MOVQ z_base+0(FP), AX
 	MOVQ z_len+8(FP), CX
-	MOVQ y_base+24(FP), DX
-	MOVQ factor_base+48(FP), BX
-	MOVQ curvature_base+72(FP), SI
-	MOVQ loss_base+96(FP), DI
+	MOVQ y_base+96(FP), DX
+	MOVQ factor_base+24(FP), BX
+	MOVQ curvature_base+48(FP), SI
+	MOVQ loss_base+72(FP), DI
 	CMPQ CX, $0x08
 	JB   tail2
 

@@ -4,16 +4,16 @@
 
 #include "textflag.h"
 
-// func ScoresF32(x []float32, w []float32, out []float32)
+// func ScoresF32(out []float32, x []float32, w []float32)
 // Requires: AVX, FMA3
 TEXT ·ScoresF32(SB), NOSPLIT, $0-72
-	MOVQ    x_base+0(FP), AX
-	MOVQ    out_base+48(FP), CX
-	MOVQ    out_len+56(FP), DX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    out_base+0(FP), CX
+	MOVQ    out_len+8(FP), DX
 	TESTQ   DX, DX
 	JZ      done1
-	MOVQ    w_base+24(FP), BX
-	MOVQ    w_len+32(FP), SI
+	MOVQ    w_base+48(FP), BX
+	MOVQ    w_len+56(FP), SI
 	SHLQ    $0x02, SI
 	CMPQ    SI, $0x20
 	JNE     wider2
@@ -366,16 +366,16 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScoresF64(x []float64, w []float64, out []float64)
+// func ScoresF64(out []float64, x []float64, w []float64)
 // Requires: AVX, FMA3
 TEXT ·ScoresF64(SB), NOSPLIT, $0-72
-	MOVQ    x_base+0(FP), AX
-	MOVQ    out_base+48(FP), CX
-	MOVQ    out_len+56(FP), DX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    out_base+0(FP), CX
+	MOVQ    out_len+8(FP), DX
 	TESTQ   DX, DX
 	JZ      done1
-	MOVQ    w_base+24(FP), BX
-	MOVQ    w_len+32(FP), SI
+	MOVQ    w_base+48(FP), BX
+	MOVQ    w_len+56(FP), SI
 	SHLQ    $0x03, SI
 	CMPQ    SI, $0x20
 	JNE     wider2

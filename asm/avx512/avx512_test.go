@@ -21,7 +21,7 @@ func TestF64(t *testing.T) {
 	kerneltest.Need(t, "avx512")
 	kerneltest.Run(t, kerneltest.Set[float64]{
 		Tile: avx512.TileF64, MR: avx512.MRF64, NR: avx512.NRF64,
-		Outer: avx512.OuterF64,
-		Pack:  avx512.PackF64, Bounds: avx512.BoundsF64, BoundsMR: avx512.BoundsMRF64, BoundsNR: avx512.BoundsNRF64,
+		RankKUpdate: avx512.RankKUpdateF64,
+		Pack:        avx512.PackF64, Bounds: avx512.BoundsF64, BoundsMR: avx512.BoundsMRF64, BoundsNR: avx512.BoundsNRF64,
 	}, kerneltest.F64)
 }

@@ -2,14 +2,14 @@
 
 //go:build !noasm
 
-// func BoundsF32(x []float32, w []float32, limits []float32, cols int, low []int64, high []int64)
+// func BoundsF32(low []int64, high []int64, x []float32, w []float32, limits []float32, cols int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·BoundsF32(SB), $8192-128
-	MOVQ   x_base+0(FP), AX
-	MOVQ   x_len+8(FP), CX
-	MOVQ   cols+72(FP), DX
+	MOVQ   x_base+48(FP), AX
+	MOVQ   x_len+56(FP), CX
+	MOVQ   cols+120(FP), DX
 	IMUL3Q $+32, DX, BX
-	MOVQ   low_len+88(FP), DI
+	MOVQ   low_len+8(FP), DI
 	LEAQ   (SP), SI
 	VXORPS Z0, Z0, Z0
 
@@ -23,9 +23,9 @@ clear1:
 group2:
 	CMPQ CX, BX
 	JB   done3
-	MOVQ limits_base+48(FP), R8
-	MOVQ limits_len+56(FP), R9
-	MOVQ w_base+24(FP), SI
+	MOVQ limits_base+96(FP), R8
+	MOVQ limits_len+104(FP), R9
+	MOVQ w_base+72(FP), SI
 	LEAQ (SP), DI
 
 tile4:
@@ -259,9 +259,9 @@ k5:
 
 done3:
 	LEAQ (SP), AX
-	MOVQ low_base+80(FP), CX
-	MOVQ high_base+104(FP), DX
-	MOVQ low_len+88(FP), BX
+	MOVQ low_base+0(FP), CX
+	MOVQ high_base+24(FP), DX
+	MOVQ low_len+8(FP), BX
 
 add6:
 	VMOVDQU (AX), X0
@@ -294,14 +294,14 @@ add6:
 	VZEROUPPER
 	RET
 
-// func BoundsF64(x []float64, w []float64, limits []float64, cols int, low []int64, high []int64)
+// func BoundsF64(low []int64, high []int64, x []float64, w []float64, limits []float64, cols int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·BoundsF64(SB), $8192-128
-	MOVQ   x_base+0(FP), AX
-	MOVQ   x_len+8(FP), CX
-	MOVQ   cols+72(FP), DX
+	MOVQ   x_base+48(FP), AX
+	MOVQ   x_len+56(FP), CX
+	MOVQ   cols+120(FP), DX
 	IMUL3Q $+16, DX, BX
-	MOVQ   low_len+88(FP), DI
+	MOVQ   low_len+8(FP), DI
 	LEAQ   (SP), SI
 	VXORPS Z0, Z0, Z0
 
@@ -315,9 +315,9 @@ clear1:
 group2:
 	CMPQ CX, BX
 	JB   done3
-	MOVQ limits_base+48(FP), R8
-	MOVQ limits_len+56(FP), R9
-	MOVQ w_base+24(FP), SI
+	MOVQ limits_base+96(FP), R8
+	MOVQ limits_len+104(FP), R9
+	MOVQ w_base+72(FP), SI
 	LEAQ (SP), DI
 
 tile4:
@@ -551,9 +551,9 @@ k5:
 
 done3:
 	LEAQ (SP), AX
-	MOVQ low_base+80(FP), CX
-	MOVQ high_base+104(FP), DX
-	MOVQ low_len+88(FP), BX
+	MOVQ low_base+0(FP), CX
+	MOVQ high_base+24(FP), DX
+	MOVQ low_len+8(FP), BX
 
 add6:
 	VMOVDQU (AX), X0

@@ -310,12 +310,12 @@ DATA constantsF32<>+1208(SB)/4, $0x7fc00000
 DATA constantsF32<>+1212(SB)/4, $0x7fc00000
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $1216
 
-// func Log1pF32(x []float32, y []float32)
+// func Log1pF32(y []float32, x []float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·Log1pF32(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), DX
-	MOVQ y_base+24(FP), BX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), DX
+	MOVQ y_base+0(FP), BX
 	CMPQ DX, $0x20
 	JB   tail2
 
@@ -710,12 +710,12 @@ DATA constantsF64<>+1456(SB)/8, $0x7ff8000000000001
 DATA constantsF64<>+1464(SB)/8, $0x7ff8000000000001
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $1472
 
-// func Log1pF64(x []float64, y []float64)
+// func Log1pF64(y []float64, x []float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·Log1pF64(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), DX
-	MOVQ y_base+24(FP), BX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), DX
+	MOVQ y_base+0(FP), BX
 	CMPQ DX, $0x10
 	JB   tail2
 

@@ -270,15 +270,15 @@ DATA constantsF64<>+2096(SB)/8, $0x0000000000000000
 DATA constantsF64<>+2104(SB)/8, $0x0000000000000000
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $2112
 
-// func LogisticF64(z []float64, y []float64, factor []float64, curvature []float64, loss []float64)
+// func LogisticF64(z []float64, factor []float64, curvature []float64, loss []float64, y []float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·LogisticF64(SB), NOSPLIT, $0-120
 	MOVQ z_base+0(FP), AX
 	MOVQ z_len+8(FP), DX
-	MOVQ y_base+24(FP), BX
-	MOVQ factor_base+48(FP), SI
-	MOVQ curvature_base+72(FP), DI
-	MOVQ loss_base+96(FP), R8
+	MOVQ y_base+96(FP), BX
+	MOVQ factor_base+24(FP), SI
+	MOVQ curvature_base+48(FP), DI
+	MOVQ loss_base+72(FP), R8
 	CMPQ DX, $0x10
 	JB   tail2
 

@@ -214,12 +214,12 @@ DATA constantsF32<>+824(SB)/4, $0x3f800000
 DATA constantsF32<>+828(SB)/4, $0x3f800000
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $832
 
-// func SigmoidF32(x []float32, y []float32)
+// func SigmoidF32(y []float32, x []float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·SigmoidF32(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), DX
-	MOVQ y_base+24(FP), BX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), DX
+	MOVQ y_base+0(FP), BX
 	CMPQ DX, $0x20
 	JB   tail2
 
@@ -526,12 +526,12 @@ DATA constantsF64<>+1072(SB)/8, $0x3ff0000000000000
 DATA constantsF64<>+1080(SB)/8, $0x3ff0000000000000
 GLOBL constantsF64<>(SB), RODATA|NOPTR, $1088
 
-// func SigmoidF64(x []float64, y []float64)
+// func SigmoidF64(y []float64, x []float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·SigmoidF64(SB), NOSPLIT, $0-48
-	MOVQ x_base+0(FP), AX
-	MOVQ x_len+8(FP), DX
-	MOVQ y_base+24(FP), BX
+	MOVQ x_base+24(FP), AX
+	MOVQ x_len+32(FP), DX
+	MOVQ y_base+0(FP), BX
 	CMPQ DX, $0x10
 	JB   tail2
 

@@ -4,19 +4,19 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int, grow int, add bool)
+// func TileF32(c []float32, ldc int, grow int, a []float32, b []float32, add bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·TileF32(SB), NOSPLIT, $0-89
-	MOVQ       a_base+0(FP), AX
-	MOVQ       a_len+8(FP), CX
+	MOVQ       a_base+40(FP), AX
+	MOVQ       a_len+48(FP), CX
 	SHLQ       $0x02, CX
 	ADDQ       AX, CX
-	MOVQ       b_base+24(FP), DX
-	MOVQ       b_len+32(FP), BX
-	MOVQ       c_base+48(FP), SI
-	MOVQ       ldc+72(FP), DI
+	MOVQ       b_base+64(FP), DX
+	MOVQ       b_len+72(FP), BX
+	MOVQ       c_base+0(FP), SI
+	MOVQ       ldc+24(FP), DI
 	SHLQ       $0x02, DI
-	MOVQ       grow+80(FP), R8
+	MOVQ       grow+32(FP), R8
 	SHLQ       $0x02, R8
 	MOVB       add+88(FP), R9
 	LEAQ       (DX)(BX*4), R10
@@ -586,19 +586,19 @@ stored3:
 	VZEROUPPER
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int, grow int, add bool)
+// func TileF64(c []float64, ldc int, grow int, a []float64, b []float64, add bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·TileF64(SB), NOSPLIT, $0-89
-	MOVQ       a_base+0(FP), AX
-	MOVQ       a_len+8(FP), CX
+	MOVQ       a_base+40(FP), AX
+	MOVQ       a_len+48(FP), CX
 	SHLQ       $0x03, CX
 	ADDQ       AX, CX
-	MOVQ       b_base+24(FP), DX
-	MOVQ       b_len+32(FP), BX
-	MOVQ       c_base+48(FP), SI
-	MOVQ       ldc+72(FP), DI
+	MOVQ       b_base+64(FP), DX
+	MOVQ       b_len+72(FP), BX
+	MOVQ       c_base+0(FP), SI
+	MOVQ       ldc+24(FP), DI
 	SHLQ       $0x03, DI
-	MOVQ       grow+80(FP), R8
+	MOVQ       grow+32(FP), R8
 	SHLQ       $0x03, R8
 	MOVB       add+88(FP), R9
 	LEAQ       (DX)(BX*8), R10

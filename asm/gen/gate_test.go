@@ -90,7 +90,7 @@ func TestGateIsKernels(t *testing.T) {
 // kernelGates returns the features that package kernel tests for on the way to each level. It reads the function
 // detected, a chain of "if !cpuid.CPU.Supports(features) { return the levels before }": the nested module can't call it.
 func kernelGates(t *testing.T) map[string][]string {
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "kernel", "dispatch_amd64.go"), nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "kernel", "detect_amd64.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

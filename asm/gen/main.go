@@ -1,8 +1,9 @@
-// Gen writes the assembly of the kernels and its Go stubs:
+// Gen writes the assembly of the kernels, its Go stubs, and the dispatch of the packages that call it:
 //
 //	go run . ..
 //
-// The argument is the folder of package asm. Every generated file is committed; running gen again changes nothing.
+// The argument is the folder of package asm, beside which the callers lie. Every generated file is committed; running gen
+// again changes nothing.
 package main
 
 import (
@@ -32,45 +33,88 @@ func main() {
 	}
 }
 
+// A pkg is a package of kernels.
+type pkg struct {
+	name, arch string
+	functions  []string // with the suffixes of their element types
+}
+
+// generate writes all files. root is the folder of package asm.
 func generate(root string) error {
+	var pkgs []pkg
 	for _, isa := range amd64.ISAs {
-		for _, k := range isa.Kernels {
-			ctx := build.NewContext()
-			ctx.ConstraintExpr("!noasm")
-			for _, t := range amd64.Types {
-				k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
-			}
-			asm, stubs, err := compile(ctx, isa)
-			if err != nil {
-				return fmt.Errorf("%s: %s: %w", isa.Name, k.File, err)
-			}
-			if err := write(filepath.Join(root, isa.Name), k.File+"_amd64", asm, stubs); err != nil {
-				return err
-			}
+		p, err := generateAMD64(root, isa)
+		if err != nil {
+			return fmt.Errorf("%s: %w", isa.Name, err)
 		}
+		pkgs = append(pkgs, p)
 	}
-	for _, k := range arm64.Kernels {
-		asm, stubs := k.Generate()
-		if err := write(filepath.Join(root, "neon"), k.File+"_arm64", asm, stubs); err != nil {
+	p, err := generateARM64(root)
+	if err != nil {
+		return err
+	}
+	pkgs = append(pkgs, p)
+	for _, p := range pkgs {
+		if err := writeGo(filepath.Join(root, p.name, "stubs_"+p.arch+".go"), stubs(p)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return writeDispatch(filepath.Dir(filepath.Clean(absolute(root))), pkgs)
 }
 
-// write writes a kernel's assembly and its stubs.
-func write(folder, name string, asm, stubs []byte) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+// absolute returns the absolute path of a folder, so that the folder above it has a name too.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".s"), asm, 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, name+".go"), stubs, 0o644)
+	return path
 }
 
-// compile returns the assembly and the stubs of what ctx holds, or an error if it holds what isa's gate doesn't allow.
-func compile(ctx *build.Context, isa amd64.ISA) (asm, stubs []byte, err error) {
+// generateAMD64 writes the assembly of an instruction set.
+func generateAMD64(root string, isa amd64.ISA) (pkg, error) {
+	p := pkg{name: isa.Name, arch: "amd64"}
+	for _, k := range isa.Kernels {
+		ctx := build.NewContext()
+		ctx.ConstraintExpr("!noasm")
+		for _, t := range amd64.Types {
+			k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
+		}
+		asm, functions, err := compile(ctx, isa)
+		if err != nil {
+			return p, fmt.Errorf("%s: %w", k.File, err)
+		}
+		if err := write(filepath.Join(root, p.name, k.File+"_amd64.s"), asm); err != nil {
+			return p, err
+		}
+		p.functions = append(p.functions, functions...)
+	}
+	return p, nil
+}
+
+// generateARM64 writes the assembly of NEON.
+func generateARM64(root string) (pkg, error) {
+	p := pkg{name: "neon", arch: "arm64"}
+	for _, k := range arm64.Kernels {
+		asm, functions := k.Generate()
+		if err := write(filepath.Join(root, p.name, k.File+"_arm64.s"), asm); err != nil {
+			return p, err
+		}
+		p.functions = append(p.functions, functions...)
+	}
+	return p, nil
+}
+
+// write writes a file, and makes its folder.
+func write(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
+
+// compile returns the assembly of what ctx holds, and the names of its functions. It is an error if an instruction needs
+// more than isa's gate allows.
+func compile(ctx *build.Context, isa amd64.ISA) (asm []byte, functions []string, err error) {
 	f, err := ctx.Result()
 	if err != nil {
 		return nil, nil, err
@@ -81,14 +125,13 @@ func compile(ctx *build.Context, isa amd64.ISA) (asm, stubs []byte, err error) {
 	if err := isa.Check(f); err != nil {
 		return nil, nil, err
 	}
+	for _, fn := range f.Functions() {
+		functions = append(functions, fn.Name)
+	}
 	cfg := printer.Config{Name: "halfspace/asm/gen", Argv: []string{"go", "run", ".", ".."}, Pkg: isa.Name}
 	asm, err = printer.NewGoAsm(cfg).Print(f)
 	if err != nil {
 		return nil, nil, err
 	}
-	stubs, err = printer.NewStubs(cfg).Print(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(bytes.TrimRight(asm, "\n"), '\n'), stubs, nil
+	return append(bytes.TrimRight(asm, "\n"), '\n'), functions, nil
 }

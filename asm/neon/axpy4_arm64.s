@@ -4,12 +4,12 @@
 
 #include "textflag.h"
 
-// func Axpy4F32(a []float32, x [][]float32, y []float32)
+// func Axpy4F32(y []float32, a []float32, x [][]float32)
 TEXT ·Axpy4F32(SB), NOSPLIT, $0-72
-	MOVD    a_base+0(FP), R0
-	MOVD    x_base+24(FP), R1
-	MOVD    y_base+48(FP), R2
-	MOVD    y_len+56(FP), R3
+	MOVD    a_base+24(FP), R0
+	MOVD    x_base+48(FP), R1
+	MOVD    y_base+0(FP), R2
+	MOVD    y_len+8(FP), R3
 	FMOVS   (R0), F0
 	MOVD    (R1), R4
 	FMOVS   4(R0), F1
@@ -103,12 +103,12 @@ loop5:
 done6:
 	RET
 
-// func Axpy4F64(a []float64, x [][]float64, y []float64)
+// func Axpy4F64(y []float64, a []float64, x [][]float64)
 TEXT ·Axpy4F64(SB), NOSPLIT, $0-72
-	MOVD    a_base+0(FP), R0
-	MOVD    x_base+24(FP), R1
-	MOVD    y_base+48(FP), R2
-	MOVD    y_len+56(FP), R3
+	MOVD    a_base+24(FP), R0
+	MOVD    x_base+48(FP), R1
+	MOVD    y_base+0(FP), R2
+	MOVD    y_len+8(FP), R3
 	FMOVD   (R0), F0
 	MOVD    (R1), R4
 	FMOVD   8(R0), F1

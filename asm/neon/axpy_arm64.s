@@ -4,12 +4,12 @@
 
 #include "textflag.h"
 
-// func AxpyF32(a float32, x []float32, y []float32)
+// func AxpyF32(y []float32, a float32, x []float32)
 TEXT ·AxpyF32(SB), NOSPLIT, $0-56
-	MOVD    x_base+8(FP), R0
-	MOVD    x_len+16(FP), R1
-	MOVD    y_base+32(FP), R2
-	FMOVS   a+0(FP), F0
+	MOVD    x_base+32(FP), R0
+	MOVD    x_len+40(FP), R1
+	MOVD    y_base+0(FP), R2
+	FMOVS   a+24(FP), F0
 	CMP     $32, R1
 	BLO     next2
 
@@ -69,12 +69,12 @@ loop5:
 done6:
 	RET
 
-// func AxpyF64(a float64, x []float64, y []float64)
+// func AxpyF64(y []float64, a float64, x []float64)
 TEXT ·AxpyF64(SB), NOSPLIT, $0-56
-	MOVD    x_base+8(FP), R0
-	MOVD    x_len+16(FP), R1
-	MOVD    y_base+32(FP), R2
-	FMOVD   a+0(FP), F0
+	MOVD    x_base+32(FP), R0
+	MOVD    x_len+40(FP), R1
+	MOVD    y_base+0(FP), R2
+	FMOVD   a+24(FP), F0
 	CMP     $16, R1
 	BLO     next2
 

@@ -4,16 +4,16 @@
 
 #include "textflag.h"
 
-// func BoundsF32(x []float32, w []float32, limits []float32, cols int, low []int64, high []int64)
+// func BoundsF32(low []int64, high []int64, x []float32, w []float32, limits []float32, cols int)
 TEXT ·BoundsF32(SB), $2056-128
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    cols+72(FP), R2
+	MOVD    x_base+48(FP), R0
+	MOVD    x_len+56(FP), R1
+	MOVD    cols+120(FP), R2
 	MOVD    $12, R3
 	MUL     R2, R3
 	MOVD    ZR, R4
 	ADD     $16, RSP, R5
-	MOVD    low_len+88(FP), R6
+	MOVD    low_len+8(FP), R6
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
 
 clear1:
@@ -26,10 +26,10 @@ group2:
 	CBZ     R1, done3
 	CMP     R3, R1
 	BLO     done3
-	MOVD    w_base+24(FP), R5
+	MOVD    w_base+72(FP), R5
 	ADD     $16, RSP, R6
-	MOVD    limits_base+48(FP), R9
-	MOVD    limits_len+56(FP), R10
+	MOVD    limits_base+96(FP), R9
+	MOVD    limits_len+104(FP), R10
 
 tile4:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
@@ -229,9 +229,9 @@ k5:
 
 done3:
 	ADD     $16, RSP, R5
-	MOVD    low_base+80(FP), R6
-	MOVD    high_base+104(FP), R7
-	MOVD    high_len+112(FP), R8
+	MOVD    low_base+0(FP), R6
+	MOVD    high_base+24(FP), R7
+	MOVD    high_len+32(FP), R8
 
 add6:
 	FLDPQ   (R5), (F0, F1)
@@ -253,16 +253,16 @@ add6:
 	CBNZ    R8, add6
 	RET
 
-// func BoundsF64(x []float64, w []float64, limits []float64, cols int, low []int64, high []int64)
+// func BoundsF64(low []int64, high []int64, x []float64, w []float64, limits []float64, cols int)
 TEXT ·BoundsF64(SB), $2056-128
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    cols+72(FP), R2
+	MOVD    x_base+48(FP), R0
+	MOVD    x_len+56(FP), R1
+	MOVD    cols+120(FP), R2
 	MOVD    $6, R3
 	MUL     R2, R3
 	MOVD    ZR, R4
 	ADD     $16, RSP, R5
-	MOVD    low_len+88(FP), R6
+	MOVD    low_len+8(FP), R6
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
 
 clear1:
@@ -275,10 +275,10 @@ group2:
 	CBZ     R1, done3
 	CMP     R3, R1
 	BLO     done3
-	MOVD    w_base+24(FP), R5
+	MOVD    w_base+72(FP), R5
 	ADD     $16, RSP, R6
-	MOVD    limits_base+48(FP), R9
-	MOVD    limits_len+56(FP), R10
+	MOVD    limits_base+96(FP), R9
+	MOVD    limits_len+104(FP), R10
 
 tile4:
 	WORD    $0x6f00e400 // movi v0.2d, #0x0
@@ -479,9 +479,9 @@ k5:
 
 done3:
 	ADD     $16, RSP, R5
-	MOVD    low_base+80(FP), R6
-	MOVD    high_base+104(FP), R7
-	MOVD    high_len+112(FP), R8
+	MOVD    low_base+0(FP), R6
+	MOVD    high_base+24(FP), R7
+	MOVD    high_len+32(FP), R8
 
 add6:
 	FLDPQ   (R5), (F0, F1)

@@ -4,21 +4,21 @@
 
 #include "textflag.h"
 
-// func EpochF32(x []float32, y []float32, eta float32, w []float32, log []uint32) (rows int, updates int)
+// func EpochF32(w []float32, log []uint32, x []float32, y []float32, eta float32) (rows int, updates int)
 TEXT ·EpochF32(SB), NOSPLIT, $0-120
-	MOVD    x_base+0(FP), R0
-	MOVD    y_base+24(FP), R1
-	MOVD    y_len+32(FP), R2
-	MOVD    log_base+80(FP), R4
-	MOVD    log_len+88(FP), R5
-	FMOVS   eta+48(FP), F0
+	MOVD    x_base+48(FP), R0
+	MOVD    y_base+72(FP), R1
+	MOVD    y_len+80(FP), R2
+	MOVD    log_base+24(FP), R4
+	MOVD    log_len+32(FP), R5
+	FMOVS   eta+96(FP), F0
 	MOVD    $1<<31, R3
 	FMOVS   R3, F1
 	MOVD    ZR, R3
 	MOVD    ZR, R6
 	CBZ     R2, done1
-	MOVD    w_base+56(FP), R7
-	MOVD    w_len+64(FP), R8
+	MOVD    w_base+0(FP), R7
+	MOVD    w_len+8(FP), R8
 	LSL     $2, R8
 	CMP     $32, R8
 	BNE     wider2
@@ -765,21 +765,21 @@ done1:
 	MOVD    R3, updates+112(FP)
 	RET
 
-// func EpochF64(x []float64, y []float64, eta float64, w []float64, log []uint32) (rows int, updates int)
+// func EpochF64(w []float64, log []uint32, x []float64, y []float64, eta float64) (rows int, updates int)
 TEXT ·EpochF64(SB), NOSPLIT, $0-120
-	MOVD    x_base+0(FP), R0
-	MOVD    y_base+24(FP), R1
-	MOVD    y_len+32(FP), R2
-	MOVD    log_base+80(FP), R4
-	MOVD    log_len+88(FP), R5
-	FMOVD   eta+48(FP), F0
+	MOVD    x_base+48(FP), R0
+	MOVD    y_base+72(FP), R1
+	MOVD    y_len+80(FP), R2
+	MOVD    log_base+24(FP), R4
+	MOVD    log_len+32(FP), R5
+	FMOVD   eta+96(FP), F0
 	MOVD    $1<<63, R3
 	FMOVD   R3, F1
 	MOVD    ZR, R3
 	MOVD    ZR, R6
 	CBZ     R2, done1
-	MOVD    w_base+56(FP), R7
-	MOVD    w_len+64(FP), R8
+	MOVD    w_base+0(FP), R7
+	MOVD    w_len+8(FP), R8
 	LSL     $3, R8
 	CMP     $32, R8
 	BNE     wider2

@@ -4,26 +4,26 @@
 
 #include "textflag.h"
 
-// func EpochIndexedF32(x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32, w []float32, log []uint32) (visits int, updates int)
+// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits int, updates int)
 TEXT ·EpochIndexedF32(SB), NOSPLIT, $0-168
-	MOVD    x_base+0(FP), R0
-	MOVD    y_base+24(FP), R1
-	MOVD    idx_base+48(FP), R2
-	MOVD    idx_len+56(FP), R3
-	MOVD    ahead_base+72(FP), R4
-	MOVD    ahead_len+80(FP), R5
+	MOVD    x_base+48(FP), R0
+	MOVD    y_base+72(FP), R1
+	MOVD    idx_base+96(FP), R2
+	MOVD    idx_len+104(FP), R3
+	MOVD    ahead_base+120(FP), R4
+	MOVD    ahead_len+128(FP), R5
 	LSL     $2, R5
 	ADD     R4, R5
-	MOVD    log_base+128(FP), R7
-	MOVD    log_len+136(FP), R8
-	FMOVS   eta+96(FP), F0
+	MOVD    log_base+24(FP), R7
+	MOVD    log_len+32(FP), R8
+	FMOVS   eta+144(FP), F0
 	MOVD    $1<<31, R6
 	FMOVS   R6, F1
 	MOVD    ZR, R6
 	MOVD    ZR, R9
 	CBZ     R3, done1
-	MOVD    w_base+104(FP), R10
-	MOVD    w_len+112(FP), R11
+	MOVD    w_base+0(FP), R10
+	MOVD    w_len+8(FP), R11
 	LSL     $2, R11
 	CMP     $32, R11
 	BNE     wider2
@@ -1104,26 +1104,26 @@ done1:
 	MOVD    R6, updates+160(FP)
 	RET
 
-// func EpochIndexedF64(x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64, w []float64, log []uint32) (visits int, updates int)
+// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits int, updates int)
 TEXT ·EpochIndexedF64(SB), NOSPLIT, $0-168
-	MOVD    x_base+0(FP), R0
-	MOVD    y_base+24(FP), R1
-	MOVD    idx_base+48(FP), R2
-	MOVD    idx_len+56(FP), R3
-	MOVD    ahead_base+72(FP), R4
-	MOVD    ahead_len+80(FP), R5
+	MOVD    x_base+48(FP), R0
+	MOVD    y_base+72(FP), R1
+	MOVD    idx_base+96(FP), R2
+	MOVD    idx_len+104(FP), R3
+	MOVD    ahead_base+120(FP), R4
+	MOVD    ahead_len+128(FP), R5
 	LSL     $3, R5
 	ADD     R4, R5
-	MOVD    log_base+128(FP), R7
-	MOVD    log_len+136(FP), R8
-	FMOVD   eta+96(FP), F0
+	MOVD    log_base+24(FP), R7
+	MOVD    log_len+32(FP), R8
+	FMOVD   eta+144(FP), F0
 	MOVD    $1<<63, R6
 	FMOVD   R6, F1
 	MOVD    ZR, R6
 	MOVD    ZR, R9
 	CBZ     R3, done1
-	MOVD    w_base+104(FP), R10
-	MOVD    w_len+112(FP), R11
+	MOVD    w_base+0(FP), R10
+	MOVD    w_len+8(FP), R11
 	LSL     $3, R11
 	CMP     $32, R11
 	BNE     wider2

@@ -4,11 +4,11 @@
 
 #include "textflag.h"
 
-// func ExpF32(x []float32, y []float32)
+// func ExpF32(y []float32, x []float32)
 TEXT ·ExpF32(SB), $136-48
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    y_base+24(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    x_len+32(FP), R1
+	MOVD    y_base+0(FP), R2
 	MOVD    $constantsF32<>(SB), R3
 	CMP     $16, R1
 	BLO     rest2
@@ -396,11 +396,11 @@ DATA constantsF32<>+216(SB)/4, $0x4b40007f
 DATA constantsF32<>+220(SB)/4, $0x4b40007f
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $224
 
-// func ExpF64(x []float64, y []float64)
+// func ExpF64(y []float64, x []float64)
 TEXT ·ExpF64(SB), $136-48
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    y_base+24(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    x_len+32(FP), R1
+	MOVD    y_base+0(FP), R2
 	MOVD    $constantsF64<>(SB), R3
 	CMP     $8, R1
 	BLO     rest2

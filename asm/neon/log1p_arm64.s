@@ -4,11 +4,11 @@
 
 #include "textflag.h"
 
-// func Log1pF32(x []float32, y []float32)
+// func Log1pF32(y []float32, x []float32)
 TEXT ·Log1pF32(SB), $136-48
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    y_base+24(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    x_len+32(FP), R1
+	MOVD    y_base+0(FP), R2
 	MOVD    $constantsF32<>(SB), R3
 	CMP     $16, R1
 	BLO     rest2
@@ -494,11 +494,11 @@ DATA constantsF32<>+296(SB)/4, $0x7fc00000
 DATA constantsF32<>+300(SB)/4, $0x7fc00000
 GLOBL constantsF32<>(SB), RODATA|NOPTR, $304
 
-// func Log1pF64(x []float64, y []float64)
+// func Log1pF64(y []float64, x []float64)
 TEXT ·Log1pF64(SB), $136-48
-	MOVD    x_base+0(FP), R0
-	MOVD    x_len+8(FP), R1
-	MOVD    y_base+24(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    x_len+32(FP), R1
+	MOVD    y_base+0(FP), R2
 	MOVD    $constantsF64<>(SB), R3
 	CMP     $8, R1
 	BLO     rest2

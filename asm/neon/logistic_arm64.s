@@ -4,14 +4,14 @@
 
 #include "textflag.h"
 
-// func LogisticF64(z []float64, y []float64, factor []float64, curvature []float64, loss []float64)
+// func LogisticF64(z []float64, factor []float64, curvature []float64, loss []float64, y []float64)
 TEXT ·LogisticF64(SB), $328-120
-	MOVD    y_base+24(FP), R0
-	MOVD    y_len+32(FP), R1
+	MOVD    y_base+96(FP), R0
+	MOVD    y_len+104(FP), R1
 	MOVD    z_base+0(FP), R2
-	MOVD    factor_base+48(FP), R3
-	MOVD    curvature_base+72(FP), R4
-	MOVD    loss_base+96(FP), R5
+	MOVD    factor_base+24(FP), R3
+	MOVD    curvature_base+48(FP), R4
+	MOVD    loss_base+72(FP), R5
 	MOVD    $constantsF64<>(SB), R6
 	CMP     $8, R1
 	BLO     rest2

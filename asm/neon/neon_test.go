@@ -15,7 +15,7 @@ var (
 		Dot:            neon.DotF32,
 		Axpy:           neon.AxpyF32,
 		Axpy4:          neon.Axpy4F32,
-		Wrong:          neon.WrongF32,
+		FirstMistake:   neon.FirstMistakeF32,
 		Scores:         neon.ScoresF32,
 		Epoch:          neon.EpochF32,
 		EpochIndexed:   neon.EpochIndexedF32,
@@ -26,13 +26,13 @@ var (
 		Pack:     neon.PackF32,
 		Bounds:   neon.BoundsF32,
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
-		Weigh: neon.WeighF32,
+		ScaleRows: neon.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            neon.DotF64,
 		Axpy:           neon.AxpyF64,
 		Axpy4:          neon.Axpy4F64,
-		Wrong:          neon.WrongF64,
+		FirstMistake:   neon.FirstMistakeF64,
 		Scores:         neon.ScoresF64,
 		Epoch:          neon.EpochF64,
 		EpochIndexed:   neon.EpochIndexedF64,
@@ -43,7 +43,7 @@ var (
 		Pack:     neon.PackF64,
 		Bounds:   neon.BoundsF64,
 		BoundsMR: neon.BoundsMRF64, BoundsNR: neon.BoundsNRF64,
-		Outer: neon.OuterF64,
+		RankKUpdate: neon.RankKUpdateF64,
 	}
 )
 

@@ -4,14 +4,14 @@
 
 #include "textflag.h"
 
-// func ScoresF32(x []float32, w []float32, out []float32)
+// func ScoresF32(out []float32, x []float32, w []float32)
 TEXT ·ScoresF32(SB), NOSPLIT, $0-72
-	MOVD    x_base+0(FP), R0
-	MOVD    out_base+48(FP), R1
-	MOVD    out_len+56(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    out_base+0(FP), R1
+	MOVD    out_len+8(FP), R2
 	CBZ     R2, done1
-	MOVD    w_base+24(FP), R3
-	MOVD    w_len+32(FP), R4
+	MOVD    w_base+48(FP), R3
+	MOVD    w_len+56(FP), R4
 	LSL     $2, R4
 	CMP     $32, R4
 	BNE     wider2
@@ -425,14 +425,14 @@ done22:
 done1:
 	RET
 
-// func ScoresF64(x []float64, w []float64, out []float64)
+// func ScoresF64(out []float64, x []float64, w []float64)
 TEXT ·ScoresF64(SB), NOSPLIT, $0-72
-	MOVD    x_base+0(FP), R0
-	MOVD    out_base+48(FP), R1
-	MOVD    out_len+56(FP), R2
+	MOVD    x_base+24(FP), R0
+	MOVD    out_base+0(FP), R1
+	MOVD    out_len+8(FP), R2
 	CBZ     R2, done1
-	MOVD    w_base+24(FP), R3
-	MOVD    w_len+32(FP), R4
+	MOVD    w_base+48(FP), R3
+	MOVD    w_len+56(FP), R4
 	LSL     $3, R4
 	CMP     $32, R4
 	BNE     wider2

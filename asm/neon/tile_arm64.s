@@ -4,17 +4,17 @@
 
 #include "textflag.h"
 
-// func TileF32(a []float32, b []float32, c []float32, ldc int, grow int, add bool)
+// func TileF32(c []float32, ldc int, grow int, a []float32, b []float32, add bool)
 TEXT ·TileF32(SB), NOSPLIT, $0-89
-	MOVD    a_base+0(FP), R0
-	MOVD    a_len+8(FP), R1
+	MOVD    a_base+40(FP), R0
+	MOVD    a_len+48(FP), R1
 	ADD     R1<<2, R0, R1
-	MOVD    b_base+24(FP), R2
-	MOVD    b_len+32(FP), R3
-	MOVD    c_base+48(FP), R4
-	MOVD    ldc+72(FP), R5
+	MOVD    b_base+64(FP), R2
+	MOVD    b_len+72(FP), R3
+	MOVD    c_base+0(FP), R4
+	MOVD    ldc+24(FP), R5
 	LSL     $2, R5
-	MOVD    grow+80(FP), R6
+	MOVD    grow+32(FP), R6
 	LSL     $2, R6
 	MOVBU   add+88(FP), R7
 
@@ -192,17 +192,17 @@ next4:
 	BLO     panel1
 	RET
 
-// func TileF64(a []float64, b []float64, c []float64, ldc int, grow int, add bool)
+// func TileF64(c []float64, ldc int, grow int, a []float64, b []float64, add bool)
 TEXT ·TileF64(SB), NOSPLIT, $0-89
-	MOVD    a_base+0(FP), R0
-	MOVD    a_len+8(FP), R1
+	MOVD    a_base+40(FP), R0
+	MOVD    a_len+48(FP), R1
 	ADD     R1<<3, R0, R1
-	MOVD    b_base+24(FP), R2
-	MOVD    b_len+32(FP), R3
-	MOVD    c_base+48(FP), R4
-	MOVD    ldc+72(FP), R5
+	MOVD    b_base+64(FP), R2
+	MOVD    b_len+72(FP), R3
+	MOVD    c_base+0(FP), R4
+	MOVD    ldc+24(FP), R5
 	LSL     $3, R5
-	MOVD    grow+80(FP), R6
+	MOVD    grow+32(FP), R6
 	LSL     $3, R6
 	MOVBU   add+88(FP), R7
 

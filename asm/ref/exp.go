@@ -106,7 +106,7 @@ func expOf[T float](f *format[T], x T) T {
 	return T((high + low) * scale1 * scale2)
 }
 
-func exp[T float](x, y []T) {
+func exp[T float](y, x []T) {
 	f := formatOf[T]()
 	for i, v := range x {
 		if v > f.most {
@@ -117,7 +117,7 @@ func exp[T float](x, y []T) {
 }
 
 // sigmoid is 1/(1 + exp(-x)) for x >= 0 and exp(x)/(1 + exp(x)) below, which keeps the small tail accurate.
-func sigmoid[T float](x, y []T) {
+func sigmoid[T float](y, x []T) {
 	f := formatOf[T]()
 	for i, v := range x {
 		e := expOf(f, fromBits[T](bitsOf(v)|1<<(unsafe.Sizeof(v)*8-1)))
@@ -154,7 +154,7 @@ func log1pOf[T float](f *format[T], x T) T {
 	return high + fma(-half, g, low)
 }
 
-func log1p[T float](x, y []T) {
+func log1p[T float](y, x []T) {
 	f := formatOf[T]()
 	for i, v := range x {
 		switch {
@@ -171,7 +171,7 @@ func log1p[T float](x, y []T) {
 }
 
 // LogisticF64 has no twin for float32: what is summed over rows is float64.
-func LogisticF64(z, y, factor, curvature, loss []float64) {
+func LogisticF64(z, factor, curvature, loss, y []float64) {
 	f := formatOf[float64]()
 	for i, label := range y {
 		m := label * z[i]
@@ -186,15 +186,3 @@ func LogisticF64(z, y, factor, curvature, loss []float64) {
 		loss[i] = log1pOf(f, e) + max(0, -m)
 	}
 }
-
-func ExpF32(x, y []float32) { exp(x, y) }
-
-func ExpF64(x, y []float64) { exp(x, y) }
-
-func SigmoidF32(x, y []float32) { sigmoid(x, y) }
-
-func SigmoidF64(x, y []float64) { sigmoid(x, y) }
-
-func Log1pF32(x, y []float32) { log1p(x, y) }
-
-func Log1pF64(x, y []float64) { log1p(x, y) }

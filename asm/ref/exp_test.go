@@ -80,8 +80,8 @@ func bigLog1p(x float64) *big.Float {
 // An elementary is one function: its twins, the oracle, and what package asm states of it.
 type elementary struct {
 	name      string
-	f32       func(x, y []float32)
-	f64       func(x, y []float64)
+	f32       func(y, x []float32)
+	f64       func(y, x []float64)
 	exact     func(float64) *big.Float
 	draw      func(*rand.Rand) float64 // an argument with a finite result
 	bound     float64                  // of the error, in ULP
@@ -177,7 +177,7 @@ func TestElementaryF64(t *testing.T) {
 			for range n / 3 {
 				a := e.draw(rng)
 				x, y := []float64{a, math.Nextafter(a, math.Inf(-1)), math.Nextafter(a, math.Inf(1))}, make([]float64, 3)
-				e.f64(x, y)
+				e.f64(y, x)
 				for i, v := range x {
 					exact := e.exact(v)
 					exponent := exact.MantExp(nil) - 1
@@ -210,7 +210,7 @@ func TestLogistic(t *testing.T) {
 	for range 5000 {
 		m, y := drawSigmoid(rng), float64(2*rng.IntN(2)-1)
 		z, factor, curvature, loss := []float64{y * m}, []float64{7}, []float64{7}, []float64{7}
-		LogisticF64(z, []float64{y}, factor, curvature, loss)
+		LogisticF64(z, factor, curvature, loss, []float64{y})
 		wrong, tail := bigSigmoid(-m), bigSigmoid(-math.Abs(m))
 		e, _ := bigExp(-math.Abs(m)).Float64()
 		exact := bigNew().Add(bigLog1p(e), bigOf(max(0, -m)))
@@ -273,8 +273,8 @@ func (r *record) addF32(t *testing.T, e elementary, x []float32) {
 	for i, v := range x {
 		wide[i] = float64(v)
 	}
-	e.f32(x, y)
-	e.f64(wide, want)
+	e.f32(y, x)
+	e.f64(want, wide)
 	for i, v := range want {
 		got := float64(y[i])
 		if got > e.most {
@@ -296,8 +296,8 @@ func TestElementarySpecials(t *testing.T) {
 	inf, nan, zero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	for _, c := range []struct {
 		name    string
-		f32     func(x, y []float32)
-		f64     func(x, y []float64)
+		f32     func(y, x []float32)
+		f64     func(y, x []float64)
 		x, want float64
 	}{
 		{"Exp", ExpF32, ExpF64, nan, nan},
@@ -326,8 +326,8 @@ func TestElementarySpecials(t *testing.T) {
 		{"Log1p", Log1pF32, Log1pF64, -0x1p-140, -0x1p-140},
 	} {
 		y32, y64 := make([]float32, 1), make([]float64, 1)
-		c.f32([]float32{float32(c.x)}, y32)
-		c.f64([]float64{c.x}, y64)
+		c.f32(y32, []float32{float32(c.x)})
+		c.f64(y64, []float64{c.x})
 		for _, got := range []float64{float64(y32[0]), y64[0]} {
 			if math.Float64bits(got) != math.Float64bits(c.want) && (got == got || c.want == c.want) {
 				t.Errorf("%s(%g) is %g, want %g", c.name, c.x, got, c.want)
@@ -341,13 +341,13 @@ func TestExpLimits(t *testing.T) {
 	// The logarithms of 2^-1075 and of 2^1024, 2^-150 and 2^128, each between two neighbours.
 	x := []float64{-745.1332191019412, -745.1332191019411, 709.782712893384, 709.7827128933841}
 	y := make([]float64, len(x))
-	ExpF64(x, y)
+	ExpF64(y, x)
 	if y[0] != 0 || y[1] != math.SmallestNonzeroFloat64 || math.IsInf(y[2], 0) || !math.IsInf(y[3], 1) {
 		t.Errorf("exp of %v is %v", x, y)
 	}
 	x32 := []float32{-103.972084, -103.97208, 88.72283, 88.72284}
 	y32 := make([]float32, len(x32))
-	ExpF32(x32, y32)
+	ExpF32(y32, x32)
 	if y32[0] != 0 || y32[1] != math.SmallestNonzeroFloat32 || math.IsInf(float64(y32[2]), 0) || !math.IsInf(float64(y32[3]), 1) {
 		t.Errorf("exp of %v is %v", x32, y32)
 	}

@@ -2,90 +2,85 @@ package ref
 
 // The exported names, one pair for each kernel; package asm documents them.
 
-func DotF32(x, y []float32) float32 {
-	return dot(x, y)
+func DotF32(x, y []float32) float32 { return dot(x, y) }
+
+func DotF64(x, y []float64) float64 { return dot(x, y) }
+
+func AxpyF32(y []float32, a float32, x []float32) { axpy(y, a, x) }
+
+func AxpyF64(y []float64, a float64, x []float64) { axpy(y, a, x) }
+
+func Axpy4F32(y, a []float32, x [][]float32) { axpy4(y, a, x) }
+
+func Axpy4F64(y, a []float64, x [][]float64) { axpy4(y, a, x) }
+
+func FirstMistakeF32(y, scores []float32) int { return firstMistake(y, scores) }
+
+func FirstMistakeF64(y, scores []float64) int { return firstMistake(y, scores) }
+
+func ScoresF32(out, x, w []float32) { scores(out, x, w) }
+
+func ScoresF64(out, x, w []float64) { scores(out, x, w) }
+
+func EpochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int) {
+	return epoch(w, log, x, y, eta)
 }
 
-func DotF64(x, y []float64) float64 {
-	return dot(x, y)
+func EpochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int) {
+	return epoch(w, log, x, y, eta)
 }
 
-func AxpyF32(a float32, x, y []float32) {
-	axpy(a, x, y)
+func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta float32) (visits, updates int) {
+	return epochIndexed(w, log, x, y, idx, eta)
 }
 
-func AxpyF64(a float64, x, y []float64) {
-	axpy(a, x, y)
+func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, _ []float64, eta float64) (visits, updates int) {
+	return epochIndexed(w, log, x, y, idx, eta)
 }
 
-func Axpy4F32(a []float32, x [][]float32, y []float32) { axpy4(a, x, y) }
+func TransposeF32(dst []float32, stride int, cols [][]float32) { transpose(dst, stride, cols) }
 
-func Axpy4F64(a []float64, x [][]float64, y []float64) { axpy4(a, x, y) }
+func TransposeF64(dst []float64, stride int, cols [][]float64) { transpose(dst, stride, cols) }
 
-func WrongF32(y, scores []float32) int { return firstWrong(y, scores) }
+func MaxSquaredNormF32(x []float32, stride int) float64 { return maxSquaredNorm(x, stride) }
 
-func WrongF64(y, scores []float64) int { return firstWrong(y, scores) }
-
-func ScoresF32(x, w, out []float32) {
-	scores(x, w, out)
-}
-
-func ScoresF64(x, w, out []float64) {
-	scores(x, w, out)
-}
-
-func EpochF32(x, y []float32, eta float32, w []float32, log []uint32) (rows, updates int) {
-	return epoch(x, y, eta, w, log)
-}
-
-func EpochF64(x, y []float64, eta float64, w []float64, log []uint32) (rows, updates int) {
-	return epoch(x, y, eta, w, log)
-}
-
-func EpochIndexedF32(x, y [][]float32, idx []uint32, _ []float32, eta float32, w []float32, log []uint32) (visits, updates int) {
-	return epochIndexed(x, y, idx, eta, w, log)
-}
-
-func EpochIndexedF64(x, y [][]float64, idx []uint32, _ []float64, eta float64, w []float64, log []uint32) (visits, updates int) {
-	return epochIndexed(x, y, idx, eta, w, log)
-}
-
-func TransposeF32(dst []float32, stride int, cols [][]float32) {
-	transpose(dst, stride, cols)
-}
-
-func TransposeF64(dst []float64, stride int, cols [][]float64) {
-	transpose(dst, stride, cols)
-}
-
-func MaxSquaredNormF32(x []float32, stride int) float64 {
-	return maxSquaredNorm(x, stride)
-}
-
-func MaxSquaredNormF64(x []float64, stride int) float64 {
-	return maxSquaredNorm(x, stride)
-}
+func MaxSquaredNormF64(x []float64, stride int) float64 { return maxSquaredNorm(x, stride) }
 
 func PackF32(dst, x, y []float32, stride, cols int) float32 { return pack(dst, x, y, stride, cols) }
 
 func PackF64(dst, x, y []float64, stride, cols int) float64 { return pack(dst, x, y, stride, cols) }
 
-func BoundsF32(x, w, limits []float32, cols int, low, high []int64) {
-	bounds(x, w, limits, cols, low, high)
+func BoundsF32(low, high []int64, x, w, limits []float32, cols int) {
+	bounds(low, high, x, w, limits, cols)
 }
 
-func BoundsF64(x, w, limits []float64, cols int, low, high []int64) {
-	bounds(x, w, limits, cols, low, high)
+func BoundsF64(low, high []int64, x, w, limits []float64, cols int) {
+	bounds(low, high, x, w, limits, cols)
 }
 
-func TileF32(a, b, c []float32, ldc, grow int, add bool) { tile(a, b, c, ldc, grow, add) }
+func TileF32(c []float32, ldc, grow int, a, b []float32, add bool) { tile(c, ldc, grow, a, b, add) }
 
-func TileF64(a, b, c []float64, ldc, grow int, add bool) { tile(a, b, c, ldc, grow, add) }
+func TileF64(c []float64, ldc, grow int, a, b []float64, add bool) { tile(c, ldc, grow, a, b, add) }
 
-func WeighF32(dst []float64, x []float32, s []float64, stride, cols int) {
-	weigh(dst, x, s, stride, cols)
+func ScaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int) {
+	scaleRows(dst, x, s, stride, cols)
 }
 
-func WeighF64(dst []float64, x []float64, s []float64, stride, cols int) {
-	weigh(dst, x, s, stride, cols)
+func ScaleRowsF64(dst []float64, x []float64, s []float64, stride, cols int) {
+	scaleRows(dst, x, s, stride, cols)
 }
+
+func ExpF32(y, x []float32) { exp(y, x) }
+
+func ExpF64(y, x []float64) { exp(y, x) }
+
+func SigmoidF32(y, x []float32) { sigmoid(y, x) }
+
+func SigmoidF64(y, x []float64) { sigmoid(y, x) }
+
+func Log1pF32(y, x []float32) { log1p(y, x) }
+
+func Log1pF64(y, x []float64) { log1p(y, x) }
+
+// CopyNonTemporalF32 is copy: pure Go has no non-temporal stores.
+func CopyNonTemporalF32(dst, src []float32) { copy(dst, src) }

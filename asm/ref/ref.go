@@ -67,19 +67,19 @@ func fold[T float](lane []T) T {
 	return lane[0]
 }
 
-func axpy[T float](a T, x, y []T) {
+func axpy[T float](y []T, a T, x []T) {
 	for i, v := range x {
 		y[i] = fma(a, v, y[i])
 	}
 }
 
-func axpy4[T float](a []T, x [][]T, y []T) {
+func axpy4[T float](y, a []T, x [][]T) {
 	for k := range 4 {
-		axpy(a[k], x[k][:len(y)], y)
+		axpy(y, a[k], x[k][:len(y)])
 	}
 }
 
-func firstWrong[T float](y, scores []T) int {
+func firstMistake[T float](y, scores []T) int {
 	for i, v := range y {
 		if v*scores[i] <= 0 {
 			return i
@@ -88,29 +88,30 @@ func firstWrong[T float](y, scores []T) int {
 	return len(y)
 }
 
-func scores[T float](x, w, out []T) {
+func scores[T float](out, x, w []T) {
 	stride := len(w)
 	for r := range out {
 		out[r] = dot(x[r*stride:(r+1)*stride], w)
 	}
 }
 
-// wrong tells whether a row of label y and score s calls for an update: y's sign times s is <= 0. A NaN never does.
-func wrong[T float](y, s T) bool {
+// mistake tells whether the perceptron makes a mistake on a row of label y and score s: y's sign times s is <= 0. A score
+// of NaN is none.
+func mistake[T float](y, s T) bool {
 	if y < 0 {
 		return s >= 0
 	}
 	return s <= 0
 }
 
-func epoch[T float](x, y []T, eta T, w []T, log []uint32) (rows, updates int) {
+func epoch[T float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
 	stride := len(w)
 	for r, label := range y {
 		row := x[r*stride : (r+1)*stride]
-		if !wrong(label, dot(row, w)) {
+		if !mistake(label, dot(row, w)) {
 			continue
 		}
-		axpy(eta*label, row, w)
+		axpy(w, eta*label, row)
 		log[updates] = uint32(r)
 		updates++
 		if updates == len(log) {
@@ -120,16 +121,16 @@ func epoch[T float](x, y []T, eta T, w []T, log []uint32) (rows, updates int) {
 	return len(y), updates
 }
 
-func epochIndexed[T float](x, y [][]T, idx []uint32, eta T, w []T, log []uint32) (visits, updates int) {
+func epochIndexed[T float](w []T, log []uint32, x, y [][]T, idx []uint32, eta T) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
 		chunk, r := id/ChunkRows, int(id%ChunkRows)
 		row := x[chunk][r*stride : (r+1)*stride]
 		label := y[chunk][r]
-		if !wrong(label, dot(row, w)) {
+		if !mistake(label, dot(row, w)) {
 			continue
 		}
-		axpy(eta*label, row, w)
+		axpy(w, eta*label, row)
 		log[updates] = uint32(i)
 		updates++
 		if updates == len(log) {
@@ -190,7 +191,7 @@ func pack[T float](dst, x, y []T, stride, cols int) (largest T) {
 	return largest
 }
 
-func bounds[T float](x, w, limits []T, cols int, low, high []int64) {
+func bounds[T float](low, high []int64, x, w, limits []T, cols int) {
 	for ; len(x) >= boundsNR*cols && len(x) > 0; x = x[boundsNR*cols:] {
 		for i, limit := range limits {
 			for r := range boundsNR {
@@ -217,7 +218,7 @@ const (
 	mr, nr = 4, 4
 )
 
-func tile[T float](a, b, c []T, ldc, grow int, add bool) {
+func tile[T float](c []T, ldc, grow int, a, b []T, add bool) {
 	row := 0
 	size := len(b) / nr * mr // of a panel of a
 	for ; len(a) > 0; a = a[size:] {
@@ -241,34 +242,37 @@ func tile[T float](a, b, c []T, ldc, grow int, add bool) {
 	}
 }
 
-// OuterCols is how many columns a row has that Weigh writes and OuterF64 reads.
-const OuterCols = 32
+// RoundF32 and RoundF64 are the fused multiply-adds of a round of Peak, which pure Go lacks.
+const RoundF32, RoundF64 = 0, 0
 
-func weigh[T float](dst []float64, x []T, s []float64, stride, cols int) {
+// BlockCols is the number of columns of a row that ScaleRows writes and RankKUpdate reads.
+const BlockCols = 32
+
+func scaleRows[T float](dst []float64, x []T, s []float64, stride, cols int) {
 	for r, weight := range s {
 		root := math.Sqrt(weight)
 		for c, v := range x[r*stride:][:cols] {
-			dst[r*OuterCols+c] = root * float64(v)
+			dst[r*BlockCols+c] = root * float64(v)
 		}
 	}
 }
 
-// OuterF64 has no twin for float32: the sums are float64.
-func OuterF64(a, b, c []float64, rows int, square bool) {
+// RankKUpdateF64 has no twin for float32: the sums are float64.
+func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 	for i := range rows {
 		cols := i + 1
 		if square {
-			cols = OuterCols
+			cols = BlockCols
 		}
-		var acc [OuterCols]float64
-		for k := 0; k < len(b); k += OuterCols {
+		var acc [BlockCols]float64
+		for k := 0; k < len(b); k += BlockCols {
 			v := a[k+i]
 			for j, u := range b[k:][:cols] {
 				acc[j] = math.FMA(v, u, acc[j])
 			}
 		}
 		for j := range cols {
-			c[i*OuterCols+j] += acc[j]
+			c[i*BlockCols+j] += acc[j]
 		}
 	}
 }

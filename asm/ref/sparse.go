@@ -49,7 +49,7 @@ func (s SparseRows[T]) Add(w []T, a T, r int) {
 
 // Visit is one step of the perceptron on row r with label y, as in Epoch; it tells whether it updated w.
 func (s SparseRows[T]) Visit(w []T, r int, y, eta T) bool {
-	if !wrong(y, s.Score(r, w)) {
+	if !mistake(y, s.Score(r, w)) {
 		return false
 	}
 	s.Add(w, eta*y, r)

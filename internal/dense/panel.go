@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
@@ -18,7 +19,7 @@ const (
 )
 
 const (
-	cols      = kernel.OuterCols
+	cols      = microkernel.BlockCols
 	lanes     = 16 // of kernel.Dot
 	panelSize = PanelRows * cols
 	blockSize = cols * cols
@@ -63,7 +64,7 @@ func (p *Panel[T]) Load(rows *block.Block[T]) {
 	}
 	for first := 0; first < p.cols; first += cols {
 		n := min(cols, (p.cols-first+3)/4*4)
-		kernel.Weigh(p.wide[first*PanelRows:][:panelSize], rows.X[first:], p.ones[:p.rows], rows.Stride, n)
+		microkernel.ScaleRows(p.wide[first*PanelRows:][:panelSize], rows.X[first:], p.ones[:p.rows], rows.Stride, n)
 	}
 }
 
@@ -131,7 +132,7 @@ func (p *Panel[T]) Add() {
 			rows = 1
 		}
 		for j := range len(sums) / blockSize {
-			kernel.Outer(factors, p.wide[j*panelSize:][:p.rows*cols], sums[j*blockSize:][:blockSize], rows, true)
+			microkernel.RankKUpdate(sums[j*blockSize:][:blockSize], factors, p.wide[j*panelSize:][:p.rows*cols], rows, true)
 		}
 	}
 }

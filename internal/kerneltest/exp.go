@@ -16,8 +16,8 @@ import (
 
 // An ExpSet is the elementary functions for one element type.
 type ExpSet[T kernel.Float] struct {
-	Exp, Sigmoid, Log1p func(x, y []T)
-	Logistic            func(z, y, factor, curvature, loss []float64) // of the set for float64 alone
+	Exp, Sigmoid, Log1p func(y, x []T)
+	Logistic            func(z, factor, curvature, loss, y []float64) // of the set for float64 alone
 }
 
 // ExpF32 and ExpF64 are the pure-Go twins.
@@ -71,16 +71,16 @@ var corners = []float64{
 	-104, -105, 89, 90, 0x1.8p1023, 0x1p127, 0x1.8p127, 0x1p-54, -0x1p-54, 0x1p-25, -0x1p-25,
 }
 
-func (h *harness[T]) elementwise(t *testing.T, got, want func(x, y []T)) {
+func (h *harness[T]) elementwise(t *testing.T, got, want func(y, x []T)) {
 	for _, f := range h.arguments() {
 		for n := 0; n <= 70; n++ {
 			x := h.numbers(n, f)
 			expected := make([]T, n)
-			want(x, expected)
+			want(expected, x)
 			for _, p := range h.places() {
 				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
 				in, out := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, make([]T, n))
-				got(in, out)
+				got(out, in)
 				h.applied(t, what, x, out, expected)
 				h.equal(t, what+" x", in, x)
 				h.intact(t, what)
@@ -91,13 +91,13 @@ func (h *harness[T]) elementwise(t *testing.T, got, want func(x, y []T)) {
 		}
 		x := h.numbers(bufferBytes/8, f)
 		out, expected := make([]T, len(x)), make([]T, len(x))
-		got(x, out)
-		want(x, expected)
+		got(out, x)
+		want(expected, x)
 		h.applied(t, f.name, x, out, expected)
 	}
 }
 
-func (h *harness[T]) logistic(t *testing.T, got, want func(z, y, factor, curvature, loss []float64)) {
+func (h *harness[T]) logistic(t *testing.T, got, want func(z, factor, curvature, loss, y []float64)) {
 	for _, f := range h.arguments() {
 		for n := 0; n <= 40; n++ {
 			z, y := h.doubles(n, f), make([]float64, n)
@@ -109,14 +109,14 @@ func (h *harness[T]) logistic(t *testing.T, got, want func(z, y, factor, curvatu
 				expected[i] = make([]float64, n)
 			}
 			copy(expected[0], z)
-			copy(expected[1], y)
+			copy(expected[4], y)
 			want(expected[0], expected[1], expected[2], expected[3], expected[4])
 			for _, p := range h.places()[:4] {
 				for i := range out {
 					out[i] = guard.Put(h.buffers[i], p, [][]float64{z, y, y, y, y}[i])
 				}
 				got(out[0], out[1], out[2], out[3], out[4])
-				for i, what := range []string{"margin", "sign", "factor", "curvature", "loss"} {
+				for i, what := range []string{"margin", "factor", "curvature", "loss", "sign"} {
 					equal64(t, fmt.Sprintf("%s n=%d %+v: %s of %v", f.name, n, p, what, z), out[i], expected[i])
 				}
 				h.intact(t, fmt.Sprintf("%s n=%d %+v", f.name, n, p))
@@ -150,14 +150,14 @@ func RunExpAllF32(t *testing.T, got, want ExpSet[float32]) {
 				for i := range x {
 					x[i] = math.Float32frombits(part<<28 | at*chunk | uint32(i))
 				}
-				got.Exp(x, y)
-				want.Exp(x, expected)
+				got.Exp(y, x)
+				want.Exp(expected, x)
 				h.applied(t, "exp", x, y, expected)
-				got.Sigmoid(x, y)
-				want.Sigmoid(x, expected)
+				got.Sigmoid(y, x)
+				want.Sigmoid(expected, x)
 				h.applied(t, "sigmoid", x, y, expected)
-				got.Log1p(x, y)
-				want.Log1p(x, expected)
+				got.Log1p(y, x)
+				want.Log1p(expected, x)
 				h.applied(t, "log1p", x, y, expected)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 )
 
 // An axpy is a kernel whose every element is one fused multiply-add of the processor.
-type axpy func(a float32, x, y []float32)
+type axpy func(y []float32, a float32, x []float32)
 
 // FuzzFMA32 holds the emulation of a float32 fused multiply-add against the processor's.
 func FuzzFMA32(f *testing.F, processor axpy) {
@@ -65,8 +65,8 @@ func FMA32HalfWay(t *testing.T, processor axpy) {
 // compare returns what the processor makes of a, x and y, and fails the test where the emulation doesn't.
 func (processor axpy) compare(t *testing.T, a float32, x, y []float32) []float32 {
 	got, want := append([]float32(nil), y...), append([]float32(nil), y...)
-	ref.AxpyF32(a, x, got)
-	processor(a, x, want)
+	ref.AxpyF32(got, a, x)
+	processor(want, a, x)
 	for i := range got {
 		if !same(got[i], want[i]) {
 			t.Fatalf("fma(%x, %x, %x) is %x, the processor says %x", a, x[i], y[i], got[i], want[i])

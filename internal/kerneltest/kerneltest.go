@@ -23,23 +23,23 @@ import (
 // A Set is the kernels for one element type.
 type Set[T kernel.Float] struct {
 	Dot            func(x, y []T) T
-	Axpy           func(a T, x, y []T)
-	Axpy4          func(a []T, x [][]T, y []T)
-	Wrong          func(y, scores []T) int
-	Scores         func(x, w, out []T)
-	Epoch          func(x, y []T, eta T, w []T, log []uint32) (int, int)
-	EpochIndexed   func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (int, int)
+	Axpy           func(y []T, a T, x []T)
+	Axpy4          func(y, a []T, x [][]T)
+	FirstMistake   func(y, scores []T) int
+	Scores         func(out, x, w []T)
+	Epoch          func(w []T, log []uint32, x, y []T, eta T) (int, int)
+	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
-	Tile           func(a, b, c []T, ldc, grow int, add bool)
+	Tile           func(c []T, ldc, grow int, a, b []T, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
-	Bounds         func(x, w, limits []T, cols int, low, high []int64)
+	Bounds         func(low, high []int64, x, w, limits []T, cols int)
 
 	BoundsMR, BoundsNR int
 
-	Weigh func(dst []float64, x []T, s []float64, stride, cols int)
-	Outer func(a, b, c []float64, rows int, square bool) // of the set for float64 alone
+	ScaleRows   func(dst []float64, x []T, s []float64, stride, cols int)
+	RankKUpdate func(c, a, b []float64, rows int, square bool) // of the set for float64 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -48,7 +48,7 @@ var (
 		Dot:            ref.DotF32,
 		Axpy:           ref.AxpyF32,
 		Axpy4:          ref.Axpy4F32,
-		Wrong:          ref.WrongF32,
+		FirstMistake:   ref.FirstMistakeF32,
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
 		EpochIndexed:   ref.EpochIndexedF32,
@@ -59,13 +59,13 @@ var (
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
-		Weigh: ref.WeighF32,
+		ScaleRows: ref.ScaleRowsF32,
 	}
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
 		Axpy:           ref.AxpyF64,
 		Axpy4:          ref.Axpy4F64,
-		Wrong:          ref.WrongF64,
+		FirstMistake:   ref.FirstMistakeF64,
 		Scores:         ref.ScoresF64,
 		Epoch:          ref.EpochF64,
 		EpochIndexed:   ref.EpochIndexedF64,
@@ -76,8 +76,8 @@ var (
 		Pack:     ref.PackF64,
 		Bounds:   ref.BoundsF64,
 		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
-		Weigh: ref.WeighF64,
-		Outer: ref.OuterF64,
+		ScaleRows:   ref.ScaleRowsF64,
+		RankKUpdate: ref.RankKUpdateF64,
 	}
 )
 
@@ -106,7 +106,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Dot", got.Dot != nil, h.dot},
 		{"Axpy", got.Axpy != nil, h.axpy},
 		{"Axpy4", got.Axpy4 != nil, h.axpy4},
-		{"Wrong", got.Wrong != nil, h.wrong},
+		{"FirstMistake", got.FirstMistake != nil, h.firstMistake},
 		{"Scores", got.Scores != nil, h.scores},
 		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
@@ -116,8 +116,8 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
-		{"Weigh", got.Weigh != nil, h.weigh},
-		{"Outer", got.Outer != nil, h.outer},
+		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
+		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)
@@ -248,11 +248,11 @@ func (h *harness[T]) axpy(t *testing.T) {
 		for n := 0; n <= 100; n++ {
 			a, x, y := T(f.make(h.rng)), h.numbers(n, f), h.numbers(n, f)
 			want := append([]T(nil), y...)
-			h.want.Axpy(a, x, want)
+			h.want.Axpy(want, a, x)
 			for _, p := range h.places() {
 				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
 				got := guard.Put(h.buffers[1], p, y)
-				h.got.Axpy(a, guard.Put(h.buffers[0], p, x), got)
+				h.got.Axpy(got, a, guard.Put(h.buffers[0], p, x))
 				h.equal(t, what, got, want)
 				h.intact(t, what)
 			}
@@ -266,7 +266,7 @@ func (h *harness[T]) axpy4(t *testing.T) {
 			a, x, y := h.numbers(4, f), h.numbers(4*n, f), h.numbers(n, f)
 			want := append([]T(nil), y...)
 			for k := range 4 {
-				h.want.Axpy(a[k], x[k*n:(k+1)*n], want)
+				h.want.Axpy(want, a[k], x[k*n:(k+1)*n])
 			}
 			for _, p := range h.places() {
 				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
@@ -275,7 +275,7 @@ func (h *harness[T]) axpy4(t *testing.T) {
 				for k := range vectors {
 					vectors[k] = guard.Put(h.buffers[k], p, x[k*n:(k+1)*n])
 				}
-				h.got.Axpy4(a, vectors, got)
+				h.got.Axpy4(got, a, vectors)
 				h.equal(t, what, got, want)
 				h.intact(t, what)
 			}
@@ -283,17 +283,17 @@ func (h *harness[T]) axpy4(t *testing.T) {
 	}
 }
 
-// wrong: scores that are right but from one on, so that every position is found, and scores of any kind.
-func (h *harness[T]) wrong(t *testing.T) {
+// firstMistake: scores that are right but from one on, so that every position is found, and scores of any kind.
+func (h *harness[T]) firstMistake(t *testing.T) {
 	for _, f := range flavours {
 		for n := 0; n <= 100; n++ {
 			y, scores := h.labels(n), h.numbers(n, f)
 			for i := range h.rng.IntN(n + 1) {
 				scores[i] = T(math.Copysign(1+math.Abs(h.rng.NormFloat64()), float64(y[i])))
 			}
-			want := h.want.Wrong(y, scores)
+			want := h.want.FirstMistake(y, scores)
 			for _, p := range h.places() {
-				got := h.got.Wrong(guard.Put(h.buffers[0], p, y), guard.Put(h.buffers[1], p, scores))
+				got := h.got.FirstMistake(guard.Put(h.buffers[0], p, y), guard.Put(h.buffers[1], p, scores))
 				if got != want {
 					t.Fatalf("%s n=%d %+v: %d, want %d", f.name, n, p, got, want)
 				}
@@ -318,11 +318,11 @@ func (h *harness[T]) scores(t *testing.T) {
 				w := h.numbers(stride, f)
 				x := h.rows(n, stride, f, w)
 				want := make([]T, n)
-				h.want.Scores(x, w, want)
+				h.want.Scores(want, x, w)
 				for _, p := range h.places() {
 					what := fmt.Sprintf("%s stride=%d n=%d %+v", f.name, stride, n, p)
 					got := guard.Put(h.buffers[2], p, make([]T, n))
-					h.got.Scores(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), got)
+					h.got.Scores(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w))
 					h.equal(t, what, got, want)
 					h.intact(t, what)
 				}
@@ -361,9 +361,9 @@ func (h *harness[T]) zeros(t *testing.T) {
 	}
 	for _, stride := range h.strides() {
 		x, w, got, want := constant(2*stride, -1), constant(stride, 1), make([]T, 2), make([]T, 2)
-		h.want.Scores(x, w, want)
+		h.want.Scores(want, x, w)
 		count(want[0])
-		h.got.Scores(x, w, got)
+		h.got.Scores(got, x, w)
 		h.equal(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
 	}
 	if negative == 0 {
@@ -405,11 +405,11 @@ func (h *harness[T]) epoch(t *testing.T) {
 				x, y, eta := h.rows(n, stride, f, w), h.labels(n), []T{1, 0.1}[h.rng.IntN(2)]
 				for _, log := range logs(n) {
 					want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-					want.visits, want.updates = h.want.Epoch(x, y, eta, want.w, want.log)
+					want.visits, want.updates = h.want.Epoch(want.w, want.log, x, y, eta)
 					for _, p := range h.places()[:4] {
 						got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
-						got.visits, got.updates = h.got.Epoch(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y),
-							eta, got.w, got.log)
+						got.visits, got.updates = h.got.Epoch(got.w, got.log,
+							guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), eta)
 						h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
 					}
 				}
@@ -440,13 +440,13 @@ func (h *harness[T]) indexedWalks(t *testing.T, f flavour, stride, n int) {
 	}
 	for _, log := range logs(len(idx)) {
 		want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-		want.visits, want.updates = h.want.EpochIndexed(chunks(x, stride), chunks(y, 1), idx, nil, eta, want.w, want.log)
+		want.visits, want.updates = h.want.EpochIndexed(want.w, want.log, chunks(x, stride), chunks(y, 1), idx, nil, eta)
 		for _, p := range h.places()[:4] {
 			got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
 			xs, ys := chunks(guard.Put(h.buffers[0], p, x), stride), chunks(guard.Put(h.buffers[1], p, y), 1)
 			ahead := xs[h.rng.IntN(len(xs))]
 			at := guard.Put(h.buffers[4], p, idx)
-			got.visits, got.updates = h.got.EpochIndexed(xs, ys, at, ahead, eta, got.w, got.log)
+			got.visits, got.updates = h.got.EpochIndexed(got.w, got.log, xs, ys, at, ahead, eta)
 			h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
 		}
 	}
@@ -544,7 +544,7 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int)
 		for _, p := range h.places() {
 			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d grow=%d add=%v %+v", f.name, kc, panels, ldc, grow, add, p)
 			got := guard.Put(h.buffers[2], p, c)
-			h.got.Tile(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, ldc, grow, add)
+			h.got.Tile(got, ldc, grow, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), add)
 			h.equal(t, what, got, want)
 			h.intact(t, what)
 		}
@@ -554,7 +554,7 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int)
 // fma returns x*y + z by the twin of Axpy.
 func (h *harness[T]) fma(x, y, z T) T {
 	acc := [1]T{z}
-	h.want.Axpy(x, []T{y}, acc[:])
+	h.want.Axpy(acc[:], x, []T{y})
 	return acc[0]
 }
 
@@ -644,8 +644,8 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 	for _, p := range h.places()[:4] {
 		what := fmt.Sprintf("%s cols=%d rows=%d candidates=%d %+v", f.name, cols, groups*nr, n, p)
 		gotLow, gotHigh := guard.Put(h.buffers[3], p, low), guard.Put(h.buffers[4], p, high)
-		h.got.Bounds(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), guard.Put(h.buffers[2], p, limits), cols,
-			gotLow, gotHigh)
+		h.got.Bounds(gotLow, gotHigh, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w),
+			guard.Put(h.buffers[2], p, limits), cols)
 		for i := range wantLow {
 			if gotLow[i] != wantLow[i] || gotHigh[i] != wantHigh[i] {
 				t.Fatalf("%s: candidate %d has bounds %d and %d, want %d and %d", what, i, gotLow[i], gotHigh[i],
@@ -674,10 +674,10 @@ func (h *harness[T]) doubles(n int, f flavour) []float64 {
 	return x
 }
 
-// weigh: columns from cols on keep what they had. Most weights aren't negative.
-func (h *harness[T]) weigh(t *testing.T) {
+// scaleRows: columns from cols on keep what they had. Most weights aren't negative.
+func (h *harness[T]) scaleRows(t *testing.T) {
 	for _, f := range flavours {
-		for cols := 4; cols <= ref.OuterCols; cols += 4 {
+		for cols := 4; cols <= ref.BlockCols; cols += 4 {
 			for _, n := range []int{0, 1, 2, 5} {
 				stride := cols + h.rng.IntN(3)
 				x, s := h.numbers(max(0, (n-1)*stride+cols), f), h.doubles(n, f)
@@ -686,13 +686,13 @@ func (h *harness[T]) weigh(t *testing.T) {
 						s[i] = math.Abs(s[i])
 					}
 				}
-				dst := h.doubles(n*ref.OuterCols, f)
+				dst := h.doubles(n*ref.BlockCols, f)
 				want := append([]float64(nil), dst...)
-				h.want.Weigh(want, x, s, stride, cols)
+				h.want.ScaleRows(want, x, s, stride, cols)
 				for _, p := range h.places()[:4] {
 					what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
 					got := guard.Put(h.buffers[0], p, dst)
-					h.got.Weigh(got, guard.Put(h.buffers[1], p, x), guard.Put(h.buffers[2], p, s), stride, cols)
+					h.got.ScaleRows(got, guard.Put(h.buffers[1], p, x), guard.Put(h.buffers[2], p, s), stride, cols)
 					equal64(t, what, got, want)
 					h.intact(t, what)
 				}
@@ -701,20 +701,20 @@ func (h *harness[T]) weigh(t *testing.T) {
 	}
 }
 
-// outer compares the elements that are defined.
-func (h *harness[T]) outer(t *testing.T) {
-	const cols = ref.OuterCols
+// rankKUpdate compares the elements that are defined.
+func (h *harness[T]) rankKUpdate(t *testing.T) {
+	const cols = ref.BlockCols
 	for _, f := range flavours {
 		for _, rows := range []int{1, 4, 8, 12, 16, 20, 24, 28, 32} {
 			for _, n := range []int{1, 2, 7} {
 				a, b, c := h.doubles(n*cols, f), h.doubles(n*cols, f), h.doubles(cols*cols, f)
 				for _, square := range []bool{false, true} {
 					want := append([]float64(nil), c...)
-					h.want.Outer(a, b, want, rows, square)
+					h.want.RankKUpdate(want, a, b, rows, square)
 					for _, p := range h.places()[:4] {
 						what := fmt.Sprintf("%s rows=%d n=%d square=%v %+v", f.name, rows, n, square, p)
 						got := guard.Put(h.buffers[2], p, c)
-						h.got.Outer(guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), got, rows, square)
+						h.got.RankKUpdate(got, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), rows, square)
 						for i := range rows {
 							defined := i + 1
 							if square {

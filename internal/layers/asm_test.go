@@ -1,9 +1,11 @@
 package layers
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,72 +48,85 @@ func TestVZeroUpper(t *testing.T) {
 	}
 }
 
-// TestDispatch: each function of a dispatch file calls the kernel of its own name, in every package of assembly that it
-// tests the level for, so that none falls back to pure Go unnoticed.
+// TestDispatch: each function of a dispatch file calls the function of its own name, in every package that has it, so that
+// none falls back to pure Go unnoticed. Every function of a package of assembly is called.
 func TestDispatch(t *testing.T) {
-	for file, pkgs := range map[string][]string{
-		"dispatch_amd64.go": {"avx2", "ref"}, "dispatch_arm64.go": {"neon", "ref"},
-		"dispatch_exp_amd64.go": {"avx2", "ref"}, "dispatch_exp_arm64.go": {"neon", "ref"},
-	} {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../kernel", file), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		functions := 0
-		for _, decl := range f.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || !strings.HasSuffix(fn.Name.Name, "F32") && !strings.HasSuffix(fn.Name.Name, "F64") {
-				continue
+	twins := map[string]*ast.FuncDecl{}
+	for _, file := range []string{"exported", "exp", "ref"} {
+		maps.Copy(twins, functions(t, "../../asm/ref/"+file+".go"))
+	}
+	for arch, isas := range map[string][]string{"amd64": {"avx2", "avx512"}, "arm64": {"neon"}} {
+		has := map[string][]string{} // the packages of each function
+		for _, isa := range isas {
+			for name := range functions(t, fmt.Sprintf("../../asm/%s/stubs_%s.go", isa, arch)) {
+				has[name] = append(has[name], isa)
 			}
-			functions++
-			name := strings.ToUpper(fn.Name.Name[:1]) + fn.Name.Name[1:]
-			used := map[string]bool{}
-			ast.Inspect(fn.Body, func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok {
-					used[s.X.(*ast.Ident).Name] = true
-					if s.Sel.Name != name && !strings.Contains(name, "Shape") {
-						t.Errorf("%s: %s calls %s", file, fn.Name.Name, s.Sel.Name)
+		}
+		if len(has) < 30 {
+			t.Errorf("%s: %d functions of assembly found", arch, len(has))
+		}
+		for _, caller := range []string{"kernel", "internal/microkernel"} {
+			file := fmt.Sprintf("../../%s/dispatch_%s.go", caller, arch)
+			for name, fn := range functions(t, file) {
+				if name = strings.ToUpper(name[:1]) + name[1:]; strings.Contains(name, "Shape") {
+					continue
+				}
+				called := calls(t, file, fn)
+				for pkg, callee := range called {
+					if callee != name {
+						t.Errorf("%s: %s calls %s.%s", file, fn.Name.Name, pkg, callee)
 					}
 				}
-				return true
-			})
-			for _, pkg := range pkgs {
-				if !used[pkg] && !(pkg == "ref" && strings.HasPrefix(name, "Dot")) { // kernel.Dot itself falls back
-					t.Errorf("%s: %s never calls package %s", file, fn.Name.Name, pkg)
+				pkgs := has[name]
+				if twins[name] != nil && !strings.HasPrefix(name, "Dot") { // kernel.Dot itself falls back
+					pkgs = append(pkgs, "ref")
 				}
+				for _, pkg := range pkgs {
+					if called[pkg] == "" {
+						t.Errorf("%s: %s never calls package %s", file, fn.Name.Name, pkg)
+					}
+				}
+				delete(has, name)
 			}
 		}
-		if functions < 4 {
-			t.Errorf("%s: %d functions found", file, functions)
+		for name, pkgs := range has {
+			t.Errorf("no dispatch calls %s of %v", name, pkgs)
 		}
 	}
-	// Where a package has a kernel, the dispatch uses it.
-	for _, isa := range []string{"avx2", "avx512", "neon"} {
-		dispatch := ""
-		for _, file := range []string{
-			"dispatch_amd64.go", "dispatch_exp_amd64.go", "limits_amd64.go",
-			"dispatch_arm64.go", "dispatch_exp_arm64.go", "limits_arm64.go",
-		} {
-			text, err := os.ReadFile(filepath.Join("../../kernel", file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			dispatch += string(text)
-		}
-		stubs, err := filepath.Glob("../../asm/" + isa + "/*_a*64.go")
-		if err != nil || len(stubs) == 0 {
-			t.Fatalf("package %s: %d stubs, error %v", isa, len(stubs), err)
-		}
-		for _, stub := range stubs {
-			f, err := parser.ParseFile(token.NewFileSet(), stub, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, decl := range f.Decls {
-				if fn, ok := decl.(*ast.FuncDecl); ok && !strings.Contains(dispatch, isa+"."+fn.Name.Name+"(") {
-					t.Errorf("no dispatch calls %s.%s", isa, fn.Name.Name)
-				}
-			}
+}
+
+// functions returns the functions that a file declares.
+func functions(t *testing.T, file string) map[string]*ast.FuncDecl {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*ast.FuncDecl{}
+	for _, decl := range f.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			all[fn.Name.Name] = fn
 		}
 	}
+	return all
+}
+
+// calls returns what a function calls in each package of kernels, one function of each.
+func calls(t *testing.T, file string, fn *ast.FuncDecl) map[string]string {
+	t.Helper()
+	called := map[string]string{}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if pkg := s.X.(*ast.Ident).Name; pkg != "kernel" {
+			if called[pkg] != "" {
+				t.Errorf("%s: %s calls package %s twice", file, fn.Name.Name, pkg)
+			}
+			called[pkg] = s.Sel.Name
+		}
+		return true
+	})
+	return called
 }

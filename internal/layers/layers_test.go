@@ -23,6 +23,7 @@ var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
 		"internal/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "schema"},
 	{"kernel"},
+	{"internal/microkernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows"},
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
@@ -33,9 +34,10 @@ var layers = [][]string{
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
 
-// only says which packages may import a dependency directly; a test may import anything.
+// only says which packages may import a dependency, or a package of this module, directly. A test may import anything.
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
+	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":        {"dataset", "internal/synth", "internal/cli", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli"},
 	"github.com/schollz/progressbar": {"internal/cli"},

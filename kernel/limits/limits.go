@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/kernel"
+	"halfspace/internal/microkernel"
 )
 
 // Limits are what one core can do at most, or several together.
@@ -47,17 +47,17 @@ func Measure(cores int) Limits {
 	big := make([][]float32, cores)
 	for i := range big {
 		big[i] = block.Alloc[float32](dramBytes / 4)
-		kernel.Stream(big[i])
+		microkernel.Stream(big[i])
 	}
-	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(kernel.Peak[float32](1000)) })
-	l.FMAF64 = best(cores, func(int) float64 { return 2 * float64(kernel.Peak[float64](1000)) })
+	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float32](1000)) })
+	l.FMAF64 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float64](1000)) })
 	for _, level := range []struct {
 		bytes int
 		rate  *float64
 	}{{l1Bytes, &l.L1}, {l2Bytes, &l.L2}, {l3Bytes, &l.L3}, {dramBytes, &l.DRAM}} {
-		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], kernel.Load) })
+		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], microkernel.Load) })
 	}
-	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], kernel.Stream) })
+	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], microkernel.Stream) })
 	return l
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
@@ -57,7 +58,7 @@ func addProducts[T kernel.Float](s *products, rows *block.Block[T], p []float64)
 		height := min(unit, (s.n-i*unit+3)/4*4)
 		a := s.u[i*dense.PanelRows*unit:][:n*unit]
 		for j := range i + 1 {
-			kernel.Outer(a, s.u[j*dense.PanelRows*unit:][:n*unit], s.blocks[at:][:unitBlock], height, j < i)
+			microkernel.RankKUpdate(s.blocks[at:][:unitBlock], a, s.u[j*dense.PanelRows*unit:][:n*unit], height, j < i)
 			at += unitBlock
 		}
 	}

@@ -1,8 +1,6 @@
 package amd64
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -23,8 +21,7 @@ func (w *Writer) boundsShape() (candidates, rows int) {
 // pack: squares in registers, as transpose; a vector of rows at a time.
 func (w *Writer) pack() {
 	_, nr := w.boundsShape()
-	w.begin("Pack", "func(dst, x, y []T, stride, cols int) T",
-		fmt.Sprintf("packs rows in groups of %d and returns their largest squared norm.", nr))
+	w.begin("Pack")
 	dst, x := w.GP64(), w.GP64()
 	w.Load(w.Param("dst").Base(), dst)
 	w.Load(w.Param("x").Base(), x)
@@ -201,7 +198,7 @@ type bounds struct {
 // in the outer loop stay in the first-level cache while all candidates pass.
 func (w *Writer) bounds() {
 	mr, nr := w.boundsShape()
-	w.begin("Bounds", "func(x, w, limits []T, cols int, low, high []int64)", "bounds the errors of candidates.")
+	w.begin("Bounds")
 	w.Attributes(0) // the stack may have to grow
 	b := bounds{Writer: w, mr: mr, nr: nr, vectors: nr * w.Size / w.ISA.Bytes, counters: w.AllocLocal(2 * maxCandidates * w.ISA.Bytes)}
 	x, n := w.slice("x")

@@ -28,9 +28,9 @@ type lanes []reg.VecVirtual
 
 // elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
 // the rest with masks. apply loads a group of x and returns that of y; y may be x.
-func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
+func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 	e := w.elements()
-	w.begin(name, "func(x, y []T)", doc)
+	w.begin(name)
 	e.x, e.n = w.slice("x")
 	y := w.GP64()
 	w.Load(w.Param("y").Base(), y)

@@ -51,7 +51,7 @@ func (w *Writer) formatOf() format {
 
 func (w *Writer) exp() {
 	f := w.formatOf()
-	w.elementwise("Exp", "sets y[i] to exp(x[i]).", func(e *elements) lanes {
+	w.elementwise("Exp", func(e *elements) lanes {
 		return e.exp(f, e.below(e.load(), f.most))
 	})
 }
@@ -59,7 +59,7 @@ func (w *Writer) exp() {
 // sigmoid loads x again rather than keep it, since exp needs all registers. The sign bit selects.
 func (w *Writer) sigmoid() {
 	f := w.formatOf()
-	w.elementwise("Sigmoid", "sets y[i] to 1/(1 + exp(-x[i])).", func(e *elements) lanes {
+	w.elementwise("Sigmoid", func(e *elements) lanes {
 		minus := e.get(e.pick(e.VORPS, e.VORPD), e.bits(1<<(8*e.Size-1)), e.load())
 		x := e.exp(f, minus)
 		numerator := e.blend(e.negative(e.load()), x, e.copyOf(e.c(1)))
@@ -69,7 +69,7 @@ func (w *Writer) sigmoid() {
 
 func (w *Writer) log1p() {
 	f := w.formatOf()
-	w.elementwise("Log1p", "sets y[i] to log(1 + x[i]).", func(e *elements) lanes {
+	w.elementwise("Log1p", func(e *elements) lanes {
 		return e.log1pSpecials(e.log1p(f, e.load()), e.load())
 	})
 }
@@ -80,8 +80,7 @@ func (w *Writer) logistic() {
 		return // what is summed over rows is float64
 	}
 	f, e := w.formatOf(), w.elements()
-	w.begin("Logistic", "func(z, y, factor, curvature, loss []float64)",
-		"sets what a logistic loss is made of, from scores z and signs y.")
+	w.begin("Logistic")
 	var z reg.GPVirtual
 	z, e.n = w.slice("z")
 	bases := []reg.GPVirtual{z}

@@ -14,8 +14,7 @@ const (
 
 // epochIndexed: the loop of epoch, with the address of each row computed from its number.
 func (w *Writer) epochIndexed() {
-	w.begin("EpochIndexed", "func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int)",
-		"runs the perceptron over the rows numbered in idx.")
+	w.begin("EpochIndexed")
 	xs, ys := w.GP64(), w.GP64()
 	w.Load(w.Param("x").Base(), xs)
 	w.Load(w.Param("y").Base(), ys)

@@ -1,8 +1,6 @@
 package amd64
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -15,7 +13,7 @@ const fmaChains = 12
 
 // peak runs n rounds of fmaChains vector fmas.
 func (w *Writer) peak() {
-	w.begin("Peak", "func(n int)", fmt.Sprintf("does %d fused multiply-adds n times.", fmaChains*w.ISA.Bytes/w.Size))
+	w.begin("Peak")
 	n := w.GP64()
 	w.Load(w.Param("n"), n)
 	acc, x := w.full(fmaChains), w.full(1)[0]
@@ -37,8 +35,8 @@ func (w *Writer) peak() {
 const sweepVectors = 8
 
 // sweep walks over the whole rounds of x, which begins at a multiple of a vector's bytes.
-func (w *Writer) sweep(name, doc string, move func(v reg.VecVirtual, m operand.Mem)) {
-	w.begin(name, "func(x []T)", doc)
+func (w *Writer) sweep(name string, move func(v reg.VecVirtual, m operand.Mem)) {
+	w.begin(name)
 	x, n := w.slice("x")
 	v := w.full(sweepVectors)
 	w.zero(v...)
@@ -63,9 +61,9 @@ func (w *Writer) limits() {
 	if w.Size == 8 {
 		return // bytes are bytes
 	}
-	w.sweep("Load", "loads x.", func(v reg.VecVirtual, m operand.Mem) { w.movp(m, v) })
+	w.sweep("Load", func(v reg.VecVirtual, m operand.Mem) { w.movp(m, v) })
 	w.end()
-	w.sweep("Stream", "overwrites x with zeros, past the caches.", func(v reg.VecVirtual, m operand.Mem) { w.VMOVNTPS(v, m) })
+	w.sweep("Stream", func(v reg.VecVirtual, m operand.Mem) { w.VMOVNTPS(v, m) })
 	w.SFENCE()
 	w.end()
 }

@@ -155,7 +155,7 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 
 // scores: one row after the other.
 func (w *Writer) scores() {
-	w.begin("Scores", "func(x, w, out []T)", "scores len(out) rows of stride len(w).")
+	w.begin("Scores")
 	x := w.GP64()
 	w.Load(w.Param("x").Base(), x)
 	out, n := w.slice("out")
@@ -241,8 +241,7 @@ const prefetchAhead = 2048
 // epoch: a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight; the
 // update stands out of the line.
 func (w *Writer) epoch() {
-	w.begin("Epoch", "func(x, y []T, eta T, w []T, log []uint32) (rows, updates int)",
-		"runs the perceptron over len(y) rows of stride len(w).")
+	w.begin("Epoch")
 	x := w.GP64()
 	w.Load(w.Param("x").Base(), x)
 	y, n := w.slice("y")

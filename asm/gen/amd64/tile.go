@@ -1,8 +1,6 @@
 package amd64
 
 import (
-	"fmt"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -31,8 +29,7 @@ func (w *Writer) tileShape() (mr, nr int) {
 // ahead.
 func (w *Writer) tile() {
 	mr, nr := w.tileShape()
-	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
-		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", mr, nr))
+	w.begin("Tile")
 	a, end := w.slice("a")
 	w.SHLQ(imm(w.log2()), end)
 	w.ADDQ(a, end)

@@ -24,7 +24,7 @@ func (w *Writer) transpose() {
 	for k := 0; k < cacheLine; k += 8 {
 		w.AddDatum(k, operand.U64(0))
 	}
-	w.begin("Transpose", "func(dst []T, stride int, cols [][]T)", "writes columns as rows, zeros beyond them.")
+	w.begin("Transpose")
 	var b band
 	b.dst, b.stride = w.GP64(), w.GP64()
 	w.Load(w.Param("dst").Base(), b.dst)

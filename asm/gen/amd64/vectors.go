@@ -8,7 +8,7 @@ import (
 // dot: four vectors are the lanes; x is loaded, y is the memory operand of the fma.
 func (w *Writer) dot() {
 	masks := w.masks()
-	w.begin("Dot", "func(x, y []T) T", "returns the dot product of x and y, of the same length.")
+	w.begin("Dot")
 	x, n := w.slice("x")
 	y := w.GP64()
 	w.Load(w.Param("y").Base(), y)
@@ -52,7 +52,7 @@ func (w *Writer) dot() {
 
 // axpy: whole vectors, then single elements; each element is one fma either way.
 func (w *Writer) axpy() {
-	w.begin("Axpy", "func(a T, x, y []T)", "adds a*x to y.")
+	w.begin("Axpy")
 	x, n := w.slice("x")
 	y, _ := w.slice("y")
 	a := w.YMM()
@@ -96,7 +96,7 @@ func (w *Writer) axpy() {
 
 // axpy4: two vectors of y at a time, a cache line. Four streams from memory keep more of its lines under way than one.
 func (w *Writer) axpy4() {
-	w.begin("Axpy4", "func(a []T, x [][]T, y []T)", "adds a[k]*x[k] to y for k = 0, 1, 2, 3.")
+	w.begin("Axpy4")
 	from, header := w.GP64(), w.GP64()
 	w.Load(w.Param("a").Base(), from)
 	w.Load(w.Param("x").Base(), header)
@@ -150,9 +150,9 @@ func (w *Writer) axpy4() {
 	w.end()
 }
 
-// wrong: four vectors at a time until one has a product that isn't above zero, then one, then single elements.
-func (w *Writer) wrong() {
-	w.begin("Wrong", "func(y, scores []T) int", "returns the first i with y[i]*scores[i] <= 0, or len(y).")
+// firstMistake: four vectors at a time until one has a product that isn't above zero, then one, then single elements.
+func (w *Writer) firstMistake() {
+	w.begin("FirstMistake")
 	y, n := w.slice("y")
 	s, i, zero := w.GP64(), w.GP64(), w.YMM()
 	w.Load(w.Param("scores").Base(), s)
@@ -244,7 +244,7 @@ func (w *Writer) moveSigns(x, dst operand.Op) {
 
 // maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
-	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.")
+	w.begin("MaxSquaredNorm")
 	x, n := w.slice("x")
 	stride := w.GP64()
 	w.Load(w.Param("stride"), stride)

@@ -10,6 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"halfspace/asm/gen/table"
 )
 
 // A Kernel writes one function for an element type.
@@ -22,7 +24,7 @@ type Kernel struct {
 type ISA struct {
 	Name    string   // of the package
 	Bytes   int      // of a vector
-	Gate    []string // the features, in avo's names, that package kernel tests for before it calls the package
+	Gate    []string // the features, in avo's names, that package kernel tests for
 	Kernels []Kernel
 }
 
@@ -33,7 +35,7 @@ var ISAs = []ISA{
 		{"pack", (*Writer).pack},
 		{"bounds", (*Writer).bounds},
 		{"tile", (*Writer).tile},
-		{"outer", (*Writer).outer},
+		{"rank_k_update", (*Writer).rankKUpdate},
 		{"limits", (*Writer).limits},
 		{"exp", (*Writer).exp},
 		{"sigmoid", (*Writer).sigmoid},
@@ -46,7 +48,7 @@ var kernels = []Kernel{
 	{"dot", (*Writer).dot},
 	{"axpy", (*Writer).axpy},
 	{"axpy4", (*Writer).axpy4},
-	{"wrong", (*Writer).wrong},
+	{"first_mistake", (*Writer).firstMistake},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
 	{"epoch_indexed", (*Writer).epochIndexed},
@@ -55,9 +57,9 @@ var kernels = []Kernel{
 	{"pack", (*Writer).pack},
 	{"bounds", (*Writer).bounds},
 	{"tile", (*Writer).tile},
-	{"weigh", (*Writer).weigh},
-	{"outer", (*Writer).outer},
-	{"copy", (*Writer).copyPast},
+	{"scale_rows", (*Writer).scaleRows},
+	{"rank_k_update", (*Writer).rankKUpdate},
+	{"copy_non_temporal", (*Writer).copyNonTemporal},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
@@ -91,21 +93,11 @@ type Writer struct {
 	labels int
 }
 
-// begin opens the function of that name and signature, in which T stands for the element type.
-func (w *Writer) begin(name, signature, doc string) {
+// begin opens the function of that name in the table.
+func (w *Writer) begin(name string) {
 	w.Function(name + w.Suffix)
 	w.Attributes(attr.NOSPLIT)
-	w.Pragma("noescape")
-	expr := ""
-	for i := 0; i < len(signature); i++ {
-		if signature[i] == 'T' {
-			expr += w.Go
-		} else {
-			expr += signature[i : i+1]
-		}
-	}
-	w.SignatureExpr(expr)
-	w.Doc(fmt.Sprintf("%s%s %s See package asm.", name, w.Suffix, doc))
+	w.SignatureExpr("func" + table.Find(name).SignatureOf(w.Go))
 }
 
 // end closes a function that touched vectors.

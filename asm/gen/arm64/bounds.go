@@ -15,8 +15,7 @@ func (w *Writer) groupRows() int { return groupVectors * w.per() }
 // pack: squares in registers, as transpose. The vectors of a group go along side by side, since the squared norms of each
 // are a chain of fmas, and so that what is written is one stream.
 func (w *Writer) pack() {
-	w.begin("Pack", "func(dst, x, y []T, stride, cols int) T",
-		fmt.Sprintf("packs rows in groups of %d and returns their largest squared norm.", w.groupRows()), 0)
+	w.begin("Pack", 0)
 	dst, x := w.load(w.param("dst").Base()), w.load(w.param("x").Base())
 	y, n := w.slice("y")
 	stride, cols, best := w.bytes(w.param("stride")), w.load(w.param("cols")), w.vec()
@@ -102,8 +101,7 @@ func (w *Writer) packSquares(rows []gp) [][]vec {
 // What isn't above a limit, as a NaN isn't, no comparison tells at once: the scores above it are counted instead, and
 // taken from the number of rows.
 func (w *Writer) bounds() {
-	w.begin("Bounds", "func(x, w, limits []T, cols int, low, high []int64)", "bounds the errors of candidates.",
-		maxCandidates*counterBytes+aboveSP-8)
+	w.begin("Bounds", maxCandidates*counterBytes+aboveSP-8)
 	x, n := w.slice("x")
 	cols, size, rows := w.load(w.param("cols")), w.gp(), w.gp()
 	w.op("MOVD", imm(w.groupRows()), size)

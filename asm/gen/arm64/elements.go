@@ -28,8 +28,8 @@ type (
 // elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
 // the rest on the stack, where it may be a whole group too; what lies there beyond it isn't stored. apply loads a group of
 // x and returns that of y; y may be x.
-func (w *Writer) elementwise(name, doc string, apply func(*elements) lanes) {
-	w.begin(name, "func(x, y []T)", doc, 2*groupBytes+aboveSP-8)
+func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
+	w.begin(name, 2*groupBytes+aboveSP-8)
 	x, n := w.slice("x")
 	y := w.load(w.param("y").Base())
 	w.each([]gp{x, y}, 1, 1, n, func(e *elements, bases []gp) {

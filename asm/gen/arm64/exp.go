@@ -49,7 +49,7 @@ func (w *Writer) formatOf() format {
 
 func (w *Writer) exp() {
 	f := w.formatOf()
-	w.elementwise("Exp", "sets y[i] to exp(x[i]).", func(e *elements) lanes {
+	w.elementwise("Exp", func(e *elements) lanes {
 		x := e.load()
 		e.do(e.lesser, x, e.c(f.most), x)
 		return e.exp(f, x)
@@ -59,7 +59,7 @@ func (w *Writer) exp() {
 // sigmoid loads x again rather than keep it, since exp needs all registers. The numerator of a zero is its exp, which is 1.
 func (w *Writer) sigmoid() {
 	f := w.formatOf()
-	w.elementwise("Sigmoid", "sets y[i] to 1/(1 + exp(-x[i])).", func(e *elements) lanes {
+	w.elementwise("Sigmoid", func(e *elements) lanes {
 		x := e.load()
 		e.do(e.or, x, e.bits(1<<(8*e.Size-1)), x)
 		x = e.exp(f, x)
@@ -76,7 +76,7 @@ func (w *Writer) sigmoid() {
 
 func (w *Writer) log1p() {
 	f := w.formatOf()
-	w.elementwise("Log1p", "sets y[i] to log(1 + x[i]).", func(e *elements) lanes {
+	w.elementwise("Log1p", func(e *elements) lanes {
 		y := e.log1p(f, e.load())
 		return e.log1pSpecials(y, e.load())
 	})
@@ -88,8 +88,7 @@ func (w *Writer) logistic() {
 		return // what is summed over rows is float64
 	}
 	f := w.formatOf()
-	w.begin("Logistic", "func(z, y, factor, curvature, loss []float64)",
-		"sets what a logistic loss is made of, from scores z and signs y.", 5*groupBytes+aboveSP-8)
+	w.begin("Logistic", 5*groupBytes+aboveSP-8)
 	y, n := w.slice("y")
 	bases := []gp{y}
 	for _, name := range []string{"z", "factor", "curvature", "loss"} {

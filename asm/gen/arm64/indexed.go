@@ -8,8 +8,7 @@ const (
 
 // epochIndexed: the loop of epoch, with the address of each row computed from its number.
 func (w *Writer) epochIndexed() {
-	w.begin("EpochIndexed", "func(x, y [][]T, idx []uint32, ahead []T, eta T, w []T, log []uint32) (visits, updates int)",
-		"runs the perceptron over the rows numbered in idx.", 0)
+	w.begin("EpochIndexed", 0)
 	rows := rows{Writer: w, x: w.load(w.param("x").Base()), y: w.load(w.param("y").Base())}
 	rows.idx, rows.n = w.slice("idx")
 	rows.ahead = w.load(w.param("ahead").Base())

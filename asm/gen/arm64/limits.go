@@ -1,7 +1,5 @@
 package arm64
 
-import "fmt"
-
 // The loops below do one thing as fast as the processor can, to tell what the other kernels could reach.
 
 // fmaChains is how many independent chains of fused multiply-adds keep every pipe busy: latency times throughput, 4 times
@@ -10,7 +8,7 @@ const fmaChains = 24
 
 // peak runs n rounds of fmaChains vector fmas.
 func (w *Writer) peak() {
-	w.begin("Peak", "func(n int)", fmt.Sprintf("does %d fused multiply-adds n times.", fmaChains*w.per()), 0)
+	w.begin("Peak", 0)
 	n := w.load(w.param("n"))
 	acc, x := w.vecs(fmaChains), w.vec()
 	w.zero(append(acc, x)...)
@@ -30,8 +28,8 @@ func (w *Writer) peak() {
 const sweepVectors = 16
 
 // sweep walks over the whole rounds of x.
-func (w *Writer) sweep(name, doc string, move func(x mem, v []vec)) {
-	w.begin(name, "func(x []T)", doc, 0)
+func (w *Writer) sweep(name string, move func(x mem, v []vec)) {
+	w.begin(name, 0)
 	x, n := w.slice("x")
 	v := w.vecs(sweepVectors)
 	w.zero(v...)
@@ -55,8 +53,8 @@ func (w *Writer) limits() {
 	if w.Size == 8 {
 		return // bytes are bytes
 	}
-	w.sweep("Load", "loads x.", func(x mem, v []vec) { w.ld(x, v...) })
-	w.sweep("Stream", "overwrites x with zeros, past the caches.", func(x mem, v []vec) {
+	w.sweep("Load", func(x mem, v []vec) { w.ld(x, v...) })
+	w.sweep("Stream", func(x mem, v []vec) {
 		for k := 0; k < len(v); k += 2 {
 			w.stnp(v[k], v[k+1], mem{x.base, k * vectorBytes})
 		}

@@ -118,7 +118,7 @@ func (w *Writer) scoreMemory(x gp, ws weights, exact bool) vec {
 
 // scores: one row after the other.
 func (w *Writer) scores() {
-	w.begin("Scores", "func(x, w, out []T)", "scores len(out) rows of stride len(w).", 0)
+	w.begin("Scores", 0)
 	x := w.load(w.param("x").Base())
 	out, n := w.slice("out")
 	done := w.label("done")
@@ -205,8 +205,7 @@ func (v visitor) updateMemory(x gp, a vec, ws weights) {
 // epoch: a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight; the
 // update stands out of the line.
 func (w *Writer) epoch() {
-	w.begin("Epoch", "func(x, y []T, eta T, w []T, log []uint32) (rows, updates int)",
-		"runs the perceptron over len(y) rows of stride len(w).", 0)
+	w.begin("Epoch", 0)
 	x := w.load(w.param("x").Base())
 	y, n := w.slice("y")
 	v := w.visitor()

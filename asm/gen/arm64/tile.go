@@ -1,7 +1,5 @@
 package arm64
 
-import "fmt"
-
 // The tile is 8 rows by 3 vectors of columns: its 24 accumulators, a column of a and a row of b fill the registers, and
 // hide the latency of the fma on four pipes. Each k loads 5 vectors for 24 fma (7 of float64), since the fma takes an
 // element of a where it stands.
@@ -13,8 +11,7 @@ const (
 // tile: a panel of b stays in the first-level cache while panels of a pass.
 func (w *Writer) tile() {
 	nr := tileVectors * w.per()
-	w.begin("Tile", "func(a, b, c []T, ldc, grow int, add bool)",
-		fmt.Sprintf("multiplies packed panels of %d rows by one of %d columns.", tileRows, nr), 0)
+	w.begin("Tile", 0)
 	a, end := w.slice("a")
 	w.op("ADD", shifted(end, w.log2()), a, end)
 	b, n := w.slice("b")

@@ -12,7 +12,7 @@ type band struct {
 // transpose: squares in registers. Rows are walked in the outer loop, so that each is written once from left to right
 // while every column is read forwards. The last rows, fewer than a band, are written element by element.
 func (w *Writer) transpose() {
-	w.begin("Transpose", "func(dst []T, stride int, cols [][]T)", "writes columns as rows, zeros beyond them.", 0)
+	w.begin("Transpose", 0)
 	b := band{dst: w.load(w.param("dst").Base()), stride: w.bytes(w.param("stride")), offset: w.gp()}
 	b.cols, b.ncols = w.slice("cols")
 	n := w.gp()

@@ -2,7 +2,7 @@ package arm64
 
 // dot: eight vectors are the lanes.
 func (w *Writer) dot() {
-	w.begin("Dot", "func(x, y []T) T", "returns the dot product of x and y, of the same length.", 0)
+	w.begin("Dot", 0)
 	x, n := w.slice("x")
 	y := w.load(w.param("y").Base())
 	acc := w.vecs(accs)
@@ -90,7 +90,7 @@ func (w *Writer) part(p, n gp, dst vec) {
 
 // axpy: whole vectors, then single elements; each element is one fma either way.
 func (w *Writer) axpy() {
-	w.begin("Axpy", "func(a T, x, y []T)", "adds a*x to y.", 0)
+	w.begin("Axpy", 0)
 	x, n := w.slice("x")
 	y := w.load(w.param("y").Base())
 	a := w.vec()
@@ -138,7 +138,7 @@ func (w *Writer) axpyVectors(x, y gp, a vec, vectors int) {
 
 // axpy4: four vectors of y at a time.
 func (w *Writer) axpy4() {
-	w.begin("Axpy4", "func(a []T, x [][]T, y []T)", "adds a[k]*x[k] to y for k = 0, 1, 2, 3.", 0)
+	w.begin("Axpy4", 0)
 	from, header := w.load(w.param("a").Base()), w.load(w.param("x").Base())
 	y, n := w.slice("y")
 	a, x := w.vecs(4), make([]gp, 4)
@@ -187,9 +187,9 @@ func (w *Writer) axpy4() {
 	w.op("RET")
 }
 
-// wrong: four vectors at a time until one has a product that isn't above zero, then single elements.
-func (w *Writer) wrong() {
-	w.begin("Wrong", "func(y, scores []T) int", "returns the first i with y[i]*scores[i] <= 0, or len(y).", 0)
+// firstMistake: four vectors at a time until one has a product that isn't above zero, then single elements.
+func (w *Writer) firstMistake() {
+	w.begin("FirstMistake", 0)
 	y, n := w.slice("y")
 	s, all := w.load(w.param("scores").Base()), w.load(w.param("y").Len())
 	lo, hi := w.gp(), w.gp()
@@ -239,7 +239,7 @@ func (w *Writer) wrong() {
 
 // maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
-	w.begin("MaxSquaredNorm", "func(x []T, stride int) float64", "returns the largest squared norm of the rows of x.", 0)
+	w.begin("MaxSquaredNorm", 0)
 	x, n := w.slice("x")
 	stride := w.load(w.param("stride"))
 	left := w.gp()

@@ -1,0 +1,92 @@
+// Package table lists the functions that the generator writes: their stubs, and the dispatch of the packages that call
+// them. Package halfspace/asm states what each computes.
+package table
+
+import "strings"
+
+// The packages that call functions, as folders of the module.
+const (
+	Kernel      = "kernel"
+	Microkernel = "internal/microkernel"
+)
+
+// A Function is one name of the packages of kernels, for one element type or several.
+type Function struct {
+	Name      string   // without the element type's suffix
+	Signature string   // in which T stands for the element type; it names its parameters
+	Doc       string   // what the function does, after its name
+	Types     []string // suffixes of the element types; nil for all
+	Package   string   // that calls it
+
+	Shape  []string // constants of a package that has the function, without suffix, which callers need
+	Direct bool     // the caller tests for level Generic itself
+	NoTwin bool     // level Generic does nothing
+}
+
+var (
+	float32Only = []string{"F32"}
+	float64Only = []string{"F64"}
+)
+
+// Functions lists all functions. Parameters that are written come first.
+var Functions = []Function{
+	{Name: "Dot", Signature: "(x, y []T) T", Package: Kernel, Direct: true,
+		Doc: "returns the dot product of x and y, of the same length."},
+	{Name: "Axpy", Signature: "(y []T, a T, x []T)", Package: Kernel, Doc: "adds a*x to y."},
+	{Name: "Axpy4", Signature: "(y, a []T, x [][]T)", Package: Kernel, Doc: "adds a[k]*x[k] to y for k = 0, 1, 2, 3."},
+	{Name: "FirstMistake", Signature: "(y, scores []T) int", Package: Kernel,
+		Doc: "returns the first i with y[i]*scores[i] <= 0, or len(y)."},
+	{Name: "Scores", Signature: "(out, x, w []T)", Package: Kernel, Doc: "scores len(out) rows of stride len(w)."},
+	{Name: "Epoch", Signature: "(w []T, log []uint32, x, y []T, eta T) (rows, updates int)", Package: Kernel,
+		Doc: "runs the perceptron over len(y) rows of stride len(w)."},
+	{Name: "EpochIndexed", Package: Kernel,
+		Signature: "(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta T) (visits, updates int)",
+		Doc:       "runs the perceptron over the rows numbered in idx."},
+	{Name: "Transpose", Signature: "(dst []T, stride int, cols [][]T)", Package: Kernel,
+		Doc: "writes columns as rows, and zeros beyond them."},
+	{Name: "MaxSquaredNorm", Signature: "(x []T, stride int) float64", Package: Kernel,
+		Doc: "returns the largest squared norm of the rows of x."},
+	{Name: "Pack", Signature: "(dst, x, y []T, stride, cols int) T", Package: Kernel,
+		Doc: "packs rows in groups, and returns their largest squared norm."},
+	{Name: "Bounds", Signature: "(low, high []int64, x, w, limits []T, cols int)", Package: Kernel,
+		Shape: []string{"BoundsMR", "BoundsNR"}, Doc: "bounds the errors of candidates."},
+	{Name: "Exp", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to e^x[i]."},
+	{Name: "Sigmoid", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to 1/(1 + e^-x[i])."},
+	{Name: "Log1p", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
+	{Name: "Logistic", Signature: "(z, factor, curvature, loss, y []float64)", Package: Kernel, Types: float64Only,
+		Doc: "computes a logistic loss and its derivatives from scores z and signs y."},
+
+	{Name: "Tile", Signature: "(c []T, ldc, grow int, a, b []T, add bool)", Package: Microkernel,
+		Shape: []string{"MR", "NR"}, Doc: "multiplies packed panels of MR rows by one of NR columns."},
+	{Name: "ScaleRows", Signature: "(dst []float64, x []T, s []float64, stride, cols int)", Package: Microkernel,
+		Doc: "widens rows, and multiplies them by the square roots of weights."},
+	{Name: "RankKUpdate", Signature: "(c, a, b []float64, rows int, square bool)", Package: Microkernel, Types: float64Only,
+		Doc: "adds a rank-k update to a block of sums."},
+	{Name: "CopyNonTemporal", Signature: "(dst, src []T)", Package: Microkernel, Types: float32Only,
+		Doc: "copies whole cache lines with non-temporal stores."},
+	{Name: "Fence", Signature: "()", Package: Microkernel, Types: float32Only, NoTwin: true,
+		Doc: "orders non-temporal stores before the stores that follow."},
+	{Name: "Peak", Signature: "(n int)", Package: Microkernel, Shape: []string{"Round"}, NoTwin: true,
+		Doc: "does n rounds of fused multiply-adds."},
+	{Name: "Load", Signature: "(x []T)", Package: Microkernel, Types: float32Only, NoTwin: true, Doc: "loads x."},
+	{Name: "Stream", Signature: "(x []T)", Package: Microkernel, Types: float32Only, NoTwin: true,
+		Doc: "overwrites x with zeros by non-temporal stores."},
+}
+
+// Types maps the suffix of an element type to its name in Go.
+var Types = []struct{ Suffix, Go string }{{"F32", "float32"}, {"F64", "float64"}}
+
+// Find returns the function of that name. It panics if there is none: the generator itself is wrong then.
+func Find(name string) Function {
+	for _, f := range Functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	panic("table: no function " + name)
+}
+
+// SignatureOf returns the signature for an element type, given its name in Go.
+func (f Function) SignatureOf(element string) string {
+	return strings.ReplaceAll(f.Signature, "T", element)
+}

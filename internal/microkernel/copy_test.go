@@ -1,0 +1,52 @@
+//go:build unix
+
+package microkernel_test
+
+import (
+	"math"
+	"testing"
+
+	"halfspace/internal/guard"
+	"halfspace/internal/microkernel"
+	"halfspace/kernel"
+)
+
+// TestCopyNonTemporal copies to and from every alignment, at the edges of pages that can't be touched.
+func TestCopyNonTemporal(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, l := range kernel.Levels() {
+		kernel.Use(l)
+		testCopyNonTemporal[float32](t)
+		testCopyNonTemporal[float64](t)
+	}
+}
+
+func testCopyNonTemporal[T kernel.Float](t *testing.T) {
+	dst, src := guard.New(t, 4096), guard.New(t, 4096)
+	for n := range 100 {
+		x := make([]T, n)
+		for i := range x {
+			x[i] = T(i) + 0.5
+		}
+		if n > 0 {
+			x[0] = T(math.Inf(1))
+		}
+		for shift := range 17 {
+			for _, back := range []bool{false, true} {
+				p := guard.Place{Back: back, Shift: shift}
+				got := guard.Put(dst, p, make([]T, n))
+				microkernel.CopyNonTemporal(got, guard.Put(src, guard.Place{Back: !back, Shift: shift % 3}, x))
+				microkernel.Fence()
+				for i, v := range x {
+					if got[i] != v {
+						t.Fatalf("n=%d %+v: element %d is %v, want %v", n, p, i, got[i], v)
+					}
+				}
+				if !dst.Intact() {
+					t.Fatalf("n=%d %+v: wrote outside of the slice", n, p)
+				}
+			}
+		}
+	}
+}

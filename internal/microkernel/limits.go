@@ -1,0 +1,40 @@
+package microkernel
+
+import (
+	"unsafe"
+
+	"halfspace/kernel"
+)
+
+// The functions below do nothing useful as fast as the machine can: package kernel/limits times them.
+
+// Peak runs rounds of independent fused multiply-adds in registers. It returns how many it did: 0 if the active level has
+// no such loop.
+func Peak[T kernel.Float](rounds int) (fmas int) {
+	if is32[T]() {
+		peakF32(rounds)
+		return rounds * peakShapeF32()
+	}
+	peakF64(rounds)
+	return rounds * peakShapeF64()
+}
+
+// hasLoops tells whether the active level has the loops below.
+func hasLoops() bool { return peakShapeF32() > 0 }
+
+// Load loads x, except for up to 511 bytes at its end. It returns false, without touching x, if the active level has no
+// such loop.
+func Load(x []float32) bool {
+	loadF32(x)
+	return hasLoops()
+}
+
+// Stream overwrites x with zeros by non-temporal stores, except for up to 511 bytes at its end. x begins at a multiple of 64
+// bytes. It returns false, without touching x, if the active level has no such loop.
+func Stream(x []float32) bool {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(x)))%64 != 0 {
+		panic("microkernel: x isn't aligned to 64 bytes")
+	}
+	streamF32(x)
+	return hasLoops()
+}

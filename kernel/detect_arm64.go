@@ -1,0 +1,6 @@
+//go:build arm64 && !noasm
+
+package kernel
+
+// detected returns the levels beyond Generic: every arm64 processor has ASIMD.
+func detected() []Level { return []Level{NEON} }
