@@ -28,7 +28,7 @@ func (w *Writer) tileShape() (mr, nr int) {
 // c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, two panels
 // ahead.
 func (w *Writer) tile() {
-	mr, nr := w.tileShape()
+	mr, _ := w.tileShape()
 	w.begin("Tile")
 	a, end := w.slice("a")
 	w.SHLQ(imm(w.log2()), end)
@@ -60,17 +60,40 @@ func (w *Writer) tile() {
 		w.zero(acc[i]...)
 	}
 	w.prefetchRows(next, nextLdc, grow)
-	// A part of b for each panel of a, since the misses that a core has under way are few, and a's loads need some.
+	w.prefetchPanel(ahead, aheadEnd)
+	w.multiply(acc, a, b, n)
+
+	w.TESTB(add, add)
+	w.JZ(ref(store))
+	w.storeTile(acc, c, ldc, grow, true)
+	w.JMP(ref(stored))
+	w.Label(store)
+	w.storeTile(acc, c, ldc, grow, false)
+	w.Label(stored)
+	w.CMPQ(a, end)
+	w.JB(ref(panel))
+	w.end()
+}
+
+// prefetchPanel prefetches a part of a panel of b, and advances ahead: a part for each panel of a, since a core has few
+// misses under way, and a's loads need some.
+func (w *Writer) prefetchPanel(ahead, end reg.GPVirtual) {
+	mr, nr := w.tileShape()
 	lines, fetch, fetched := w.GP64(), w.label("fetch"), w.label("fetched")
 	w.MOVQ(operand.U32((tileK*nr*w.Size/cacheLine*mr+allRows-1)/allRows), lines)
 	w.Label(fetch)
-	w.CMPQ(ahead, aheadEnd)
+	w.CMPQ(ahead, end)
 	w.JAE(ref(fetched))
 	w.PREFETCHT1(mem(ahead, 0))
 	w.ADDQ(imm(cacheLine), ahead)
 	w.DECQ(lines)
 	w.JNZ(ref(fetch))
 	w.Label(fetched)
+}
+
+// multiply adds the products of a panel of a and the panel b, of n elements, to acc. It advances a beyond its panel.
+func (w *Writer) multiply(acc [][]reg.VecVirtual, a, b, n reg.GPVirtual) {
+	mr, nr := w.tileShape()
 	row, left := w.GP64(), w.GP64()
 	w.MOVQ(b, row)
 	w.MOVQ(n, left)
@@ -100,17 +123,6 @@ func (w *Writer) tile() {
 		w.JAE(ref(loop))
 		w.Label(next)
 	}
-
-	w.TESTB(add, add)
-	w.JZ(ref(store))
-	w.storeTile(acc, c, ldc, grow, true)
-	w.JMP(ref(stored))
-	w.Label(store)
-	w.storeTile(acc, c, ldc, grow, false)
-	w.Label(stored)
-	w.CMPQ(a, end)
-	w.JB(ref(panel))
-	w.end()
 }
 
 // prefetchRows prefetches the rows of a tile at c, and advances c beyond them.

@@ -159,22 +159,6 @@ func (w *Writer) firstMistake() {
 	w.XORQ(i, i)
 	w.zero(zero)
 	bits := w.GP32()
-	// test sets bits where the products of that many vectors, or of one element, aren't above zero.
-	test := func(vectors int) {
-		all := w.YMM()
-		for k := range vectors {
-			v := w.YMM()
-			w.movp(vec(y, k), v)
-			w.mulp(vec(s, k), v, v)
-			if k == 0 {
-				w.notAbove(v, zero, all)
-				continue
-			}
-			w.notAbove(v, zero, v)
-			w.pick(w.VORPS, w.VORPD)(v, all, all)
-		}
-		w.moveSigns(all, bits)
-	}
 	forward := func(elements int) {
 		w.ADDQ(imm(elements*w.Size), y)
 		w.ADDQ(imm(elements*w.Size), s)
@@ -188,7 +172,7 @@ func (w *Writer) firstMistake() {
 		w.Label(loop)
 		w.CMPQ(n, imm(vectors*w.Per))
 		w.JB(ref(next))
-		test(vectors)
+		w.testProducts(y, s, zero, vectors, bits)
 		w.TESTL(bits, bits)
 		if vectors == 1 {
 			w.JNZ(ref(found))
@@ -221,6 +205,23 @@ func (w *Writer) firstMistake() {
 	w.Label(done)
 	w.Store(i, w.ReturnIndex(0))
 	w.end()
+}
+
+// testProducts sets bits where the products of so many vectors at y and at s aren't above zero.
+func (w *Writer) testProducts(y, s reg.GPVirtual, zero reg.VecVirtual, vectors int, bits reg.GPVirtual) {
+	all := w.YMM()
+	for k := range vectors {
+		v := w.YMM()
+		w.movp(vec(y, k), v)
+		w.mulp(vec(s, k), v, v)
+		if k == 0 {
+			w.notAbove(v, zero, all)
+			continue
+		}
+		w.notAbove(v, zero, v)
+		w.pick(w.VORPS, w.VORPD)(v, all, all)
+	}
+	w.moveSigns(all, bits)
 }
 
 // notAbove sets all bits of the lanes of dst where x <= zero, and none where it isn't or x is NaN.

@@ -31,6 +31,21 @@ func (w *Writer) rankKUpdate() {
 	w.op("MOVD", c, to)
 	w.op("MOVD", width, left)
 	w.here(tile)
+	w.updateTile(loop, a, from, to, n)
+	w.op("ADD", imm(2*vectorBytes), from)
+	w.op("ADD", imm(2*vectorBytes), to)
+	w.op("SUBS", imm(2*w.per()), left)
+	w.op("BNE", tile)
+	w.op("ADD", imm(updateRows*w.Size), a)
+	w.op("ADD", imm(updateRows*blockRow), c)
+	w.op("ADD", step, width)
+	w.op("SUBS", imm(updateRows), rows)
+	w.op("BGT", group)
+	w.op("RET")
+}
+
+// updateTile adds the products of the columns at a and two vectors of columns at from, over n rows, to the tile at to.
+func (w *Writer) updateTile(loop string, a, from, to, n gp) {
 	acc := make([][]vec, updateRows)
 	for i := range acc {
 		acc[i] = w.vecs(2)
@@ -62,16 +77,6 @@ func (w *Writer) rankKUpdate() {
 		w.st(mem{x, 0}, row...)
 		w.op("ADD", imm(blockRow), x)
 	}
-	w.op("ADD", imm(2*vectorBytes), from)
-	w.op("ADD", imm(2*vectorBytes), to)
-	w.op("SUBS", imm(2*w.per()), left)
-	w.op("BNE", tile)
-	w.op("ADD", imm(updateRows*w.Size), a)
-	w.op("ADD", imm(updateRows*blockRow), c)
-	w.op("ADD", step, width)
-	w.op("SUBS", imm(updateRows), rows)
-	w.op("BGT", group)
-	w.op("RET")
 }
 
 // scaleRows: a row at a time, four columns at a time.
