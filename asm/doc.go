@@ -1,15 +1,17 @@
-// Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and
-// asm/ref with their pure-Go twins. Programs call them through package halfspace/kernel, which detects the CPU,
-// checks every length and dispatches. This page is the contract that each of these packages keeps.
+// Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and asm/ref
+// with their pure-Go twins. Package halfspace/kernel detects the CPU. It and internal/microkernel check every length and
+// call the kernels. This page is the contract that each of these packages keeps.
+//
+// asm/gen writes the assembly, its stubs and the dispatch, from the table of functions in asm/gen/table.
 //
 // # One result, whatever the CPU
 //
-// A kernel returns the same bits on every instruction set. That holds because the order of every floating-point
-// operation is fixed here, not left to the width of a register:
+// A kernel returns the same bits on every instruction set. The width of a register doesn't matter, because the order of
+// every floating-point operation is fixed here:
 //
 //   - Dot of n elements has L lanes, L = 32 for float32 and 16 for float64, which start at +0. Element i goes to lane
-//     i mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with zeros
-//     to a multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1,
+//     i mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with
+//     zeros to a multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1,
 //     lane[j] += lane[j+h] for j < h. The result is lane[0].
 //   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds doesn't: see there.
 //   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
@@ -20,15 +22,15 @@
 // # Rows
 //
 // A panel of rows is row-major. Each row has stride elements: its columns, then zeros up to a multiple of 32 bytes. A
-// weight vector that meets rows has stride elements too, so that a kernel works on whole vectors without a mask; its
-// padding is +0 and an update keeps it so. Rows and vectors need no alignment beyond the element's own.
+// weight vector that meets rows has stride elements too, so that a kernel works on whole vectors without a mask. Its
+// padding is +0, and an update keeps it so. Rows and vectors need no alignment beyond the element's own.
 //
 // # Calls
 //
-// Nothing is checked here. No byte past the end of a slice is read or written. A kernel does a bounded amount of work,
-// which is the caller's to bound (a panel of 64 to 256 KiB), since assembly can't be preempted. No kernel keeps a
-// pointer, and every stub says so to the compiler (noescape). Destination and source don't overlap, unless the kernel
-// says otherwise.
+// What is written comes first in the list of parameters, then what is read. Nothing is checked here. No byte past the end
+// of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of 64 to
+// 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler (noescape). Destination and source don't
+// overlap, unless the kernel says otherwise.
 //
 // # The kernels
 //
@@ -36,50 +38,50 @@
 //
 // Dot(x, y) is the dot product in the order above; len(x) == len(y). 0 elements give +0.
 //
-// Axpy(a, x, y) equals
+// Axpy(y, a, x) has len(x) == len(y). x may be y:
 //
 //	for i := range x { y[i] = fma(a, x[i], y[i]) }
 //
-// Axpy4(a, x, y) is four of them, one after the other: len(a) == len(x) == 4, and len(x[k]) >= len(y):
+// Axpy4(y, a, x) is four of them in turn: len(a) == len(x) == 4, and len(x[k]) >= len(y):
 //
-//	for k := range 4 { Axpy(a[k], x[k][:len(y)], y) }
+//	for k := range 4 { Axpy(y, a[k], x[k][:len(y)]) }
 //
-// Wrong(y, scores) is the first i with y[i]*scores[i] <= 0, len(y) if there is none; len(y) == len(scores):
+// FirstMistake(y, scores) has len(y) == len(scores):
 //
 //	for i := range y { if y[i]*scores[i] <= 0 { return i } }
 //	return len(y)
 //
-// Scores(x, w, out) scores len(out) rows of stride len(w):
+// Scores(out, x, w) scores len(out) rows of stride len(w):
 //
 //	for r := range out { out[r] = Dot(row(r), w) }
 //
-// Epoch(x, y, eta, w, log) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w).
-// y holds labels, whose sign is the class and whose size scales the step:
+// Epoch(w, log, x, y, eta) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w). y holds
+// labels: the sign is the class, and the size scales the step.
 //
 //	for r := range y {
 //		if sign(y[r]) * Dot(row(r), w) <= 0 {
-//			Axpy(eta*y[r], row(r), w)
+//			Axpy(w, eta*y[r], row(r))
 //			log = append(log, r)
 //			if log is full { return r+1, len(log) }
 //		}
 //	}
 //	return len(y), updates
 //
-// It returns how many rows it visited and how many numbers it wrote to log, which needs room for one at least. A
-// score of NaN updates nothing. No element of y is zero.
+// It returns how many rows it visited and how many numbers it wrote to log, which has room for one at least. A score of
+// NaN is no mistake. No element of y is zero.
 //
-// EpochIndexed(x, y, idx, ahead, eta, w, log) is the same walk in the order of idx over rows that lie in chunks of 512:
-// row i is row i%512 of x[i/512], its label y[i/512][i%512]. log receives positions in idx. While it visits idx[i] it
-// prefetches row i of ahead (rows of the same stride, any number of them) to the second-level cache, which makes the
-// next window of a shuffled epoch arrive in storage order, and the row and the label of a visit to come to the first-level
-// cache; ahead changes no result.
+// EpochIndexed(w, log, x, y, idx, ahead, eta) is Epoch in the order of idx, over rows that lie in chunks of 512: row i is
+// row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it visits idx[i] it
+// prefetches row i of ahead to the second-level cache. The rows of ahead have the same stride and any number, and change no
+// result: they are the next window of a shuffled epoch, in storage order. It also prefetches the row and the label of a
+// coming visit to the first-level cache.
 //
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.
 //
-// Pack(dst, x, y, stride, cols) packs len(y) rows of that stride in groups of NR rows (BoundsNRF32, BoundsNRF64 of each
-// package), whose number len(y) is a multiple of: the first cols columns of each row, with the signs of its label. It
-// returns the largest of the rows' squared norms, 0 for none, leaving out those that are NaN:
+// Pack(dst, x, y, stride, cols) packs the first cols columns of len(y) rows in groups of NR rows, with the signs of their
+// labels. NR is BoundsNRF32 or BoundsNRF64 of the package, and divides len(y). It returns the largest of the rows' squared
+// norms, 0 for none, and ignores a norm that is NaN:
 //
 //	for r := range y {
 //		for c := range cols {
@@ -90,58 +92,61 @@
 //		largest = larger(largest, norm)
 //	}
 //
-// Bounds(x, w, limits, cols, low, high) judges candidates on rows that Pack packed. w holds len(limits) candidates in
-// groups of MR (BoundsMRF32, BoundsMRF64), packed in the same way; their number is a multiple of MR, 64 at most, and not
-// zero. With s the sum of products of a row and a candidate, s = fma(x, w, s) from +0 with columns ascending, it adds to
-// low[i] the rows with s < -limits[i], and to high[i] those for which s > limits[i] doesn't hold, which a NaN never does.
+// Bounds(low, high, x, w, limits, cols) judges candidates on rows that Pack packed. w holds len(limits) candidates, packed
+// in the same way in groups of MR (BoundsMRF32, BoundsMRF64). Their number is a multiple of MR from MR to 64. Let s be the
+// score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the number of rows with
+// s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds for a NaN.
 //
-// Tile(a, b, c, ldc, grow, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of MR
-// rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel that holds NR elements for each k, one k at least; a is one
-// panel or more, each holding MR elements for each k. For panel p of a:
+// Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of
+// MR rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel with NR elements for each k, one k at least. a is one
+// panel or more, each with MR elements for each k. For panel p of a:
 //
 //	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
-//	r := p*MR+i; at := r*ldc + r*(r-1)/2*grow // where row i begins: ldc elements after the first, then grow more each time
+//	r := p*MR+i; at := r*ldc + r*(r-1)/2*grow // where row r begins: ldc elements after the first, then grow more each time
 //	if add { acc[i][j] += c[at+j] for each i, j }
 //	c[at+j] = acc[i][j] for each i, j
 //
-// Weigh(dst, x, s, stride, cols) writes len(s) rows of 32 float64, of which it leaves those from cols on alone. cols is a multiple of
-// 4 from 4 to 32:
+// ScaleRows(dst, x, s, stride, cols) writes the first cols columns of len(s) rows of 32 float64. cols is a multiple of 4
+// from 4 to 32:
 //
 //	for r := range s { for c := range cols { dst[r*32+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
 //
-// OuterF64(a, b, c, rows, square) adds to a block c of 32 x 32 sums the outer products of len(b)/32 rows, one at least, of a
-// and of b. rows is 1 or a multiple of 4 from 4 to 32; square asks for all columns, else those to the diagonal are:
+// RankKUpdateF64(c, a, b, rows, square) adds the products of the columns of a and b to c, a block of 32 x 32 sums. a and b
+// have len(b)/32 rows, one at least. rows is 1 or a multiple of 4 from 4 to 32. It updates all columns if square is set,
+// else those up to the diagonal. Other elements of c are undefined then:
 //
 //	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
 //	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
 //
-// What it does to other elements of c isn't defined.
-//
-// CopyPastF32(dst, src) is copy(dst, src) for whole cache lines: dst begins at a multiple of 64 bytes, and both have the same
-// number of elements, a multiple of 16. The lines don't stay in the caches. Another core sees them for sure after FenceF32.
-// Only AVX2 has them.
+// CopyNonTemporalF32(dst, src) is copy(dst, src) for whole cache lines, by stores that leave no line in the caches. dst
+// begins at a multiple of 64 bytes. Both have the same number of elements, a multiple of 16. Another core is sure to see
+// them after FenceF32. AVX2 alone has both functions.
 //
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //
 //	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }
 //
-// Exp(x, y), Sigmoid(x, y) and Log1p(x, y) are elementary functions; len(x) == len(y), and y may be x:
+// Exp(y, x), Sigmoid(y, x) and Log1p(y, x) are elementary functions; len(x) == len(y), and y may be x:
 //
 //	for i := range x { y[i] = exp(x[i]) }
 //	for i := range x { y[i] = 1 / (1 + exp(-x[i])) }
 //	for i := range x { y[i] = log(1 + x[i]) }
 //
-// LogisticF64(z, y, factor, curvature, loss) takes scores z and signs y, and sets z to the margins m and the others to a logistic
-// loss of m, log(1 + e^-m), its derivative by the score, and the second one. All five have the same length:
+// LogisticF64(z, factor, curvature, loss, y) takes scores z and signs y. It sets z to the margins m, and the others to the
+// logistic loss log(1 + e^-m) and its first and second derivative by the score. All five have the same length:
 //
 //	for i := range y {
 //		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
 //		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
 //	}
 //
-// Their operations and the order of them are those of asm/ref/exp.go, which defines the result to the last bit. Each is
-// computed in the element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp,
-// 2.6 for Sigmoid, and 0.95 for Log1p; results that are subnormal have an error below 0.9. Exp of every float32 and Log1p of
-// every float32 are monotone. NaN gives NaN; Exp overflows to +Inf and underflows gradually to 0; Sigmoid is exp(x) on its
-// lower tail and never leaves [0, 1]; Log1p of -1 is -Inf, of less NaN, and zeros keep their sign.
+// asm/ref/exp.go defines their operations and the order of them, and so the result to the last bit. Each is computed in the
+// element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp, 2.6 for Sigmoid and
+// 0.95 for Log1p; it is below 0.9 for subnormal results. Exp and Log1p of float32 are monotone over all numbers. NaN gives
+// NaN. Exp overflows to +Inf and underflows gradually to 0. Sigmoid is exp(x) on its lower tail and never leaves [0, 1].
+// Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
+//
+// Peak(n), Load(x) and Stream(x) do one thing as fast as the machine can, so that it can be timed: n rounds of fused
+// multiply-adds in registers (RoundF32 or RoundF64 of them each), loads, and non-temporal stores of zeros. Load and Stream
+// leave up to 511 bytes at the end of x alone. Pure Go has no such loops.
 package asm

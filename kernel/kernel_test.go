@@ -19,21 +19,35 @@ func TestPanics(t *testing.T) {
 	testPanics[float64](t)
 }
 
+// A misuse is a call that must panic with a message.
+type misuse[T kernel.Float] struct {
+	want string
+	call func(dst []T)
+}
+
 func testPanics[T kernel.Float](t *testing.T) {
-	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
-	x := make([]T, 4*stride)
+	x := make([]T, 4*16)
 	for i := range x {
 		x[i] = 1
 	}
-	y := []T{1, 1, 1, 1}
-	log := make([]uint32, 4)
-	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
-	candidates := kernel.NewCandidates(x, stride)
-	wide := make([]float64, 32*32)
-	for _, c := range []struct {
-		want string
-		call func(dst []T)
-	}{
+	for _, c := range append(misusedVectors(x), misusedRows(x)...) {
+		dst := make([]T, len(x))
+		for i := range dst {
+			dst[i] = -7
+		}
+		before := slices.Clone(dst)
+		if got := panicOf(func() { c.call(dst) }); got != c.want {
+			t.Errorf("panic %q, want %q", got, c.want)
+		}
+		if !slices.Equal(dst, before) {
+			t.Errorf("%s: the destination was written before the panic", c.want)
+		}
+	}
+}
+
+func misusedVectors[T kernel.Float](x []T) []misuse[T] {
+	wide := make([]float64, 2)
+	return []misuse[T]{
 		{"kernel: short y", func(dst []T) { kernel.Dot(x, x[1:]) }},
 		{"kernel: short x", func(dst []T) { kernel.Dot(x[1:], x) }},
 		{"kernel: short y", func(dst []T) { kernel.FirstMistake(x[1:], x) }},
@@ -43,6 +57,17 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: not four vectors", func(dst []T) { kernel.Axpy4(dst[:1], x[:3], [][]T{x, x, x, x}) }},
 		{"kernel: not four vectors", func(dst []T) { kernel.Axpy4(dst[:1], x[:4], [][]T{x, x, x}) }},
 		{"kernel: short x", func(dst []T) { kernel.Axpy4(dst[:2], x[:4], [][]T{x[:2], x[:2], x[:2], x[:1]}) }},
+		{"kernel: slices of different lengths", func(dst []T) { kernel.Logistic(wide[:2], wide[:1], wide[:2], wide[:2], wide[:2]) }},
+	}
+}
+
+// misusedRows takes x as 4 rows of 16 elements.
+func misusedRows[T kernel.Float](x []T) []misuse[T] {
+	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
+	y, log := []T{1, 1, 1, 1}, make([]uint32, 4)
+	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
+	candidates := kernel.NewCandidates(x, stride)
+	return []misuse[T]{
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(dst[:4], x, x[:stride-1]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(dst[:4], x, nil) }},
 		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Scores(dst[:4], x[1:], x[:stride]) }},
@@ -71,19 +96,6 @@ func testPanics[T kernel.Float](t *testing.T) {
 		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
 		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
 		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
-		{"kernel: slices of different lengths", func(dst []T) { kernel.Logistic(wide[:2], wide[:1], wide[:2], wide[:2], wide[:2]) }},
-	} {
-		dst := make([]T, len(x))
-		for i := range dst {
-			dst[i] = -7
-		}
-		before := slices.Clone(dst)
-		if got := panicOf(func() { c.call(dst) }); got != c.want {
-			t.Errorf("panic %q, want %q", got, c.want)
-		}
-		if !slices.Equal(dst, before) {
-			t.Errorf("%s: the destination was written before the panic", c.want)
-		}
 	}
 }
 
