@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	pivotRows = 257  // of the first run, by which Pivots judges columns
-	farOff    = 1e3  // a column is far from zero where its median is so many times its spread
+	pivotRows = 257  // rows of the first run that Pivots looks at
+	farOff    = 1e3  // a column is far from zero if its median is more than this times its spread
 	farStill  = 1e4  // a column that is constant in those rows is far from zero from here on
-	centreMax = 1024 // columns of sparse rows that Centre makes dense
+	centreMax = 1024 // the most columns of sparse rows that Pivots looks at
 )
 
-// Pivots returns a number for each column of src. It is near the column's values if they are far from zero for their spread,
-// as Unix seconds are, and else 0. Pivots returns nil if no column is far from zero, or if there is no bias, whose weight
-// would make up for the difference. It reads the first rows of src.
+// Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix seconds
+// is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make up for the
+// difference. It reads the first rows of src.
 func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
 	cols := src.Spec().Cols()
 	if !src.Spec().Bias {
@@ -81,14 +81,21 @@ func widen[T kernel.Float](b *block.Block[T], r int, out []float64) {
 	}
 }
 
-// Centre returns the rows of src as float64 and dense, less pivots, which Pivots found. A float32 less its pivot is exact but for
-// one rounding of float64. Weights w of the rows of src are those of the result, but for the bias: see Uncentre.
-func Centre[T kernel.Float](src block.Source[T], pivots []float64, workers int) block.Source[float64] {
-	return &centred[T]{src, pivots, workers}
+// Centre returns the rows of src as float64, with multiple[c] times the column of subtracted from each column c; the multiple
+// of that column itself is 0. The column of ones, the bias, makes the multiples constants, as those of Pivots are. What is
+// left of a float32 near its multiple is exact, and else rounded once. Sparse rows stay sparse.
+func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64, workers int) block.Source[float64] {
+	c := &centred[T]{src: src, of: of, multiple: multiple, workers: workers}
+	for i, m := range multiple {
+		if m != 0 {
+			c.changed = append(c.changed, uint32(i))
+		}
+	}
+	return c
 }
 
-// Uncentre turns weights for the rows of Centre into weights for the original rows: the bias, the last one, gets less by the
-// product of the pivots with the others.
+// Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original rows. It
+// subtracts from the bias, the last weight, the dot product of the pivots and the other weights.
 func Uncentre(w, pivots []float64) {
 	last := len(pivots) - 1
 	w[last] -= kernel.Dot(w[:last], pivots[:last])
@@ -100,58 +107,93 @@ func Recentre(w, pivots []float64) {
 	w[last] += kernel.Dot(w[:last], pivots[:last])
 }
 
+// centred is the rows of another source, centred.
 type centred[T kernel.Float] struct {
-	src     block.Source[T]
-	pivots  []float64
-	workers int
+	src      block.Source[T]
+	of       int
+	multiple []float64
+	changed  []uint32 // the columns whose multiple isn't 0
+	workers  int
 }
 
 func (c *centred[T]) Spec() *schema.Spec { return c.src.Spec() }
+func (c *centred[T]) Rows() int64        { return c.src.Rows() }
 
-func (c *centred[T]) Rows() int64 { return c.src.Rows() }
-
-// Blocks yields each run as a block of its own, so that sparse rows take little memory.
+// Blocks yields the blocks of the other source. A block is valid until the next one is asked for.
 func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
 	return func(yield func(*block.Block[float64], error) bool) {
 		var to *block.Block[float64]
 		for b, err := range c.src.Blocks(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
+			switch {
+			case err != nil:
+			case b.Sparse != nil:
+				to = c.sparse(b)
+			default:
+				to, err = c.dense(ctx, b, to)
 			}
-			for lo := 0; lo < b.Len(); lo += block.RunRows {
-				part := b.Slice(lo, min(b.Len(), lo+block.RunRows))
-				if to == nil || to.Len() < part.Len() {
-					to = block.New[float64](0, part.Len(), len(c.pivots))
-				}
-				next, err := c.fill(ctx, part, to)
-				if !yield(next, err) || err != nil {
-					return
-				}
+			if !yield(to, err) || err != nil {
+				return
 			}
 		}
 	}
 }
 
-// fill returns the rows of a run, in the memory of a block that has room for them.
-func (c *centred[T]) fill(ctx context.Context, from *block.Block[T], memory *block.Block[float64]) (*block.Block[float64], error) {
-	to := *memory
-	to.X, to.Y, to.First, to.W = to.X[:from.Len()*to.Stride], to.Y[:from.Len()], from.First, from.W
-	if from.Y == nil {
+// dense centres a block of dense rows. It may use the memory of the block before.
+func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], before *block.Block[float64]) (*block.Block[float64], error) {
+	to := before
+	if to == nil || to.Len() < b.Len() || to.Y == nil {
+		to = block.New[float64](b.First, b.Len(), b.Cols)
+	}
+	to = to.Slice(0, b.Len())
+	to.First, to.W = b.First, b.W
+	if b.Y == nil {
 		to.Y = nil
 	}
-	cols, chunks := len(c.pivots), (from.Len()+kernel.ChunkRows-1)/kernel.ChunkRows
-	err := parallel.For(ctx, c.workers, chunks, func(_, chunk int) {
-		for r := chunk * kernel.ChunkRows; r < min(from.Len(), (chunk+1)*kernel.ChunkRows); r++ {
-			row := to.X[r*to.Stride:][:cols]
-			widen(from, r, row)
-			for i, p := range c.pivots {
-				row[i] -= p
+	chunks := (b.Len() + kernel.ChunkRows - 1) / kernel.ChunkRows
+	return to, parallel.For(ctx, c.workers, chunks, func(_, n int) {
+		for r := n * kernel.ChunkRows; r < min(b.Len(), (n+1)*kernel.ChunkRows); r++ {
+			if b.Y != nil {
+				to.Y[r] = float64(b.Y[r])
 			}
-			if from.Y != nil {
-				to.Y[r] = float64(from.Y[r])
+			row := to.X[r*to.Stride:][:b.Cols]
+			widen(b, r, row)
+			x := -row[c.of]
+			for _, i := range c.changed {
+				row[i] = math.FMA(x, c.multiple[i], row[i])
 			}
 		}
 	})
-	return &to, err
+}
+
+// sparse centres a block of sparse rows. Each row stores each of the changed columns.
+func (c *centred[T]) sparse(b *block.Block[T]) *block.Block[float64] {
+	to := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+	var y []float64
+	for _, v := range b.Y {
+		y = append(y, float64(v))
+	}
+	for r := range b.Len() {
+		columns, values := b.Sparse.Row(r)
+		x := 0.0
+		if k, there := slices.BinarySearch(columns, uint32(c.of)); there {
+			x = -float64(values[k])
+		}
+		for rest := c.changed; len(columns)+len(rest) > 0; {
+			v, at := 0.0, uint32(math.MaxUint32)
+			if len(columns) > 0 {
+				at = columns[0]
+			}
+			if len(rest) > 0 && rest[0] <= at {
+				at = rest[0]
+				rest = rest[1:]
+			}
+			if len(columns) > 0 && columns[0] == at {
+				v = float64(values[0])
+				columns, values = columns[1:], values[1:]
+			}
+			to.Idx, to.Val = append(to.Idx, at), append(to.Val, math.FMA(x, c.multiple[at], v))
+		}
+		to.Ptr = append(to.Ptr, int64(len(to.Idx)))
+	}
+	return &block.Block[float64]{First: b.First, Cols: b.Cols, Stride: kernel.Stride[float64](b.Cols), Sparse: to, Y: y, W: b.W}
 }

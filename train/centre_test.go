@@ -37,7 +37,7 @@ func TestPivots(t *testing.T) {
 	}
 }
 
-// TestCentre: rows are those of the source less the pivots, in runs, from any kind of source; weights go there and back.
+// TestCentre: rows are those of the source less the pivots, from any kind of source; weights go there and back.
 func TestCentre(t *testing.T) {
 	x, y := make([][]float64, 2*block.RunRows+7), make([]float64, 2*block.RunRows+7)
 	for r := range x {
@@ -48,15 +48,15 @@ func TestCentre(t *testing.T) {
 	pivots := []float64{1e7, 0, 0}
 	for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
 		next := int64(0)
-		for b, err := range train.Centre(src, pivots, 2).Blocks(t.Context()) {
+		for b, err := range train.Centre(src, 2, pivots, 2).Blocks(t.Context()) {
 			if err != nil || b.First != next || b.Stride != kernel.Stride[float64](3) {
 				t.Fatalf("block %+v, error %v", b, err)
 			}
 			for r := range b.Len() {
 				k := int(b.First) + r
-				want := []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1, 0}
-				if !slices.Equal(b.X[r*b.Stride:][:4], want) || b.Y[r] != y[k] || b.W[r] != float64(k%5) {
-					t.Fatalf("row %d: %v, label %v, weight %v", k, b.X[r*b.Stride:][:4], b.Y[r], b.W[r])
+				got, want := make([]float64, 4), []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1, 0}
+				if b.Axpy(got, 1, r); !slices.Equal(got, want) || b.Y[r] != y[k] || b.W[r] != float64(k%5) {
+					t.Fatalf("row %d: %v, label %v, weight %v", k, got, b.Y[r], b.W[r])
 				}
 			}
 			next += int64(b.Len())

@@ -88,7 +88,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if pivots == nil {
 		r, err = learn[T](ctx, src, nil, opt)
 	} else {
-		r, err = learn[T](ctx, train.Centre(src, pivots, opt.Workers), pivots, opt)
+		r, err = learn[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
 	}
 	if err != nil {
 		return r, err // of weights so far

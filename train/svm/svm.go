@@ -123,7 +123,7 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
 	if err == nil && s.wanted != nil {
-		f := newSolver[float64](framed[T]{src, s.wanted, opt.Workers}, opt)
+		f := newSolver[float64](train.Centre(src, s.wanted.of, s.wanted.multiple, opt.Workers), opt)
 		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
 		if err = f.solve(ctx); err != nil || !f.idle {
 			return result[T](f), err
