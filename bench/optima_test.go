@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,7 +213,8 @@ type optimum struct {
 
 // TestOptima: on each problem, the objective of every solver's weights is at most a millionth above the best peer's. The solver says that
 // it converged unless float32, which the model's weights are rounded to, can't hold weights as good as that. What each takes stands in a
-// table; a dagger stands for such rounding.
+// table; a dagger stands for such rounding. Where unproven lists a problem, no peer has found an optimum: the solver must have proven its own
+// by the duality gap, and a double dagger tells it.
 func TestOptima(t *testing.T) {
 	text, err := os.ReadFile(optimaFile)
 	if err != nil && *export == "" {
@@ -254,10 +256,14 @@ func TestOptima(t *testing.T) {
 	}
 }
 
+// unproven lists problems and losses whose optimum peers/optima.py did not find within an hour.
+var unproven = []string{"KDD Cup 1999, standardised, hinge"}
+
 // compareOptimum returns a cell of the table: the passes, and how far the objective is above the peer's where that is too far.
 func compareOptimum(t *testing.T, name string, data *block.Data[float32], m method, l2 float64, optima map[string]optimum) string {
 	want, ok := optima[fmt.Sprintf("%s %s %g", fileName(name), m.loss, l2)]
-	if !ok {
+	alone := slices.Contains(unproven, name+", "+m.loss)
+	if !ok && !alone {
 		t.Errorf("%s, %s, l2 %g: %s has no optimum", name, m.loss, l2, optimaFile)
 		return "?"
 	}
@@ -265,6 +271,12 @@ func compareOptimum(t *testing.T, name string, data *block.Data[float32], m meth
 	if err != nil {
 		t.Errorf("%s, %s, l2 %g: %v", name, m.name, l2, err)
 		return "error"
+	}
+	if alone {
+		if !r.converged {
+			t.Errorf("%s, %s, l2 %g: not converged after %d passes", name, m.name, l2, r.passes)
+		}
+		return fmt.Sprint(r.passes, "‡")
 	}
 	above := func(w []float64) float64 { return objective(data, m.loss, l2, w)/want.Objective - 1 }
 	exact, written := above(r.exact), above(r.written)
