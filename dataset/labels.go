@@ -15,8 +15,8 @@ import (
 	"halfspace/schema"
 )
 
-// maxClasses is where counting of classes ends: a column with more values isn't meant as classes.
-const maxClasses = 1000
+// maxClasses is where counting of classes ends.
+const maxClasses = schema.MaxClasses
 
 // labels numbers the classes of the label column: in the order in which they appear, or as a model has them.
 type labels struct {
@@ -76,7 +76,8 @@ func (l *labels) add(other *labels) (numbers []int, what string) {
 }
 
 func (l *labels) tooMany() string {
-	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, schema.ListClasses(l.classes), schema.AdviseClasses(l.classes))
+	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, schema.ListClasses(l.classes),
+		strings.Replace(schema.AdviseClasses(l.classes), "as the label", "with --label", 1))
 }
 
 // spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the

@@ -47,7 +47,7 @@ func FindClass(classes []Class, text string) int {
 // AdviseClasses says what to do where there are too many classes.
 func AdviseClasses(classes []Class) string {
 	if classes[0].Kind == Number && len(classes) > 50 {
-		return ": it looks like a quantity to predict, not classes; choose another column with --label"
+		return ": it looks like a quantity to predict, not classes; choose another column as the label"
 	}
-	return ": choose another column with --label, or keep the rows of two classes"
+	return ": choose another column as the label, or keep the rows of two classes"
 }

@@ -2,6 +2,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -83,7 +84,10 @@ func (o Options) WithDefaults() (Options, error) {
 	return o, nil
 }
 
-// TwoClasses returns an error, which says what to do, unless the rows have two classes.
+// ErrTwoClasses tells that rows have another number of classes than a training takes.
+var ErrTwoClasses = errors.New("training takes two")
+
+// TwoClasses returns an error unless the rows have two classes: ErrTwoClasses or block.ErrNoLabels.
 func TwoClasses(spec *schema.Spec) error {
 	classes := spec.Classes
 	switch len(classes) {
@@ -92,10 +96,10 @@ func TwoClasses(spec *schema.Spec) error {
 	case 0:
 		return block.ErrNoLabels
 	case 1:
-		return fmt.Errorf("column %q: %s is the only class, training takes two: add rows of another class", spec.Label,
-			schema.ListClasses(classes))
+		return fmt.Errorf("column %q: %s is the only class, %w: add rows of another class", spec.Label, schema.ListClasses(classes),
+			ErrTwoClasses)
 	}
-	return fmt.Errorf("column %q: %d classes (%s), training takes two%s", spec.Label, len(classes), schema.ListClasses(classes),
+	return fmt.Errorf("column %q: %d classes (%s), %w%s", spec.Label, len(classes), schema.ListClasses(classes), ErrTwoClasses,
 		schema.AdviseClasses(classes))
 }
 

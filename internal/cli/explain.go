@@ -44,8 +44,11 @@ func explain(cmd *cobra.Command, args []string, err error) error {
 	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errStdoutGone) || cmd.Context().Err() != nil {
 		return err
 	}
-	text := err.Error()
 	learners := errors.As(err, new(learnersError))
+	text := strings.Replace(err.Error(), "another column as the label", "another column with --label", 1)
+	if text != err.Error() {
+		err = errors.New(text)
+	}
 	paths, lead := args, ""
 	if rest, ok := strings.CutPrefix(text, "--validation: "); ok {
 		paths, lead, text = []string{cmd.Flag("validation").Value.String()}, "--validation: ", rest

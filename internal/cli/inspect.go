@@ -169,7 +169,7 @@ type weight struct {
 }
 
 func (a *app) inspectModel(path string, top int, asJSON bool) error {
-	m, err := model.Load(path)
+	m, err := loadModel(path)
 	if err != nil {
 		return err
 	}
