@@ -197,17 +197,7 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 		}
 		if bad < 0 {
 			r.Exact = exact
-			s.passes += 2
-			margin, err := exactMargin(ctx, s.src, w, s.opt.Workers)
-			if err != nil {
-				return err
-			}
-			f.plane = &Plane{Weights: rounded(w), Margin: margin, AtMost: math.Inf(1)}
-			bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
-			if bad >= 0 {
-				f.plane.Exact = w
-			}
-			return err
+			return s.exactPlane(ctx, f, w)
 		}
 		near := rounded(w)
 		swept, err := s.pass(ctx, near, math.Inf(1))
@@ -223,6 +213,21 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 		}
 	}
 	return nil
+}
+
+// exactPlane makes w, whole numbers that separate all rows, the plane that was found.
+func (s *searcher[T]) exactPlane(ctx context.Context, f *finding, w []*big.Int) error {
+	s.passes += 2
+	margin, err := exactMargin(ctx, s.src, w, s.opt.Workers)
+	if err != nil {
+		return err
+	}
+	f.plane = &Plane{Weights: rounded(w), Margin: margin, AtMost: math.Inf(1)}
+	bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
+	if bad >= 0 {
+		f.plane.Exact = w
+	}
+	return err
 }
 
 // exactRows is how many rows for each column linear programming takes on at a time.

@@ -16,7 +16,7 @@ import (
 	"halfspace/train"
 )
 
-// A Solver is what Train computes.
+// A Solver says what Train computes.
 type Solver string
 
 const (
@@ -27,28 +27,28 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Cholesky, Eigen}
 
-// LedoitWolf is the value of Options.Shrinkage with which it is estimated.
+// LedoitWolf is the value of Options.Shrinkage that has Train estimate the shrinkage.
 const LedoitWolf = -1
 
 // Options are the options of Train. Of train.Options it uses Workers and Progress.
 type Options struct {
 	train.Options
 	Solver    Solver  // Cholesky
-	Shrinkage float64 // from 0 to 1, the share that a multiple of the identity gets in the covariance; or LedoitWolf
+	Shrinkage float64 // the share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows; Loss isn't defined and is 0.
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are those
+// of Weights. Epochs counts passes over the rows. Loss is 0.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact []float64   // the weights, one for each column of the data, the bias last where there is one; of more than two classes so for each
-	Means [][]float64 // of each feature, for each class: of two, of the rows labelled -1 and of those labelled +1
-	Ridge float64     // what the scaled diagonal of the scatter took to be regular, see dense.Factorise; 0 if nothing
+	Exact []float64   // the weights, one for each column, the bias last; of more than two classes a vector for each
+	Means [][]float64 // of each feature, for each class; of two classes first that of the rows labelled -1
+	Ridge float64     // what was added to the scaled diagonal of the covariance, see dense.Factorise; mostly 0
 
 	Shrinkage []float64 // of LedoitWolf, the share for each class
 
-	// Of the solver Eigen: the directions v, a number for each feature, in which classes differ most for the deviation within them, the
-	// most telling first, and each one's share in what they tell. A row's coordinate is v.x.
+	// Projection is the directions v of the solver Eigen, with an element for each feature, the greatest eigenvalue first. A row's
+	// coordinate is v.x. Explained is each eigenvalue's share of their sum.
 	Projection [][]float64
 	Explained  []float64
 }
@@ -58,79 +58,106 @@ const maxColumns = 1 << 14
 
 // Train computes Fisher's discriminant of rows with labels y of -1 and +1, or of class numbers where there are more than two.
 //
-// Objective: the direction w in which the means of the classes are farthest from each other, in units of the deviation within
-// classes: it maximises (w.(m1 - m0))^2 / (w' S w), with the means m1 and m0 of the rows labelled +1 and -1, and S the covariance
-// within classes, the sum over rows of (x - m)(x - m)' by the row's class, divided by the number of rows n (Fisher, "The Use of
-// Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
+// Objective: the direction w in which the class means are farthest from each other, in units of the deviation within classes.
+// It maximises (w.(m1 - m0))^2 / (w' S w). m1 and m0 are the means of the rows labelled +1 and -1. S is the covariance within
+// classes: the sum over rows of (x - m)(x - m)', with the mean of the row's class, divided by the number of rows n (Fisher, "The
+// Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
 //
-// Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2: w.x + b is the
-// logarithm of the odds of +1 for classes that are normal with equal covariances and as frequent as among the rows (Hastie,
-// Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3), so that 1/(1 + e^-(w.x+b)) is the
-// probability. Of K > 2 classes each has w_k = S^-1 (m_k - m), m being the mean of all rows, and b_k = log(n_k/n) - w_k.(m_k + m)/2.
-// The differences of their scores are logarithms of odds again: those of the discriminant functions with S^-1 m_k, from which the
-// same function is taken for each class. Without a bias column, b is left out.
+// Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2. Without a bias column,
+// there is no b. If the classes are normal with equal covariances, w.x + b is the logarithm of the odds of +1, so that
+// 1/(1 + e^-(w.x+b)) is its probability (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3).
+// The shares of the classes are those among the rows.
 //
-// With shrinkage a, S is (1-a) S + a trace(S)/d I for d features. LedoitWolf takes for each class, with its deviations as
-// units, the share that makes the expected squared error of its covariance least as far as its rows tell (Ledoit and Wolf, "A
-// Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5), as scikit-learn does, and S is the
-// mean of the classes' shrunk covariances by their number of rows.
+// With K > 2 classes, each has w_k = S^-1 (m_k - m) and b_k = log(n_k/n) - w_k.(m_k + m)/2; m is the mean of all rows. The
+// differences of the scores are logarithms of odds again. The discriminant functions with S^-1 m_k have the same differences.
 //
-// The directions of Eigen are the first eigenvectors v of B v = e S v, where B is the covariance between classes, the sum of
-// (m_k - m)(m_k - m)' n_k/n: as many as the means span, K-1 at most. Each has v'Sv = 1, and the last class on its greater side.
-// Since B = M M' with one column for each class, they are M's combinations S^-1 M u with the eigenvectors u of the K x K matrix
-// M' S^-1 M. Their eigenvalues as shares of the sum are Explained. Of two classes there is one direction, that of w.
+// With shrinkage a, S becomes (1-a) S + a trace(S)/d I for d features. LedoitWolf estimates a for each class, with its
+// deviations as units: the share that minimises the expected squared error of the covariance (Ledoit and Wolf, "A
+// Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5), as scikit-learn does. S is then
+// the mean of the classes' shrunk covariances, weighted by their rows.
 //
-// One pass adds up X'X and the sums of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. Where that would cancel more than six
-// of sixteen digits, the mean of a feature being more than a thousand of its deviations from zero, the pass is repeated with that
-// mean taken from the rows, which changes S in nothing but rounding. LedoitWolf makes a pass for each class and one more. Cholesky's
-// factor solves for w. Where S is singular, as with a column twice, a small ridge makes it regular.
+// The directions of Eigen are the first eigenvectors v of B v = e S v. B is the covariance between classes, the sum of
+// (m_k - m)(m_k - m)' n_k/n. There are as many as the means span, K-1 at most. Each has v'Sv = 1, and the mean of the last class
+// has a positive coordinate. Since B = M M' with one column for each class, v = S^-1 M u with the eigenvectors u of the K x K
+// matrix M' S^-1 M. Explained is their eigenvalues, divided by their sum. Two classes have one direction, that of w.
 //
-// A row of weight k counts as k rows, also where LedoitWolf asks how many there are.
+// One pass sums X'X and the rows of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. That cancels more than six of sixteen
+// digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass subtracts the mean from the
+// rows, which changes only the rounding of S. LedoitWolf makes a pass for each class and one more. A Cholesky factor of S solves
+// for w. If S is singular, as with a column twice, a small ridge makes it regular.
+//
+// A row with sample weight k counts as k rows, also for LedoitWolf.
 //
 // All is float64, in the order of package gram within a run, and then over runs in row order: the result depends neither
-// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, a class without rows, no
-// feature that varies within a class, features that overflow, too many columns, whatever src fails with, and ctx's error.
+// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, a class without rows, no
+// feature that varies within a class, features that overflow, too many columns, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	var err error
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if opt.Solver != "" && !slices.Contains(Solvers, opt.Solver) {
-		return nil, fmt.Errorf("unknown solver %q: use one of %v", opt.Solver, Solvers)
-	}
-	if a := opt.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
-		return nil, fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
-	}
-	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+	src, err := block.Check(ctx, src, opt.Workers)
+	if err != nil {
 		return nil, err
 	}
-	spec := src.Spec()
-	if src.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
-	}
-	if len(spec.Classes) < 2 {
-		return nil, train.TwoClasses(spec)
-	}
-	if spec.Cols() > maxColumns {
-		return nil, fmt.Errorf("%d columns are too many for lda, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
+	if err := checkRows(src); err != nil {
+		return nil, err
 	}
 	start := time.Now()
-	report := func(passes int64) {
+	r := new(Result[T])
+	if err := r.learn(ctx, src, opt, start); err != nil {
+		return nil, err
+	}
+	r.Visits, r.Converged, r.Seconds = r.Epochs*src.Rows(), true, time.Since(start).Seconds()
+	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// check sets the defaults of the shared options. It is an error if an option is out of range.
+func (o *Options) check() (err error) {
+	if o.Options, err = o.Options.WithDefaults(); err != nil {
+		return err
+	}
+	if o.Solver != "" && !slices.Contains(Solvers, o.Solver) {
+		return fmt.Errorf("unknown solver %q: use one of %v", o.Solver, Solvers)
+	}
+	if a := o.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
+		return fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
+	}
+	return nil
+}
+
+// checkRows returns an error if there are no rows, fewer than two classes, or too many columns.
+func checkRows[T kernel.Float](src block.Source[T]) error {
+	spec := src.Spec()
+	if src.Rows() == 0 {
+		return errors.New("there are no rows to learn from")
+	}
+	if len(spec.Classes) < 2 {
+		return train.TwoClasses(spec)
+	}
+	if spec.Cols() > maxColumns {
+		return fmt.Errorf("%d columns are too many for lda, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
+	}
+	return nil
+}
+
+// learn computes the weights. See Train.
+func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options, start time.Time) error {
+	spec, passes := src.Spec(), int64(0)
+	report := func() {
 		if opt.Progress != nil {
 			opt.Progress(train.Progress{Epoch: passes, Epochs: max(1, passes), Visits: passes * src.Rows(), Rows: src.Rows(), Best: -1,
 				Elapsed: time.Since(start)})
 		}
 	}
-	report(0)
+	passed := func() { passes++; report() }
+	report()
 	m, err := sum(ctx, src, opt.Workers, all)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &Result[T]{}
-	r.Epochs = 1
-	report(1)
+	passed()
 	if err := m.check(spec); err != nil {
-		return nil, err
+		return err
 	}
 	shift := make([]float64, len(spec.Features))
 	if far := m.far(len(shift)); far != nil {
@@ -139,34 +166,28 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		}
 		src = shifted[T]{src, shift}
 		if m, err = sum(ctx, src, opt.Workers, all); err != nil {
-			return nil, err
+			return err
 		}
-		r.Epochs = 2
-		report(2)
+		passed()
 	}
 	s, varies := m.covariance(len(shift))
 	if !varies {
-		return nil, errors.New("no feature varies within a class: lda has nothing to measure their distance by; learn with a perceptron")
+		return errors.New("no feature varies within a class: lda has nothing to measure their distance by; learn with a perceptron")
 	}
 	if opt.Shrinkage == LedoitWolf {
-		passes := func() { r.Epochs++; report(r.Epochs) }
-		if s, r.Shrinkage, err = ledoitWolf(ctx, src, opt.Workers, m, passes); err != nil {
-			return nil, err
+		if s, r.Shrinkage, err = ledoitWolf(ctx, src, opt.Workers, m, passed); err != nil {
+			return err
 		}
 	} else if opt.Shrinkage > 0 {
 		shrink(s, len(shift), opt.Shrinkage)
 	}
 	var factor *dense.Factor
 	if factor, r.Ridge = dense.Factorise(s, len(shift)); factor == nil {
-		return nil, train.TooLarge[T]()
+		return train.TooLarge[T]()
 	}
 	r.discriminate(m, factor, shift, spec, opt.Solver == Eigen)
-	r.Visits, r.Converged = r.Epochs*src.Rows(), true
-	r.Seconds = time.Since(start).Seconds()
-	if s, ok := src.(shifted[T]); ok {
-		src = s.Source
-	}
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	r.Epochs = passes
+	return nil
 }
 
 // check returns an error if a class has no rows.
@@ -183,7 +204,7 @@ func (m *moments) check(spec *schema.Spec) error {
 	return nil
 }
 
-// discriminate computes the weights, and the projection if asked for, from the moments of rows from which shift was taken.
+// discriminate computes the weights, and the projection if project is set, from the moments of rows less shift.
 func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) {
 	d, k := len(shift), len(m.n)
 	var weights [][]float64 // S^-1 (m_k - m)
@@ -230,7 +251,7 @@ func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float
 	}
 }
 
-// project computes the directions from the means less that of all rows, and their products with S^-1.
+// project computes the directions from the class means less the mean of all rows, and from their products with S^-1.
 func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 	k, d := len(from), len(from[0])
 	root := make([]float64, k)
@@ -264,7 +285,7 @@ func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 	}
 }
 
-// log returns log(a/b), by the kernel, which has the same bits everywhere.
+// log returns log(a/b), computed by the kernel so that its bits are the same everywhere.
 func log(a, b float64) float64 {
 	if a < b {
 		return -log(b, a)

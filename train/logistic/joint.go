@@ -10,8 +10,8 @@ import (
 	"halfspace/kernel"
 )
 
-// products are sums of products of rows that are made longer: with p_k the probability of class k, the row u = (p_1 x, p_2 x, ...), times
-// the root of its weight. Sums are blocks of 32 x 32, those of the lower triangle in rows of blocks.
+// products are sums of u u' over rows, with u = (p_1 x, p_2 x, ...) times the root of the sample weight and p_k the probability
+// of class k. They are stored in blocks of 32 x 32, the rows of blocks of the lower triangle.
 type products struct {
 	cols, n int // n: of u
 	u       []float64
@@ -28,7 +28,7 @@ func newProducts(cols, n int) *products {
 	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * dense.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
 }
 
-// addProducts adds the rows of a panel, whose classes have such probabilities, dense.PanelRows of each.
+// addProducts adds the rows of a panel. p has dense.PanelRows probabilities for each class.
 func addProducts[T kernel.Float](s *products, rows *block.Block[T], p []float64) {
 	n := rows.Len()
 	if rows.Sparse != nil {
@@ -70,9 +70,9 @@ func (s *products) element(i, j int) float64 {
 	return s.blocks[(bi*(bi+1)/2+bj)*unitBlock+i%unit*unit+j%unit]
 }
 
-// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j is -X' diag(p_k p_j) X, those of
-// k = j being what makes the blocks of a row sum to zero. Since the same vector may be added to the weights of all classes, it is
-// singular: added to it is a matrix that works on such vectors alone, which no gradient has a part in.
+// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j is -X' diag(p_k p_j) X.
+// The blocks for k = j make the blocks of a row sum to zero. The Hessian is singular, since the same vector may be added to the
+// weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients are orthogonal to them.
 func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
 	type part struct {
 		sums

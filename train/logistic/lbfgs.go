@@ -22,48 +22,19 @@ const (
 	shortest   = 1e-10 // of steps, relative to the one that was first tried
 )
 
-// A scaling is the change of variables in which first-order methods work: those of features whose mean is 0 and which all have
-// about the same say. Weights are w[i] = v[i]/scale[i], and the bias b = v/scale - sum of w[i] mean[i].
+// A scaling is the change of variables to features with a mean of 0 and about the same second derivative. First-order methods
+// work in them. Weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
 type scaling struct {
-	mean, scale []float64 // of each column; means are 0 where there is no bias
+	mean, scale []float64 // of each column; means are 0 if there is no bias
 	bias        int       // its column, or -1
 	total       []float64 // sums of the columns
 }
 
-// scaling computes it in a pass over the rows: scale[i]^2 is the diagonal of the Hessian at zeros, l2 and, of K classes, 1/K (1 - 1/K)
-// times n times the variance of the column.
+// scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K classes,
+// 1/K (1 - 1/K) times n times the variance of the column.
 func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
-	type columns struct {
-		sums, squares []float64
-		n             float64 // the sum of the rows' weights
-	}
-	part := func(run block.Run[T]) columns {
-		m := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-		for r := range run.Len() {
-			weight := 1.0
-			if run.W != nil {
-				weight = run.W[r]
-			}
-			m.n += weight
-			if run.Sparse != nil {
-				columns, values := run.Sparse.Row(r)
-				for k, c := range columns {
-					v := float64(values[k])
-					m.sums[c] = math.FMA(weight, v, m.sums[c])
-					m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
-				}
-				continue
-			}
-			for c, x := range run.X[r*run.Stride:][:p.cols] {
-				v := float64(x)
-				m.sums[c] = math.FMA(weight, v, m.sums[c])
-				m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
-			}
-		}
-		return m
-	}
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-	err := block.ReduceRuns(ctx, p.src, p.workers, part, func(m columns) {
+	err := block.ReduceRuns(ctx, p.src, p.workers, p.columns, func(m columns) {
 		kernel.Axpy(all.sums, 1, m.sums)
 		kernel.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
@@ -100,7 +71,39 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 	return s, err
 }
 
-// A change of variables is that of first-order methods, to such in which the Hessian at zeros is near the identity.
+// columns are sums over rows: of each column, of its squares, and of the sample weights.
+type columns struct {
+	sums, squares []float64
+	n             float64
+}
+
+// columns sums over the rows of a run.
+func (p *problem[T]) columns(run block.Run[T]) columns {
+	m := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
+	for r := range run.Len() {
+		weight := run.Weight(r)
+		m.n += weight
+		if run.Sparse != nil {
+			columns, values := run.Sparse.Row(r)
+			for k, c := range columns {
+				m.add(int(c), weight, float64(values[k]))
+			}
+			continue
+		}
+		for c, x := range run.X[r*run.Stride:][:p.cols] {
+			m.add(c, weight, float64(x))
+		}
+	}
+	return m
+}
+
+// add adds element v of column c, in a row of a sample weight.
+func (m *columns) add(c int, weight, v float64) {
+	m.sums[c] = math.FMA(weight, v, m.sums[c])
+	m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
+}
+
+// A change is the change of variables of first-order methods. In the new ones, the Hessian at zeros is near the identity.
 type change interface {
 	weights(v, w []float64, stride int) // sets w, vectors of stride elements, to the weights of the variables v
 	gradient(g []float64, stride int)   // turns a gradient in weights into one in variables
@@ -248,7 +251,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 	}
 }
 
-// variables returns the variables to work in: whitened ones, unless columns are too many for a matrix of them.
+// variables returns the change of variables: a whitening, or a scaling if there are too many columns for a Hessian.
 func (s *solver[T]) variables(ctx context.Context) (change, error) {
 	if s.cols > widest {
 		sc, err := s.scaling(ctx)
@@ -272,7 +275,7 @@ func (s *solver[T]) variables(ctx context.Context) (change, error) {
 
 func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
 
-// A history is the last steps, the latest at the end.
+// A history is the last steps, the latest one last.
 type history struct{ pairs []pair }
 
 // A pair is a step s, the change of the gradient y in it, and s.y.
@@ -281,7 +284,7 @@ type pair struct {
 	sy   float64
 }
 
-// add adds the step from v to next. A step along which the gradient doesn't grow, as rounding has it, is left out.
+// add adds the step from v to next. It leaves out a step along which rounding keeps the gradient from growing.
 func (h *history) add(v, next, g, gNext []float64) {
 	p := pair{s: make([]float64, len(v)), y: make([]float64, len(v))}
 	for i := range v {

@@ -13,50 +13,55 @@ import (
 	"halfspace/train"
 )
 
-// Train finds the maximum of the likelihood, or of the likelihood with a penalty, of rows with labels y of -1 and +1, or of class
-// numbers where there are more than two.
+// Train finds the weights with the greatest likelihood, less a penalty if there is one, of rows with labels y of -1 and +1, or
+// of class numbers where there are more than two.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))), the bias not
-// penalised. With p = 1/(1 + e^(-w.x)), its gradient is g = l2 w + X'(p - (y+1)/2), and its Hessian H = l2 I + X' diag(p(1-p)) X.
-// Of K > 2 classes, each has weights w_k, and with p_k = e^(w_k.x) / sum over j of e^(w_j.x) the objective is 1/2 l2 sum of |w_k|^2 -
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))). The bias is not
+// penalised. With p = 1/(1 + e^(-w.x)), the gradient is g = l2 w + X'(p - (y+1)/2), and the Hessian is
+// H = l2 I + X' diag(p(1-p)) X.
+//
+// With K > 2 classes, each has weights w_k. With p_k = e^(w_k.x) / sum over j of e^(w_j.x), the objective is 1/2 l2 sum of |w_k|^2 -
 // sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning",
-// section 4.4); the gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k; those
-// here sum to zero over the classes but for rounding, as gradients do and as a penalty asks.
+// section 4.4). The gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k. The weights of
+// the result sum to zero over the classes but for rounding, as gradients do.
 //
-// Given rows of any source, Newton runs Newton's method, known as iteratively reweighted least squares (Nelder and Wedderburn,
-// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1):
-// w = w - H^-1 g from w = 0. Where the objective would rise, H is damped, that is, a multiple of its diagonal is added to it, larger and
-// larger ones until the objective doesn't rise, and less for the steps after that while they gain what H makes expect (Levenberg 1944;
-// Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963). A pass over the
-// rows gives the objective and g, and H too unless one from near by serves once more (the chord method): H of the pass before,
-// if the norm of its gradient was at most 1, or an older one, if the last step with it made the norm fall to a hundredth. The norm
-// is sqrt(g' H^-1 g), the distance from the optimum in standard errors. Where there are many rows, the first steps are made
-// on a sample of whole runs that lie as far from each other as they can; then its optimum and its H are where the steps over
-// all rows begin, unless rows turn out to be unlike the sample.
+// Newton runs Newton's method on rows of any source, known as iteratively reweighted least squares (Nelder and Wedderburn,
+// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g from w = 0.
 //
-// It takes the last step when that brings the norm to 1e-6 or less, as far as the step before tells, or when the norm is below 1e-4
-// and not getting smaller any more. Standard errors are the roots of the diagonal of H^-1 at the weights as they are written, with the
-// penalty in it. A column that is a sum of multiples of others, but for the rounding of its elements, gets a weight of 0. Where H is singular all the
-// same, a small ridge takes its place in the steps, not in the objective.
+//   - If the objective would rise, a multiple of H's diagonal is added to H, and larger multiples until the objective doesn't rise.
+//     The multiple falls again while steps gain what H predicts (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares
+//     Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
+//   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H serves once more (the chord
+//     method): H of the pass before if the norm of its gradient was at most 1, or an older one if the last step with it divided
+//     the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in standard errors.
+//   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps over all
+//     rows begin at the optimum of the sample with the H of the sample, unless the rows turn out to differ from the sample.
+//   - The last step is taken when it brings the norm to 1e-6 or less, as far as the step before tells, or when the norm is below
+//     1e-4 and no longer falls.
+//   - Standard errors are the roots of the diagonal of H^-1 at the weights of the result; the penalty is part of H.
+//   - A column that is a linear combination of others, but for the rounding of its elements, gets a weight of 0. If H is singular
+//     all the same, the steps add a small ridge to it; the objective has none.
 //
 // LBFGS works in other variables: those that make the Hessian at zeros the identity, or, with more than 256 columns, features
-// less their mean and scaled so that its diagonal is 1 there; see quasiNewton. It stops when the norm of the gradient in those variables
-// is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all classes together have
-// up to 1,024 weights, Newton's method continues from zeros.
-//
-// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or of SGD within 1e-3; see
-// certify. Without a penalty, all solvers look for planes that separate the rows, with rows on them too, unless there is proof that there is
-// none. If neither is found, the result isn't converged. From columns far from zero, as Unix seconds are, Train first
-// subtracts a number near their values; see train.Pivots.
+// less their mean and scaled so that its diagonal is 1 there; see quasiNewton. It stops when the norm of the gradient in those
+// variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all classes
+// together have up to 1,024 weights, Newton's method continues from zeros.
 //
 // SGD visits rows in their order in batches; see descend.
 //
-// A row of weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the standard errors; in SGD, its step is k times as long.
+// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD within
+// 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, planes with rows on them included,
+// unless there is proof that there is none. If neither is found, the result isn't converged.
+//
+// From columns far from zero, as Unix seconds are, Train first subtracts a number near their values; see train.Pivots.
+//
+// A row with sample weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the standard errors.
+// With SGD, its step is k times as long.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer classes than two, ErrSeparable, which
-// tells the class where one alone is apart from more than one other, features that overflow, too many columns or classes for
-// Newton, whatever src fails with, and ctx's error.
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, ErrSeparable, which names
+// the class if one alone is apart from two or more others, features that overflow, too many columns or classes for Newton,
+// errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {
@@ -96,7 +101,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// learn finds weights of rows less pivots, nil being none, and returns those for the rows themselves.
+// learn finds weights for rows less pivots, which may be nil, and turns them into weights for the original rows.
 func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	s := newSolver(src, opt)
 	s.pivots, s.unit = pivots, math.Ldexp(1, -24)

@@ -10,7 +10,7 @@ import (
 	"halfspace/train"
 )
 
-// minimise goes on from w, by the factor if there is one, and tells whether it reached the goal.
+// minimise runs Newton's method from w, first with the factor if there is one. It tells whether it reached the goal.
 func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 	err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
 	if err == nil && s.farthest > 0 {
@@ -29,12 +29,12 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 				return false, err
 			}
 		}
-		left := s.norm // after the step, at most
+		left := s.norm // an upper bound of the norm after the step
 		if last > 0 {
 			left = s.norm * min(1, slack*s.norm/last)
 		}
 		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
-			s.w = s.less(step) // takes what is left, for which no pass is needed
+			s.w = s.less(step) // the last step, after which no pass is needed
 			s.fresh = false
 			return true, nil
 		}
@@ -51,7 +51,7 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 	return false, err
 }
 
-// step returns the step that a factor leads to, in the order of compact. Of more than two classes, its sum over them is 0.
+// step returns the step H^-1 g with a factor of H, in the order of compact. Its sum over more than two classes is 0.
 func (s *solver[T]) step(f *dense.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.gradient)))
 }
@@ -77,9 +77,9 @@ func (s *solver[T]) distance(step []float64) float64 {
 	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
 }
 
-// doubt looks whether w, a sample's optimum, and the sample's Hessian are where to begin. Zeros are where w is no better, or where that Hessian
-// promises a gain from w of more than a twentieth of what w has over zeros: then rows differ from the sample. Where the optimum is just far from w by that
-// Hessian, that of all rows takes its place.
+// doubt checks whether to begin at w, a sample's optimum, with the sample's Hessian. It begins at zeros if w is no better, or if
+// that Hessian promises a further gain of more than 1/20 of what w gained over zeros: then all rows differ from the sample. If
+// the optimum is merely far from w, it takes the Hessian of all rows instead.
 func (s *solver[T]) doubt(ctx context.Context) error {
 	farthest, norm := s.farthest, s.distance(s.step(s.factor))
 	s.farthest = 0
@@ -94,7 +94,7 @@ func (s *solver[T]) doubt(ctx context.Context) error {
 	return s.evaluate(ctx, s.w, true, &s.at)
 }
 
-// begin finds where to start: at zeros, or at the optimum of a sample with the sample's Hessian.
+// begin sets the starting point: zeros, or the optimum of a sample with the sample's Hessian.
 func (s *solver[T]) begin(ctx context.Context) error {
 	sample, err := train.Sample(ctx, s.src)
 	if err != nil || sample == nil {
@@ -109,7 +109,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	reached, err := few.minimise(ctx)
 	if err != nil || !reached || few.ridge > 0 || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
-			err = nil // all rows may do where a sample doesn't
+			err = nil // training on all rows may work though training on a sample failed
 		}
 		return err
 	}
@@ -122,8 +122,8 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	return nil
 }
 
-// move takes a step, the first with which the objective doesn't rise as the Hessian is damped more and more. It tells whether it did.
-// A Hessian from elsewhere that leads to none makes way for that at w first.
+// move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells whether
+// there was one. It replaces an earlier Hessian by that at w before it adds damping.
 func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
@@ -154,7 +154,7 @@ func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 	return false, nil
 }
 
-// evaluate makes a pass over the rows at w, and a new factor if there is to be one.
+// evaluate makes a pass over the rows at w, and computes a new factor if hessian is set.
 func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	s.report()
 	if err := s.pass(ctx, w, hessian, at); err != nil {
@@ -187,13 +187,13 @@ func (s *solver[T]) factorise(hessian []float64) error {
 	return nil
 }
 
-// stdErrors returns those of the weights for the rows as they were, or nil if there are none.
+// stdErrors returns the standard errors of the weights for the original rows, or nil if there are none.
 func (s *solver[T]) stdErrors() []float64 {
 	if s.ridge > 0 || s.dependent != nil || s.opt.L2 == 0 && !s.exists {
 		return nil
 	}
 	d := s.factor.InverseDiagonal()
-	if s.pivots != nil { // the bias is less by the others times the pivots
+	if s.pivots != nil { // the bias is less by the dot product of the others and the pivots
 		c := make([]float64, s.cols)
 		kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		c[s.cols-1] = 1

@@ -10,21 +10,21 @@ import (
 	"halfspace/train"
 )
 
-// A Solver is a way to the optimum.
+// A Solver is a method to find the optimum.
 type Solver string
 
 const (
-	Auto   Solver = "auto"   // Newton of two classes and up to 256 columns, else LBFGS
-	Newton Solver = "newton" // few passes with the matrix of second derivatives, and standard errors; of two classes
-	LBFGS  Solver = "lbfgs"  // any number of columns
-	SGD    Solver = "sgd"    // near to the optimum in few passes
+	Auto   Solver = "auto"   // Newton for two classes and up to 256 columns, else LBFGS
+	Newton Solver = "newton" // two classes: few passes, with the Hessian; standard errors
+	LBFGS  Solver = "lbfgs"  // any number of columns and classes
+	SGD    Solver = "sgd"    // comes near the optimum in few passes
 )
 
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
 
-// Epochs returns the most passes over the rows by default. Of LBFGS few are the rule, but many may be needed, as with features
-// that nearly depend on each other.
+// Epochs returns the default of the most passes over the rows. LBFGS mostly takes few, but many if features nearly depend on
+// each other.
 func (s Solver) Epochs() int64 {
 	if s == LBFGS {
 		return 1000
@@ -32,39 +32,39 @@ func (s Solver) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default 100, or 1,000 for LBFGS,
-// Workers, Progress and, for SGD, Eta.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta. Epochs is the most
+// passes over the rows; its default is 100, or 1,000 for LBFGS.
 type Options struct {
 	train.Options
 	L2     float64 // the penalty, 0 or more
 	Solver Solver  // Auto
-	Robust bool    // the weights of rows aren't counts: standard errors are those of the sandwich estimator
+	Robust bool    // standard errors are those of the sandwich estimator, for sample weights that aren't counts
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are theirs;
-// Epochs are passes over the rows but for those that prove the result or measure its errors, Updates steps, and Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's
-// class, the penalty left out.
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are those
+// of Weights. Epochs counts passes over the rows, without those that prove the result or measure its errors. Updates counts
+// steps. Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's class, without the penalty.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one; of more than two classes so for each
-	Solver    Solver    // the one that was chosen
+	Exact     []float64 // the weights, one for each column, the bias last; of more than two classes a vector for each
+	Solver    Solver    // the solver that ran
 	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, columns depend on each other, or the solver isn't Newton
-	Ridge     float64   // what the scaled diagonal of the Hessian took to be regular, see dense.Factorise; 0 if nothing
-	Gradient  float64   // at the end; of Newton, sqrt(g' H^-1 g), the distance from the optimum in standard errors; else relative to that of zeros, and 0 of SGD
+	Ridge     float64   // what was added to the scaled diagonal of the Hessian, see dense.Factorise; mostly 0
+	Gradient  float64   // Newton: sqrt(g' H^-1 g) at the end; LBFGS: the norm of the gradient, relative to that at zeros; SGD: 0
 
 	Objective float64            // Loss and the penalty, of Weights
-	Gap       float64            // Objective is above the optimum by at most this; +Inf where no bound is known
-	Rounded   bool               // the gap of Exact is small enough, that of Weights isn't
-	Dependent []dense.Dependence // columns that are sums of multiples of others but for rounding, and whose weights are 0 therefore
+	Gap       float64            // Objective is above the optimum by at most this; +Inf if no bound is known
+	Rounded   bool               // the gap of Exact is small enough, but that of Weights isn't
+	Dependent []dense.Dependence // columns that are linear combinations of others, but for rounding; their weights are 0
 }
 
-// ErrSeparable is returned where weights without penalty would grow for ever.
+// ErrSeparable is the error if there is no penalty and weights would grow without end.
 var ErrSeparable = errors.New("a plane separates the classes, so that the loss has no minimum and weights grow without end: " +
 	"set l2 above 0, such as 1, or learn with a perceptron")
 
-var errWeightless = errors.New("every row weighs 0: there is nothing to learn from")
+var errWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
 
-// choose returns the solver for such rows.
+// choose returns the solver for rows of so many columns and classes.
 func choose(solver Solver, spec *schema.Spec) (Solver, error) {
 	classes, cols := len(spec.Classes), spec.Cols()
 	switch solver {

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	onPlane  = 1e-10 // relative to the sum of its terms and what a step of Newton's changes scores by, a score that is made of rounding errors
-	offPlane = 0.1   // of the greatest score, one that isn't
-	between  = 0.1   // a score that parts rows that will turn out to be on a plane from those off it, to which each step of Newton's adds 1
-	refined  = 2     // times that a direction is brought nearer to a plane
-	suspects = 3     // steps that shorten the norm as those do that weights without end take
+	onPlane  = 1e-10 // a score up to this is rounding errors, relative to 1 and the sizes of its terms
+	offPlane = 0.1   // a score above this times the greatest one is no rounding error
+	between  = 0.1   // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
+	refined  = 2     // how often separatedNear refines a direction
+	suspects = 3     // suspicious steps in a row that make minimise look for a plane
 )
 
-// A probed direction is what rows say about a plane.
+// A probed is how a direction changes the scores of rows.
 type probed struct {
-	reach float64   // the greatest change of a score along the direction; of more than two classes, of the difference of two
+	reach float64   // the greatest change of a score; of more than two classes, of the difference of two scores
 	all   onSides   // the score of a row's class less that of another
-	own   []onSides // of each class, its score less the mean of the others', the other way round for rows of the others
+	own   []onSides // for each class, its score less the mean of the others; negated for rows of other classes
 }
 
-// onSides are the sides of a plane on which rows are.
+// onSides are the least and the greatest score. least is divided by 1 plus the sizes of the score's terms.
 type onSides struct {
-	least, most float64 // scores, least being relative to what a step changes, 1, and the sum of the terms' sizes
+	least, most float64
 }
 
 func (o *onSides) add(z, terms float64) {
@@ -45,7 +45,7 @@ func (o onSides) separate(reach float64) bool {
 	return o.least >= -onPlane && o.most > offPlane*reach && reach > 0
 }
 
-// probe looks, in a pass over the rows, how a direction, in the order of compact, changes scores.
+// probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
 func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	classes := max(2, s.vectors)
@@ -85,7 +85,7 @@ func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, er
 	return all, err
 }
 
-// see adds the rows of a panel, of which the classes have such scores. Of two classes, the score of the first is 0.
+// see adds the rows of a panel with their scores for each class. Two classes have one score, that of the second.
 func see[T kernel.Float](p *probed, rows *block.Block[T], scores, largest []float64) {
 	for r, y := range rows.Y {
 		if rows.Weight(r) == 0 {
@@ -117,7 +117,7 @@ func see[T kernel.Float](p *probed, rows *block.Block[T], scores, largest []floa
 	}
 }
 
-// sizeOf returns the sum of the sizes of the terms of row r's product with a vector whose elements have such sizes.
+// sizeOf returns the dot product of the absolute values of row r and of a vector.
 func sizeOf[T kernel.Float](rows *block.Block[T], r int, sizes []float64) (sum float64) {
 	if rows.Sparse != nil {
 		columns, values := rows.Sparse.Row(r)
@@ -132,7 +132,7 @@ func sizeOf[T kernel.Float](rows *block.Block[T], r int, sizes []float64) (sum f
 	return sum
 }
 
-// separated returns an error if a direction, from 0 to w, separates the rows.
+// separated returns an error if the direction from 0 to w separates the rows.
 func (s *solver[T]) separated(ctx context.Context, w []float64) error {
 	p, err := s.probe(ctx, w)
 	if err != nil || !p.all.separate(p.reach) && !p.any() {
@@ -153,19 +153,19 @@ func (s *solver[T]) separated(ctx context.Context, w []float64) error {
 	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, schema.ListClasses(names), ErrSeparable)
 }
 
-// any tells whether some class is alone on its side.
+// any tells whether some class is alone on its side of a plane.
 func (p *probed) any() bool {
 	return len(p.own) > 2 && slices.ContainsFunc(p.own, func(o onSides) bool { return o.separate(p.reach) })
 }
 
-// suspicious tells whether the norm falls from step to step as it does where weights grow without end: by e^(-1/2), as the losses of rows
-// fall by 1/e where 1 is added to their scores.
+// suspicious tells whether the norm falls as it does if weights grow without end. Each step adds 1 to scores, which multiplies
+// losses by 1/e and the norm by e^(-1/2).
 func suspicious(norm, last float64) bool { return norm > 0.5*last && norm < 0.72*last }
 
-// separatedNear is separated for a direction near to the one from 0 to w, which is orthogonal to all rows on which w is small.
+// separatedNear is separated for a direction near w that is orthogonal to all rows with small scores.
 //
-// With the columns I of these rows independent, and J the others, it is w in J, and in I what makes the rows' squared length zero:
-// with G the rows' matrix of products, w_I = -G_II^-1 G_IJ w_J.
+// Let I be independent columns of these rows, J the others, and G the matrix X'X of the rows. The direction is w in J, and
+// w_I = -G_II^-1 G_IJ w_J in I.
 func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 	g, err := s.onPlane(ctx, w)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 	return s.separated(ctx, d)
 }
 
-// onPlane returns the sums of products of the columns over the rows with small scores.
+// onPlane returns X'X of the rows with small scores.
 func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
 	if err != nil {

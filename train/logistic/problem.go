@@ -12,8 +12,8 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, and what is needed for sums over them. Of two classes there is one vector of weights, of more each has
-// one; a vector begins stride elements after the one before, with zeros at its end.
+// A problem is the rows, and what sums over them need. Two classes have one vector of weights; of more classes each has one. A
+// vector has stride elements, with zeros at its end.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
@@ -21,7 +21,7 @@ type problem[T kernel.Float] struct {
 	vectors int
 	l2      float64
 	workers int
-	out     []bool    // weights, in the order of compact, that stay 0, since their columns depend on others; nil: none
+	out     []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
 	scratch sync.Pool // of *scratch[T]
 }
 
@@ -57,15 +57,15 @@ type sums struct {
 	loss      float64
 	objective float64   // loss and penalty
 	gradient  []float64 // of the objective, laid out as weights are
-	margin    float64   // the smallest y (w.x), or by how much the score of a row's class is above the others'
-	largest   float64   // the largest |w.x|, or by how much the greatest score of a row is above its least
-	weight    float64   // of all rows
-	lightest  float64   // the least weight above 0
+	margin    float64   // the smallest y (w.x), or difference of the score of a row's class and the greatest other one
+	largest   float64   // the largest |w.x|, or difference of a row's greatest and least score
+	weight    float64   // the sum of sample weights
+	lightest  float64   // the least sample weight above 0
 	noLabels  bool
 	hessian   []float64 // of the objective in the order of compact, the rows of its lower triangle
 }
 
-// pass computes the sums at w, the Hessian if asked for.
+// pass computes the sums at w, with the Hessian if hessian is set.
 func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
 	var err error
@@ -99,7 +99,7 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 	return err
 }
 
-// penalised returns how many of the weights of a vector are no bias.
+// penalised returns the number of weights of a vector without the bias.
 func (p *problem[T]) penalised() int { return len(p.src.Spec().Features) }
 
 // scatter computes the Hessian with the other sums.
@@ -123,8 +123,8 @@ func (s *sums) add(t sums) {
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run computes the sums over the rows of a run, and, of two classes, the factors in the Hessian in s unless that is nil. Of more classes
-// it adds the rows to products unless that is nil.
+// run computes the sums over the rows of a run. Of two classes it writes the rows' factors in the Hessian to s, unless that is nil.
+// Of more classes it adds the rows to products, unless that is nil.
 func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *products) sums {
 	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
@@ -144,14 +144,14 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *p
 			addProducts(products, rows, c.scores)
 		}
 	}
-	r.weigh(run.W, run.Len())
+	r.addWeights(run.W, run.Len())
 	r.gradient = p.zeros()
 	p.take(c, r.gradient)
 	return r
 }
 
-// weigh adds up the weights of n rows, which are 1 if w is nil.
-func (s *sums) weigh(w []float64, n int) {
+// addWeights adds the sample weights of n rows, which are 1 if w is nil.
+func (s *sums) addWeights(w []float64, n int) {
 	if w == nil {
 		s.weight, s.lightest = float64(n), 1
 		return
@@ -184,7 +184,7 @@ func (p *problem[T]) spread(c []float64) []float64 {
 	return w
 }
 
-// panel adds the rows of a panel to the sums; the gradient's stay in the panel until take.
+// panel adds the rows of a panel to the sums. The gradient stays in the panel until take.
 func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, r *sums) {
 	n := rows.Len()
 	c.panel.Load(rows)
@@ -199,15 +199,15 @@ func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, 
 	c.panel.Add()
 }
 
-// take writes the gradient of the panels since the last time to g.
+// take writes the gradient of the panels since the last call to g.
 func (p *problem[T]) take(c *scratch[T], g []float64) {
 	for k := range p.vectors {
 		c.panel.Take(k, g[k*p.stride:][:0])
 	}
 }
 
-// logistic adds up the losses of rows of two classes with such scores, and sets their factors in the gradient and, in s, in the
-// Hessian, each times its weight.
+// logistic adds the losses of rows of two classes. It sets their factors in the gradient and, in s, those in the Hessian, each
+// times the sample weight.
 func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums) {
 	n := len(scores)
 	for i, y := range rows.Y {
@@ -217,7 +217,7 @@ func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums
 	weights := c.ones[:n]
 	if rows.W != nil {
 		weights = rows.W
-		c.weigh(weights, scores, s)
+		c.multiply(weights, scores, s)
 	}
 	r.loss += kernel.Dot(c.losses[:n], weights)
 	for _, m := range scores {
@@ -234,8 +234,9 @@ func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums
 	}
 }
 
-// weigh multiplies the factors of rows by their weights. Of a row that weighs 0 nothing counts, whatever its margin.
-func (c *scratch[T]) weigh(weights, margins, s []float64) {
+// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 counts for nothing, whatever
+// its margin.
+func (c *scratch[T]) multiply(weights, margins, s []float64) {
 	for i, weight := range weights {
 		if weight == 0 {
 			margins[i], s[i], c.factors[i], c.losses[i] = math.NaN(), 0, 0, 0

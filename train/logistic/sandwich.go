@@ -34,7 +34,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
 	for i := range errors {
 		clear(c)
-		if i == s.cols-1 && s.pivots != nil { // the bias is less by the others times the pivots
+		if i == s.cols-1 && s.pivots != nil { // the bias is less by the dot product of the others and the pivots
 			kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		}
 		c[i] = 1

@@ -12,19 +12,21 @@ import (
 
 const (
 	batch      = dense.PanelRows
-	averageAge = 3    // of the mean of the weights; the greater, the less early ones count
-	progress   = 1e-4 // by how much of it the loss of an epoch falls, or it is stale
-	patience   = 3    // stale epochs
+	averageAge = 3    // of the mean of the weights; the greater, the less early weights count
+	progress   = 1e-4 // an epoch is stale if its loss isn't below the least so far by this part of it
+	patience   = 3    // stale epochs that end the training
 )
 
-// descend comes near to the optimum by averaged stochastic gradient descent.
+// descend comes near the optimum by averaged stochastic gradient descent.
 //
-// Its step t, from 0, is taken on the next 32 rows in their order: with g the gradient of n/32 times their loss and of the penalty, in
-// the variables v of a scaling, v = v - eta_t g. eta_t is eta/(1 + D)/sqrt(1 + t/T), where T is the number of steps in an epoch,
-// and D the number of columns, each of which has a second derivative of up to 1 in v. The result is the mean of v, in which step
-// t has a share of 4/(t + 4) and all before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth
-// Optimization", 2013, section 4). It ends after opt.Epochs, or when the loss that its visits see is for the third epoch in a row not
-// below the least so far by a ten-thousandth, and the objective is proven to be within a thousandth of the optimum.
+// Step t, from 0, takes the next 32 rows in their order. Let g be the gradient of n/32 times their loss and of the penalty, in the
+// variables v of a scaling: v = v - eta_t g. eta_t is eta/(1 + D)/sqrt(1 + t/T); T is the number of steps in an epoch, and D the
+// number of columns, each of which has a second derivative of up to 1 in v. The result is a mean of v, in which step t has a
+// share of 4/(t + 4) and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth
+// Optimization", 2013, section 4).
+//
+// It ends after opt.Epochs, or when the loss of the visits in an epoch has for the third epoch in a row not been below the least
+// so far by 1e-4 of it, and the objective is proven to be within 1e-3 of the optimum.
 func (s *solver[T]) descend(ctx context.Context) error {
 	sc, err := s.scaling(ctx)
 	if err != nil {
@@ -38,7 +40,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		var sum sums
 		for runs, err := range block.Runs(ctx, s.src, 1) {
 			if err != nil {
-				sc.weights(a.average, s.w, s.stride) // for whoever wants the weights so far
+				sc.weights(a.average, s.w, s.stride) // the weights so far, for an interrupted training
 				s.balanceWeights()
 				return err
 			}
@@ -80,7 +82,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	return nil
 }
 
-// A walk is where averaged stochastic gradient descent is.
+// A walk is the state of averaged stochastic gradient descent.
 type walk[T kernel.Float] struct {
 	*scaling
 	*scratch[T]
@@ -108,8 +110,8 @@ func (s *solver[T]) walk(a *walk[T], part *block.Block[T], sum *sums) {
 	s.steps++
 }
 
-// bound bounds the gap of the weights as they are written, by their Hessian, or by the optimum, which Newton's method finds then. Where the matrix
-// is too large, the dual problem does, if there is a penalty.
+// bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it bounds it by the optimum, which Newton's
+// method finds. If the Hessian is too large, the dual problem gives a bound, if there is a penalty.
 func (s *solver[T]) bound(ctx context.Context) error {
 	if !s.hasMatrix() {
 		if s.zero == nil && s.opt.L2 > 0 {
@@ -119,7 +121,7 @@ func (s *solver[T]) bound(ctx context.Context) error {
 			}
 			s.zero = at.gradient
 		}
-		_, err := s.settleDual(ctx)
+		_, err := s.boundDual(ctx)
 		return err
 	}
 	if !s.examined {
@@ -141,7 +143,7 @@ func (s *solver[T]) bound(ctx context.Context) error {
 		if _, err := other.minimise(ctx); err != nil {
 			return err
 		}
-		if err := other.settle(ctx); err != nil {
+		if err := other.finish(ctx); err != nil {
 			return err
 		}
 		s.best = other.at.objective - other.gap

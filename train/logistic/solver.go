@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	tolerance  = 1e-6    // of Newton's norm
-	converges  = 1e-6    // of the gap, relative to the objective
-	roughly    = 1e-3    // of that of SGD
-	tiny       = 100     // times the root of an objective below 1, the tolerance
-	unlike     = 10      // a sample whose optimum is so many times as far from that of all rows as chance lets expect isn't like them
-	worth      = 20      // times what is left to gain, a sample's optimum has gained over zeros
-	ofSample   = 0.1     // the tolerance for a sample's optimum, which all rows' is farther from
-	slack      = 4       // a step with a Hessian from near by leaves at most so many times the part that the last one left
-	rounding   = 1e-4    // below it, a gradient that a step doesn't halve is made of rounding errors
-	near       = 1       // below it, a step with the Hessian where it starts comes so near that the Hessian hardly changes
-	keepFactor = 100     // a factor stays while the gradient falls by so much in a step
-	maxColumns = 1 << 14 // their Hessian is 1 GiB
-	maxTried   = 40      // steps, each with the Hessian damped more
-	widest     = 256     // columns up to which Newton's method is chosen
-	settles    = 4       // times that Newton's method goes on for a smaller norm, where the gap is too large
+	tolerance  = 1e-6    // the norm at which Newton's method stops
+	converges  = 1e-6    // the gap of a converged result, relative to the objective
+	roughly    = 1e-3    // the same for SGD
+	tiny       = 100     // the norm at which Newton's method stops is also at most tolerance * tiny * sqrt(objective)
+	unlike     = 10      // all rows differ from a sample if their optima are this times as far apart as chance explains
+	worth      = 20      // a sample's optimum is used if it gained over zeros this times what is left to gain
+	ofSample   = 0.1     // the tolerance for a sample's optimum
+	slack      = 4       // a step with an earlier Hessian leaves at most this times the part of the norm that the last step left
+	rounding   = 1e-4    // a norm below it that a step doesn't halve is rounding errors
+	near       = 1       // after a step from a norm below it, the Hessian is nearly the same
+	keepFactor = 100     // a factor stays in use while a step divides the norm by this
+	maxColumns = 1 << 14 // the Hessian of so many columns is 1 GiB
+	maxTried   = 40      // the most steps that are tried from one point, each with more damping
+	widest     = 256     // Auto chooses Newton's method up to so many columns
+	maxFinish  = 4       // how often at most Newton's method continues to a smaller norm because the gap is too large
 )
 
 // A solver is the state of a minimisation.
@@ -38,35 +38,35 @@ type solver[T kernel.Float] struct {
 	point
 	damping   dense.Damping // of the next step
 	goal      float64       // the norm to reach
-	farthest  float64       // the norm beyond which the sample's Hessian isn't used; 0 where w is no sample's optimum
+	farthest  float64       // the norm beyond which the sample's Hessian isn't used; 0 if w isn't the optimum of a sample
 	passes    int64
 	steps     int64
 	converged bool
 	start     time.Time
 	learned   time.Duration // until w was found
 
-	round     func([]float64) []float64 // makes of exact weights, in the order of compact, those that are written
-	rounded   bool                      // but for that they would have converged
-	pivots    []float64                 // which columns are less, or nil
-	unit      float64                   // relative error of the columns' elements
-	examined  bool                      // whether columns depend on others is known
+	round     func([]float64) []float64 // rounds exact weights, in the order of compact, to those of the model
+	rounded   bool                      // the exact weights converged, but the rounded ones didn't
+	pivots    []float64                 // what was subtracted from each column, or nil
+	unit      float64                   // relative rounding error of the elements of columns
+	examined  bool                      // dependent is known
 	dependent []dense.Dependence
 
-	// Of first-order methods.
-	zero, total       []float64 // the gradient at zeros and the sum of all rows
-	initial, relative float64   // the gradient's norm at zeros and now, in the variables of the change
-	best              float64   // of SGD, what the objective is at least; 0 if unknown
+	// First-order methods have these.
+	zero, total       []float64 // the gradient at zeros, and the sum of all rows
+	initial, relative float64   // the norm of the gradient at zeros and now, in the variables of the change
+	best              float64   // a lower bound of the objective for SGD; 0 if unknown
 }
 
-// A point is what is known about weights.
+// A point is what a solver knows about the current weights.
 type point struct {
 	at     sums
 	factor *dense.Factor
 	ridge  float64
-	fresh  bool    // factor is of the Hessian there
+	fresh  bool    // factor is that of the Hessian at these weights
 	norm   float64 // of the gradient
 	gap    float64 // see certify
-	exists bool
+	exists bool    // an optimum exists; see certify
 }
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
@@ -74,11 +74,11 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }
 
-// fit finds the optimum, or goes as far towards it as it may, and bounds the gap of the weights as they are written.
+// fit finds the optimum, or goes as far towards it as the options allow. It bounds the gap of the rounded weights.
 func (s *solver[T]) fit(ctx context.Context) error {
 	switch s.opt.Solver {
 	case LBFGS:
-		if settled, err := s.first(ctx); settled || err != nil {
+		if done, err := s.first(ctx); done || err != nil {
 			return err
 		}
 	case SGD:
@@ -91,11 +91,12 @@ func (s *solver[T]) fit(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.settle(ctx)
+	return s.finish(ctx)
 }
 
-// first runs L-BFGS, and Newton's method where that is slow, if it has its matrix. It tells whether the gap is settled.
-func (s *solver[T]) first(ctx context.Context) (settled bool, err error) {
+// first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether nothing is left
+// to do about the gap.
+func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
 	reached, err := s.quasiNewton(ctx)
 	if err != nil {
 		return false, err
@@ -109,15 +110,15 @@ func (s *solver[T]) first(ctx context.Context) (settled bool, err error) {
 		reached = s.exists
 	}
 	if reached || !matrix {
-		return s.settleDual(ctx)
+		return s.boundDual(ctx)
 	}
-	clear(s.w) // from which few steps lead to the optimum, and scores grow no faster than they must where there is none
+	clear(s.w) // few steps lead from zeros to the optimum; if there is none, scores grow slowly
 	s.factor = nil
 	_, err = s.minimise(ctx)
 	return false, err
 }
 
-// balance takes from the weights of each column their mean over the classes, if there are more than two.
+// balance subtracts from the weights of each column their mean over the classes, if there are more than two.
 func (s *solver[T]) balance(c []float64) []float64 {
 	for i := range s.cols * min(1, s.vectors-1) {
 		mean := 0.0
@@ -133,7 +134,7 @@ func (s *solver[T]) balance(c []float64) []float64 {
 
 func (s *solver[T]) tooLarge() error { return train.TooLarge[T]() }
 
-// examine finds the columns that depend on others, by the matrix of second derivatives at zeros.
+// examine finds the columns that depend on others from the Hessian at zeros.
 func (s *solver[T]) examine(hessian []float64) {
 	s.examined = true
 	bias := s.cols - 1
@@ -161,7 +162,7 @@ func (s *solver[T]) examine(hessian []float64) {
 	}
 }
 
-// written returns the weights as they are written.
+// written returns the weights rounded as in the model.
 func (s *solver[T]) written() []float64 {
 	s.learned = time.Since(s.start)
 	return s.spread(s.round(slices.Clone(s.compact(s.w))))
@@ -170,9 +171,9 @@ func (s *solver[T]) written() []float64 {
 // good tells whether the gap, relative to the objective, is small enough.
 func (s *solver[T]) good() bool { return s.gap <= converges*s.at.objective }
 
-// settle bounds the gap of the weights as they are written. Where it is too large, and not by their rounding, Newton's method goes on, unless it
-// turns out that a plane separates the rows.
-func (s *solver[T]) settle(ctx context.Context) error {
+// finish bounds the gap of the rounded weights. If the gap is too large, and not because of the rounding, Newton's method
+// continues, unless it turns out that a plane separates the rows.
+func (s *solver[T]) finish(ctx context.Context) error {
 	for tried := 0; ; tried++ {
 		w := s.written()
 		if err := s.certify(ctx, w); err != nil {
@@ -200,7 +201,7 @@ func (s *solver[T]) settle(ctx context.Context) error {
 				}
 			}
 		}
-		if s.rounded || s.passes >= s.opt.Epochs || tried == settles {
+		if s.rounded || s.passes >= s.opt.Epochs || tried == maxFinish {
 			s.point = told
 			return nil
 		}
@@ -211,11 +212,12 @@ func (s *solver[T]) settle(ctx context.Context) error {
 	}
 }
 
-// hasMatrix tells whether the Hessian is small enough for first-order methods to have it at the end.
+// hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.
 func (s *solver[T]) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
 
-// settleDual bounds the gap by the dual problem where there is a penalty. It tells whether that is small enough, or all that is to be had.
-func (s *solver[T]) settleDual(ctx context.Context) (bool, error) {
+// boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no better bound
+// can be computed.
+func (s *solver[T]) boundDual(ctx context.Context) (bool, error) {
 	if s.opt.L2 == 0 && s.hasMatrix() {
 		return false, nil
 	}

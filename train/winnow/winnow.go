@@ -14,7 +14,7 @@ import (
 	"halfspace/train"
 )
 
-// A Variant is a way to change weights.
+// A Variant is a way to update weights.
 type Variant string
 
 const (
@@ -22,113 +22,146 @@ const (
 	Winnow2 Variant = "winnow2"
 	// Winnow1 sets them to zero, for disjunctions without noise.
 	Winnow1 Variant = "winnow1"
-	// Balanced has a second vector for what speaks against the positive class, so that weights may be negative.
+	// Balanced has a second vector of weights, for the negative class, so that weights may be negative.
 	Balanced Variant = "balanced"
 )
 
 // Variants lists every variant, the default first.
 var Variants = []Variant{Winnow2, Winnow1, Balanced}
 
-// Options are the options of Train. The order is that of the source; Order, Eta and Seed have no say.
+// Options are the options of Train. The zero value of a field stands for its default. Train visits rows in the order of the
+// source and doesn't use Order, Eta and Seed.
 type Options struct {
 	train.Options
 	Variant   Variant // Winnow2
-	Alpha     float64 // what weights are multiplied with, above 1; 2 for Winnow1, else 1.5
-	Threshold float64 // of Winnow1 and Winnow2, above 0; half the number of features
+	Alpha     float64 // the factor of an update, above 1; 2 for Winnow1, else 1.5
+	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features
 }
 
 // Train runs Winnow on rows of features that are 0 or 1, with labels -1 and +1 and a bias column.
 //
-// Objective: weights w with w.x > theta for the positive rows and for no others. All are 1 at first; a row that is positive and
-// isn't predicted to be multiplies those of its features (those that are 1) by alpha; one that is predicted to be and isn't
-// divides them by alpha (Winnow2) or sets them to 0 (Winnow1). Of d features, a disjunction of k costs Winnow1 at most
-// alpha k (log_alpha theta + 1) + d/theta mistakes, and Winnow2 with alpha 1.5 at most 8 d/theta + k (5 + 14 ln theta), in any
-// order (Littlestone, "Learning quickly when irrelevant attributes abound", 1988, theorems 7 and 9): O(k log d), where the
-// perceptron may need a number that is linear in d (Kivinen, Warmuth and Auer 1997). Balanced has weights u - v, which both
-// begin as 1, the bias among them and no threshold; a mistake multiplies u by alpha and divides v by it, or the other way round.
+// Objective: weights w with w.x > theta for the positive rows and for no others. All weights are 1 at first. A mistake changes
+// the weights of the row's features, those that are 1. If the row is positive, they are multiplied by alpha. If it is negative,
+// they are divided by alpha (Winnow2) or set to 0 (Winnow1).
 //
-// The result has -theta as the weight of the bias, so that its scores are above 0 where a row is positive. It stops after as many
-// visits without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The weights are the same for any
-// number of workers. Errors: options out of range, no rows, rows with weights, no bias, classes other than two, features other than 0 and 1, weights
-// that overflow, whatever src fails with, and ctx's error.
+// Mistakes on a disjunction of k of d features, in any order (Littlestone, "Learning quickly when irrelevant attributes abound",
+// 1988, theorems 7 and 9): Winnow1 makes at most alpha k (log_alpha theta + 1) + d/theta; Winnow2 with alpha 1.5 makes at most
+// 8 d/theta + k (5 + 14 ln theta). That is O(k log d). The perceptron may need a number that is linear in d (Kivinen, Warmuth
+// and Auer 1997).
+//
+// Balanced has weights u - v, the bias among them, and no threshold. All of u and v are 1 at first. A mistake on a positive row
+// multiplies u by alpha and divides v by it; a mistake on a negative row does the opposite.
+//
+// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0. Train stops after as many
+// visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The weights don't
+// depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias, classes other than two, features other
+// than 0 and 1, weights that overflow, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
-	var err error
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	src, opt, err := check(ctx, src, opt)
+	if err != nil {
 		return nil, err
+	}
+	l := newLearner[T](src.Spec().Cols(), opt)
+	l.src = src
+	l.report()
+	for l.r.Epochs < opt.Epochs && !l.over() {
+		if err := l.epoch(ctx); err != nil {
+			return l.interrupted(ctx), err
+		}
+		l.report()
+	}
+	l.learned()
+	l.r.Converged = l.streak == src.Rows()
+	return l.r, train.Evaluate(ctx, src, opt.Workers, l.r)
+}
+
+// check returns the rows, checked by block.Check, and the options with their defaults.
+func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (_ block.Source[T], _ Options, err error) {
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, opt, err
 	}
 	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
-		return nil, err
+		return nil, opt, err
 	}
 	if opt, err = opt.withDefaults(len(src.Spec().Features)); err != nil {
-		return nil, err
+		return nil, opt, err
 	}
 	if err := train.TwoClasses(src.Spec()); err != nil {
-		return nil, err
+		return nil, opt, err
 	}
 	switch {
 	case src.Spec().Weighted:
-		return nil, errors.New("rows have weights, which winnow has no use for: leave them out")
+		err = errors.New("rows have weights, which winnow has no use for: leave them out")
 	case src.Rows() == 0:
-		return nil, errors.New("there are no rows to learn from")
+		err = errors.New("there are no rows to learn from")
 	case !src.Spec().Bias:
-		return nil, errors.New("winnow has a threshold: it needs the bias")
+		err = errors.New("winnow has a threshold: it needs the bias")
 	}
-	l := newLearner[T](src.Spec().Cols(), opt)
-	start := time.Now()
-	r := &train.Result[T]{}
-	report := func() {
-		if opt.Progress != nil {
-			opt.Progress(train.Progress{Epoch: r.Visits / src.Rows(), Epochs: opt.Epochs, Visits: r.Visits, Rows: src.Rows(), Updates: r.Updates,
-				Best: -1, Elapsed: time.Since(start)})
-		}
-	}
-	report()
-	quiet := int64(0)
-	over := func() bool { return quiet == src.Rows() || opt.MaxUpdates > 0 && r.Updates == opt.MaxUpdates }
-	row := make([]T, kernel.Stride[T](src.Spec().Cols()))
-	for r.Epochs < opt.Epochs && !over() {
-		r.Epochs++
-		for b, err := range src.Blocks(ctx) {
-			if err != nil {
-				return l.interrupted(ctx, src, r, start), err
-			}
-			if b.Y == nil {
-				return nil, block.ErrNoLabels
-			}
-			for i := 0; i < b.Len() && !over(); i++ {
-				if i%1024 == 0 && ctx.Err() != nil {
-					return l.interrupted(ctx, src, r, start), ctx.Err()
-				}
-				x := rowOf(b, i, row)
-				if r.Epochs == 1 {
-					if c := slices.IndexFunc(x, func(v T) bool { return v != 0 && v != 1 }); c >= 0 {
-						return nil, fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features, leave others out",
-							src.Spec().Features[c], b.First+int64(i), x[c])
-					}
-				}
-				r.Visits++
-				if quiet++; l.visit(x, b.Y[i]) {
-					r.Updates++
-					quiet = 0
-				}
-			}
-			if over() {
-				break
-			}
-		}
-		report()
-	}
-	r.Weights, r.Converged, r.Seconds = l.w[:src.Spec().Cols()], quiet == src.Rows(), time.Since(start).Seconds()
-	return r, train.Evaluate(ctx, src, opt.Workers, r)
+	return src, opt, err
 }
 
-// interrupted completes the result where ctx ended the training after some updates, else it returns nil.
-func (l *learner[T]) interrupted(ctx context.Context, src block.Source[T], r *train.Result[T], start time.Time) *train.Result[T] {
-	if ctx.Err() == nil || r.Updates == 0 {
+// epoch visits all rows in the order of the source. It ends early when the training is over.
+func (l *learner[T]) epoch(ctx context.Context) error {
+	l.r.Epochs++
+	row := make([]T, len(l.w))
+	for b, err := range l.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		for i := 0; i < b.Len() && !l.over(); i++ {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			x := rowOf(b, i, row)
+			if l.r.Epochs == 1 {
+				if c := slices.IndexFunc(x, func(v T) bool { return v != 0 && v != 1 }); c >= 0 {
+					return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features, leave others out",
+						l.src.Spec().Features[c], b.First+int64(i), x[c])
+				}
+			}
+			l.r.Visits++
+			if l.streak++; l.visit(x, b.Y[i]) {
+				l.r.Updates++
+				l.streak = 0
+			}
+		}
+		if l.over() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// over tells whether the training is over: no row is a mistake any more, or the updates are at their limit.
+func (l *learner[T]) over() bool {
+	return l.streak == l.src.Rows() || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
+}
+
+func (l *learner[T]) report() {
+	if l.opt.Progress == nil {
+		return
+	}
+	rows := l.src.Rows()
+	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
+		Best: -1, Elapsed: time.Since(l.start)})
+}
+
+// learned completes the result, but for what needs another pass over the rows.
+func (l *learner[T]) learned() {
+	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
+}
+
+// interrupted returns the weights so far if ctx ended the training after some updates, else nil.
+func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
+	if ctx.Err() == nil || l.r.Updates == 0 {
 		return nil
 	}
-	r.Weights, r.Seconds, r.Interrupted = l.w[:src.Spec().Cols()], time.Since(start).Seconds(), true
-	return r
+	l.learned()
+	l.r.Interrupted = true
+	return l.r
 }
 
 func (o Options) withDefaults(features int) (Options, error) {
@@ -155,7 +188,7 @@ func (o Options) withDefaults(features int) (Options, error) {
 	return o, nil
 }
 
-// rowOf returns row i of a block, in buf where the block is sparse.
+// rowOf returns row i of a block, in buf if the block is sparse.
 func rowOf[T kernel.Float](b *block.Block[T], i int, buf []T) []T {
 	if b.Sparse == nil {
 		return b.X[i*b.Stride : (i+1)*b.Stride]
@@ -165,19 +198,25 @@ func rowOf[T kernel.Float](b *block.Block[T], i int, buf []T) []T {
 	return buf
 }
 
-// A learner is the weights of a training.
+// A learner is the state of a training.
 type learner[T kernel.Float] struct {
-	w        []T // what rows are scored with
-	u, v     []T // of Balanced: w is their difference
-	up, down T   // what promotion and demotion multiply weights with
-	weights  int // how many elements of w may change
+	src     block.Source[T]
+	opt     Options
+	r       *train.Result[T]
+	w       []T   // the weights that score rows
+	u, v    []T   // of Balanced: w is their difference
+	raise   T     // what weights are multiplied by in promotion
+	lower   T     // and in demotion
+	weights int   // how many elements of w may change
+	streak  int64 // visits since the last mistake
+	start   time.Time
 }
 
 func newLearner[T kernel.Float](cols int, opt Options) *learner[T] {
-	stride := kernel.Stride[T](cols)
-	l := &learner[T]{w: block.Alloc[T](stride), up: T(opt.Alpha), down: T(1 / opt.Alpha), weights: cols - 1}
+	l := &learner[T]{opt: opt, r: new(train.Result[T]), start: time.Now(), w: block.Alloc[T](kernel.Stride[T](cols)),
+		raise: T(opt.Alpha), lower: T(1 / opt.Alpha), weights: cols - 1}
 	if opt.Variant == Winnow1 {
-		l.down = 0
+		l.lower = 0
 	}
 	if opt.Variant == Balanced {
 		l.weights = cols
@@ -199,7 +238,7 @@ func (l *learner[T]) visit(x []T, y T) bool {
 	if (kernel.Dot(x, l.w) > 0) == (y > 0) {
 		return false
 	}
-	factor, against := l.up, l.down
+	factor, against := l.raise, l.lower
 	if y < 0 {
 		factor, against = against, factor
 	}
