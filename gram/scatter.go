@@ -129,7 +129,7 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	})
 }
 
-// sums is the lower triangle of a symmetric matrix in blocks of OuterCols x OuterCols: of block rows i and block columns
+// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32: of block rows i and block columns
 // j <= i, block i(i+1)/2+j. Rows beyond the columns have no more block columns than those have, wide, so that they are a rectangle.
 type sums struct {
 	n, wide int

@@ -8,44 +8,43 @@ import (
 	"halfspace/internal/race"
 )
 
-// Candidates are weight vectors to be judged on rows, arranged for the kernels. They are safe for concurrent use.
+// Candidates are weight vectors whose errors are counted, arranged for the kernels. They are safe for concurrent use.
 //
-// Errors are counted as Dot's order of operations gives them, but mostly found in another order that costs a fused
-// multiply-add for each product. Both sums are off from the exact dot product of n elements by a known bound (Higham,
-// "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1): a sum of which each element goes through at most k
-// roundings, by gamma(k) sum |x[i] w[i]|, with gamma(k) = k u / (1 - k u) and u half the distance from 1 to the next
-// number; and the sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign that Dot's has, and only a candidate
-// with a score nearer to zero has the panel's rows scored by Scores.
+// Errors counts what Dot's order of operations gives. It mostly finds the count in another order, which costs one fused
+// multiply-add for each product. A known bound holds for the error of both sums (Higham, "Accuracy and Stability of
+// Numerical Algorithms", 2002, section 3.1). Let each element of a sum go through at most k roundings, and u be half the
+// distance from 1 to the next number. The error is at most gamma(k) sum |x[i] w[i]|, with gamma(k) = k u / (1 - k u), and
+// that sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign of Dot's score. Only a candidate with a score
+// nearer to zero has the panel's rows scored by Scores.
 type Candidates[T Float] struct {
 	cols, stride int
 	n            int
-	level        Level     // whose tile packed is for
-	w            []T       // the candidates as they came
+	level        Level     // packed has the shape of its tiles
+	w            []T       // the candidates, as NewCandidates got them
 	packed       []T       // in groups of a tile's candidates: column c of all of them, c ascending; zeros fill the last
-	limits       []float64 // of each's scores for rows of norm 1; see roundings.limit
+	limits       []float64 // of each candidate's scores on rows of norm 1; see roundings.limit
 	norm         float64   // no less than the largest Euclidean norm of a candidate
 	roundings    roundings[T]
 	buffers      sync.Pool // of *judgement[T]
 }
 
-// A judgement is what judging a panel needs.
+// A judgement is the memory that counting on a panel needs.
 type judgement[T Float] struct {
 	packed, limits, scores, rest, restY []T
 	low, high                           []int64
 }
 
 const (
-	// fewCandidates are not worth packing rows for.
+	// fewCandidates is the least number of candidates that rows are packed for.
 	fewCandidates = 3
-	// judgedTogether is the most candidates of one kernel call.
+	// judgedTogether is the largest number of candidates of one kernel call.
 	judgedTogether = 64
-	// judgedBytes bounds the packed rows of one kernel call, beyond the one group that it takes at least, so that they stay in
-	// the first-level cache.
+	// judgedBytes bounds the packed rows of one kernel call, so that they stay in the first-level cache. A call takes one group
+	// at least.
 	judgedBytes = 32 << 10
 )
 
-// NewCandidates returns the candidates in w: vectors of Stride(cols) elements, one after the other, of which those from
-// cols on are zeros. It keeps w.
+// NewCandidates returns the candidates in w, each a vector of Stride(cols) elements with zeros from cols on. It keeps w.
 func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	if cols <= 0 {
 		panic("kernel: no columns")
@@ -56,8 +55,8 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	return c
 }
 
-// Reset replaces the candidates by those in w, as NewCandidates takes them, in the same memory if that is enough. No other
-// method may run meanwhile.
+// Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other method
+// may run meanwhile.
 func (c *Candidates[T]) Reset(w []T) {
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
@@ -75,7 +74,7 @@ func (c *Candidates[T]) Reset(w []T) {
 		}
 		norm := c.roundings.norm(squares, 0x1p-53)
 		c.limits[i] = c.roundings.limit(norm)
-		if norm > c.norm { // that of a NaN isn't, and doesn't matter: no score of its candidate is beyond a limit
+		if norm > c.norm { // a NaN doesn't matter here: no score of its candidate is beyond a limit
 			c.norm = norm
 		}
 	}
@@ -171,8 +170,8 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 	}
 }
 
-// pack packs the rows of a panel for the kernel, with rows of zeros to fill the last group. It returns how many rows
-// those are together, and no less than the largest norm of a row.
+// pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of rows
+// with those, and a number that is at least the largest norm of a row.
 func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64) {
 	_, nr := boundsShape[T]()
 	rows = len(y) / nr * nr
@@ -186,7 +185,7 @@ func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64)
 	return rows, c.roundings.norm(squares, c.roundings.u)
 }
 
-// exactErrors counts the errors of candidate i by the rows' scores.
+// exactErrors counts the errors of candidate i from the scores of Scores.
 func (c *Candidates[T]) exactErrors(j *judgement[T], x, y []T, i int) (errors int64) {
 	scores := j.scores[:len(y)]
 	Scores(scores, x, c.Weights(i))
@@ -196,7 +195,7 @@ func (c *Candidates[T]) exactErrors(j *judgement[T], x, y []T, i int) (errors in
 	return errors
 }
 
-// one is 1 for true, without a branch, which would be mispredicted.
+// one returns 1 for true. It has no branch, which would be mispredicted.
 func one(b bool) (n int64) {
 	if b {
 		n = 1
@@ -204,12 +203,12 @@ func one(b bool) (n int64) {
 	return n
 }
 
-// roundings bounds what rounding does to dot products of n elements.
+// roundings bounds the rounding errors of dot products of n elements.
 type roundings[T Float] struct {
 	n     float64
 	u     float64 // the largest relative error of an operation
-	tiny  float64 // twice the largest absolute error of one whose result is subnormal
-	least float64 // more than what results that are subnormal add to the difference between the two sums
+	tiny  float64 // twice the largest absolute error of an operation with a subnormal result
+	least float64 // more than subnormal results add to the difference between the two sums
 	most  float64 // the largest finite T
 }
 
@@ -230,20 +229,20 @@ func gamma(k, u float64) float64 {
 	return k * u / (1 - k*u)
 }
 
-// norm returns no less than the norm of n elements, given the sum of their squares as n operations with an error of at
-// most u found it. The last factor is more than these operations here lose.
+// norm returns an upper bound of the norm of n elements. squares is the sum of their squares, from n operations with an
+// error of at most u each. The last factor is more than the operations here lose.
 func (r roundings[T]) norm(squares, u float64) float64 {
 	return math.Sqrt((squares+r.n*r.tiny)/(1-gamma(r.n, u))) * (1 + 0x1p-30)
 }
 
-// limit returns, for a candidate of that norm and rows of norm 1, no less than the largest difference between the two
-// sums, save for r.least: the kernel's chain has n roundings; a lane of Dot has one for each 16 elements at most, and the
-// fold five. The last factor lets the limit be rounded down when it becomes a T.
+// limit returns an upper bound of the difference between the two sums, without r.least, for a candidate of that norm and
+// rows of norm 1. The kernel's chain has n roundings. A lane of Dot has one for each 16 elements at most, and the fold has
+// five. The last factor lets the limit be rounded down when it becomes a T.
 func (r roundings[T]) limit(norm float64) float64 {
 	return gamma(r.n+math.Ceil(r.n/16)+5, r.u) * norm * (1 + 0x1p-20)
 }
 
-// boundsShape returns how many candidates and rows a tile of the active level's kernel has.
+// boundsShape returns the number of candidates and of rows in a tile at the active level.
 func boundsShape[T Float]() (mr, nr int) {
 	if is32[T]() {
 		return boundsShapeF32()

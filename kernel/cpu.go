@@ -2,11 +2,11 @@ package kernel
 
 import "github.com/klauspost/cpuid/v2"
 
-// CPU describes the processor. What isn't known is 0 or empty.
+// CPU describes the processor. A field is 0 or empty if its value isn't known.
 type CPU struct {
 	Brand    string
-	Cores    int // physical ones
-	Threads  int // logical ones of all cores
+	Cores    int // physical cores
+	Threads  int // logical cores
 	L1D      int // bytes of the first-level data cache, of a core
 	L2       int // bytes of the second-level cache
 	L3       int // bytes of the third-level cache

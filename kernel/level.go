@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Level is an instruction set that the kernels are written for. Levels differ in speed and in nothing else: every
-// kernel returns the same bits on each of them.
+// A Level is an instruction set that the kernels are written for. Levels differ in speed alone: every function returns the
+// same bits on each of them.
 type Level uint8
 
 // Generic is pure Go. The others exist on the architecture that has them.
@@ -28,10 +28,10 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// level is read once at start and changed by Use alone.
+// level is set once at start. Only Use changes it.
 var level = initialLevel(os.Getenv("HALFSPACE_ISA"))
 
-// initialLevel lowers the best level to the one that the environment names, if this machine has it.
+// initialLevel returns the level that the environment names if this machine has it, and else the best one.
 func initialLevel(name string) Level {
 	if l, err := ParseLevel(name); name != "" && err == nil {
 		return l
