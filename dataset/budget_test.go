@@ -195,7 +195,7 @@ func TestRoom(t *testing.T) {
 		rows, stored int64
 		made         bool
 	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
-		b := newBuilder[float32](in.sel, newLabels(nil), newPool(1), memory.DefaultAllocator, c.rows, nil)
+		b := newBuilder[float32](&selection{chosen: in.sel}, newLabels(nil), newPool(1), memory.DefaultAllocator, c.rows, nil)
 		if b.makeRoom(c.stored); c.made != (b.all != nil) {
 			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.all != nil)
 		}

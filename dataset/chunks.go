@@ -155,13 +155,13 @@ func (c *chunker) cut(text []byte) int {
 func chunks(sources []*source, quotes bool, size int, spare *sync.Pool, parse func(file int, c textChunk) iter.Seq[job]) iter.Seq[job] {
 	return func(yield func(job) bool) {
 		for i, s := range sources {
-			for c, err := range s.chunks(quotes, size, spare) {
+			for c, err := range chunksOf(s, quotes, size, spare) {
 				if err != nil {
 					yield(job{make: func() (*batch, error) { return nil, err }})
 					return
 				}
 				for j := range parse(i, c) {
-					if !yield(j.recovered(s.path, c.line)) {
+					if !yield(recoveredJob(j, s.path, c.line)) {
 						return
 					}
 				}
@@ -179,8 +179,8 @@ func one(c textChunk, f func() (*batch, error)) iter.Seq[job] {
 // bytes.
 func parsedBytes(text int) int64 { return 5 * int64(text) }
 
-// recovered returns a job whose panics are errors about the lines of a file from one on.
-func (j job) recovered(path string, line int64) job {
+// recoveredJob returns a job whose panics are errors about the lines of a file from one on.
+func recoveredJob(j job, path string, line int64) job {
 	return job{j.bytes, func() (b *batch, err error) {
 		err = recovered(func() error {
 			b, err = j.make()
@@ -193,8 +193,8 @@ func (j job) recovered(path string, line int64) job {
 	}}
 }
 
-// chunks yields the chunks of a source, or what went wrong after the last.
-func (s *source) chunks(quotes bool, size int, spare *sync.Pool) iter.Seq2[textChunk, error] {
+// chunksOf yields the chunks of a source, or what went wrong after the last.
+func chunksOf(s *source, quotes bool, size int, spare *sync.Pool) iter.Seq2[textChunk, error] {
 	return func(yield func(textChunk, error) bool) {
 		r, err := s.open()
 		if err != nil {

@@ -82,7 +82,10 @@ func parseCoding(text string) (coding, bool) {
 }
 
 // CheckCategorical returns an error if text is not a value of Options.Categorical.
-func CheckCategorical(text string) error {
+func CheckCategorical(text string) error { return checkCategorical(text) }
+
+// checkCategorical tells what is wrong with a text that says what becomes of categories.
+func checkCategorical(text string) error {
 	_, _, err := parseCodings(text)
 	return err
 }

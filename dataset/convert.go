@@ -45,7 +45,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 			opt.Progress(rows, in.total())
 		}
 	}
-	in.selection().tellPassed(opt)
+	opt.tell(in.sel.notes())
 	opt.tell(in.notes())
 	return rows, w.Close()
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -27,7 +26,7 @@ const (
 type csvInput struct {
 	sources []*source
 	files   []csvFile
-	sel     *selection
+	sel     *chosen
 	none    bool          // there are no rows, but a header
 	rounded []atomic.Bool // the columns in which a whole number was read as another
 	memory  int64         // that a pass may take; 0: no bound
@@ -42,10 +41,10 @@ type csvFile struct {
 	rows  int // among the first
 }
 
-func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
+func openCSV(ctx context.Context, sources []*source, req request, opt textOptions, p pool) (*csvInput, error) {
 	in := &csvInput{sources: sources}
-	nulls := newNullWords(opt.nullWords())
-	files, first, err := dialects(sources, opt.Text)
+	nulls := newNullWords(req.words)
+	files, first, err := dialects(sources, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +56,15 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 			if schema, err = f.infer(first.textChunk); err != nil {
 				return nil, err
 			}
-			opt.asModel(schema)
-			if in.sel, err = choose(newFileColumns(f.path, schema), namedLabel(opt, schema)); err != nil {
+			asModel(req.spec, schema)
+			if in.sel, err = req.choose.first(f.path, schema, true); err != nil {
 				return nil, err
 			}
-			if opt.Live {
-				in.sel.keepLive()
+			if req.live {
+				keepLive(in.sel)
 			}
 			bound = in.sel.columns
-		} else if bound, err = in.sel.bind(newFileColumns(f.path, f.typed(schema))); err != nil {
+		} else if bound, err = req.choose.further(f.path, f.typed(schema)); err != nil {
 			return nil, err
 		}
 		f.place = slices.Repeat([]int{-1}, len(f.names))
@@ -78,17 +77,17 @@ func openCSV(ctx context.Context, sources []*source, opt Options, p pool) (input
 	if in.none = first.all && in.files[0].rows == 0; first.all {
 		return in, nil
 	}
-	return in, in.settle(ctx, p, opt)
+	return in, in.findIntegers(ctx, p, req.progress)
 }
 
 // dialects finds out how each of the files is written. The head is the first chunk of the first; all tells whether that is all there is.
-func dialects(sources []*source, text TextOptions) (files []csvFile, first firstRows, err error) {
+func dialects(sources []*source, text textOptions) (files []csvFile, first firstRows, err error) {
 	for i, s := range sources {
 		size := headBytes
 		if i == 0 {
 			size = sampleBytes
 		}
-		head, all, err := s.head(size)
+		head, all, err := headOf(s, size)
 		if err != nil {
 			return nil, first, err
 		}
@@ -116,8 +115,8 @@ type firstRows struct {
 	all bool // there are no others
 }
 
-// head returns the first chunk of a source, and whether that is all of it.
-func (s *source) head(size int) (c textChunk, all bool, err error) {
+// headOf returns the first chunk of a source, and whether that is all of it.
+func headOf(s *source, size int) (c textChunk, all bool, err error) {
 	r, err := s.open()
 	if err != nil {
 		return c, false, err
@@ -136,12 +135,12 @@ func (s *source) head(size int) (c textChunk, all bool, err error) {
 
 // asModel gives the columns of a model the types that it takes, where the first rows would do for them too: digits may be text, and fields
 // that are all missing may be numbers.
-func (opt Options) asModel(cols []column) {
-	if opt.Spec == nil {
+func asModel(spec *schema.Spec, cols []column) {
+	if spec == nil {
 		return
 	}
 	types := map[string]arrow.DataType{}
-	for _, in := range opt.Spec.Columns() {
+	for _, in := range spec.Columns() {
 		switch in.Kind {
 		case schema.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
@@ -160,7 +159,7 @@ func (opt Options) asModel(cols []column) {
 
 // keepLive gives columns that are handed on types that later rows fit too, since only the first few are known: text, or numbers where the model
 // wants those.
-func (s *selection) keepLive() {
+func keepLive(s *chosen) {
 	for _, k := range s.keep {
 		c := &s.columns[k]
 		switch {
@@ -184,9 +183,9 @@ func decisive(text []byte) bool {
 	return false
 }
 
-// settle finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
+// findIntegers finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
 // numbers: what is handed on has one type. Features and labels are numbers either way, and so take no pass for that.
-func (in *csvInput) settle(ctx context.Context, p pool, opt Options) error {
+func (in *csvInput) findIntegers(ctx context.Context, p pool, progress func(rows, total int64)) error {
 	var whole []int
 	for _, k := range in.sel.keep {
 		if in.sel.columns[k].typ.ID() == arrow.INT64 {
@@ -207,8 +206,8 @@ func (in *csvInput) settle(ctx context.Context, p pool, opt Options) error {
 			}
 		}
 		b.release()
-		if rows += b.rows; opt.Progress != nil {
-			opt.Progress(rows, -1)
+		if rows += b.rows; progress != nil {
+			progress(rows, -1)
 		}
 	}
 	return nil
@@ -216,7 +215,7 @@ func (in *csvInput) settle(ctx context.Context, p pool, opt Options) error {
 
 // only returns the input with some of the selected columns, by their numbers.
 func (in *csvInput) only(columns []int) *csvInput {
-	sub := &csvInput{sources: in.sources, files: slices.Clone(in.files), sel: &selection{}, rounded: make([]atomic.Bool, len(columns)),
+	sub := &csvInput{sources: in.sources, files: slices.Clone(in.files), sel: &chosen{}, rounded: make([]atomic.Bool, len(columns)),
 		memory: in.memory}
 	for _, k := range columns {
 		sub.sel.columns = append(sub.sel.columns, in.sel.columns[k])
@@ -245,25 +244,11 @@ func (d dialect) typed(first []column) []column {
 	return cols
 }
 
-// namedLabel gives a label that is the number of a column, or "last", the column's name.
-func namedLabel(opt Options, cols []column) Options {
-	if opt.Label == "" || slices.ContainsFunc(cols, func(c column) bool { return c.name == opt.Label }) {
-		return opt
-	}
-	n, err := strconv.Atoi(opt.Label)
-	if opt.Label == "last" {
-		n, err = len(cols), nil
-	}
-	if err == nil && 1 <= n && n <= len(cols) {
-		opt.Label = cols[n-1].name
-	}
-	return opt
-}
-
-func (in *csvInput) labelOnly() input      { return in }
-func (in *csvInput) name() string          { return nameOf(in.sources) }
-func (in *csvInput) total() int64          { return -1 }
-func (in *csvInput) selection() *selection { return in.sel }
+func (in *csvInput) labelOnly() input { return in }
+func (in *csvInput) name() string     { return nameOf(in.sources) }
+func (in *csvInput) total() int64     { return -1 }
+func (in *csvInput) chosen() *chosen  { return in.sel }
+func (in *csvInput) lastPass()        { lastPass(in.sources) }
 
 func (in *csvInput) notes() (notes []string) {
 	if f := in.files[0]; f.guessed && f.header {

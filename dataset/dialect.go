@@ -27,7 +27,9 @@ type TextOptions struct {
 
 // Delimiters are the names that TextOptions.Delimiter knows, and what they stand for. Space is any number of spaces and
 // tabs.
-var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
+var Delimiters = maps.Clone(delimiters)
+
+var delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
 
 // Check tells what is wrong with the options.
 func (o TextOptions) Check() error {
@@ -42,7 +44,7 @@ func (o TextOptions) Check() error {
 			return fmt.Errorf("null-values has %q: use UTF-8 text", w)
 		}
 	}
-	_, err := o.comma()
+	_, err := textOptions{Delimiter: o.Delimiter}.comma()
 	return err
 }
 
@@ -66,9 +68,14 @@ func (o TextOptions) unused(f format) (notes []string) {
 	return notes
 }
 
+// textOptions are those of TextOptions that a reader of text needs.
+type textOptions struct {
+	Header, Delimiter, IndexBase string
+}
+
 // comma returns the delimiter asked for, 0 for none.
-func (o TextOptions) comma() (byte, error) {
-	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {
+func (o textOptions) comma() (byte, error) {
+	if b, ok := delimiters[o.Delimiter]; ok || o.Delimiter == "" {
 		return b, nil
 	}
 	if o.Delimiter == `\t` {
@@ -123,7 +130,7 @@ func records(c textChunk, comma byte) iter.Seq2[[]csvField, error] {
 }
 
 // detect finds out the dialect of a file from its first chunk.
-func detect(path string, c textChunk, opt TextOptions) (dialect, error) {
+func detect(path string, c textChunk, opt textOptions) (dialect, error) {
 	var d dialect
 	var err error
 	if d.comma, err = opt.comma(); err != nil {

@@ -32,8 +32,19 @@ func extension(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
 }
 
+// openedInput is an input and what becomes of its columns.
+type openedInput struct {
+	input
+	sel *selection
+}
+
+func (in *openedInput) selection() *selection { return in.sel }
+
+// ErrNoWeights is about files that can't have a column of weights.
+var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
+
 // openInput finds out which format the files have, which must be one, and resolves the columns that opt asks for.
-func openInput(ctx context.Context, paths []string, opt Options, p pool) (input, error) {
+func openInput(ctx context.Context, paths []string, opt Options, p pool) (*openedInput, error) {
 	paths, err := Expand(paths)
 	if err != nil {
 		return nil, err
@@ -43,16 +54,30 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (input,
 		return nil, err
 	}
 	opt.tell(opt.Text.unused(f))
+	pick := &picker{choices: opt.choices()}
+	req := request{choose: pick, spec: opt.Spec, words: opt.nullWords(), memory: opt.Memory, live: opt.Live, progress: opt.Progress}
+	var in input
 	switch f {
 	case formatCSV:
-		return openCSV(ctx, sources, opt, p)
+		in, err = openCSV(ctx, sources, req, opt.Text.reader(), p)
 	case formatSvmlight:
-		return openSvmlight(ctx, sources, opt, p)
+		if opt.SampleWeight != "" {
+			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
+		}
+		in, err = openSvmlight(ctx, sources, req, opt.Text.reader(), p)
 	case formatArrow:
-		return openArrow(sources, opt)
+		in, err = openArrow(sources, req)
+	default:
+		in, err = openParquet(ctx, paths, req, p)
 	}
-	return openParquet(ctx, paths, opt, p)
+	if err != nil {
+		return nil, err
+	}
+	return &openedInput{in, pick.sel}, nil
 }
+
+// reader returns what a reader of text needs of the options.
+func (o TextOptions) reader() textOptions { return textOptions{o.Header, o.Delimiter, o.IndexBase} }
 
 // openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
 func openSources(ctx context.Context, paths []string, opt Options) (format, []*source, error) {
@@ -69,7 +94,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 				sources[i].stdin.live = opt.Live
 			}
 			if f == "" {
-				if f, err = sources[i].sniff(); err != nil {
+				if f, err = sniff(sources[i]); err != nil {
 					return "", nil, err
 				}
 			}
@@ -97,7 +122,7 @@ func errStandardInput(f format) error {
 }
 
 // sniff tells the format of a source by its first bytes.
-func (s *source) sniff() (format, error) {
+func sniff(s *source) (format, error) {
 	r, err := s.open()
 	if err != nil {
 		return "", err
@@ -174,7 +199,7 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 		}
 		if f == "" {
 			if s, err := newSource(ctx, path, nil); err == nil {
-				f, _ = s.sniff() // where that fails, so will reading
+				f, _ = sniff(s) // where that fails, so will reading
 			}
 		}
 		if f != formatSvmlight {

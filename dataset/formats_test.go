@@ -80,7 +80,7 @@ func TestPublishedData(t *testing.T) {
 		for i, f := range all.Schema().Fields() {
 			cols = append(cols, column{name: f.Name, typ: f.Type, index: i})
 		}
-		label := namedLabel(Options{Label: c.label}, cols).Label
+		label := namedLabel(choices{label: c.label}, cols).label
 		features := 0
 		for _, col := range cols {
 			if numeric(col.typ) && col.name != label {
@@ -421,12 +421,12 @@ func TestCutShort(t *testing.T) {
 		end := make(chan struct{})
 		s := &source{path: "-", stdin: &standardInput{ctx: context.Background(), end: end, most: 1 << 20,
 			r: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
-		if f, err := s.sniff(); err != nil || f != formatCSV {
+		if f, err := sniff(s); err != nil || f != formatCSV {
 			t.Errorf("%s: %q, %v", name, f, err)
 		}
 		for range 2 {
 			text := ""
-			for c, err := range s.chunks(true, 8, nil) {
+			for c, err := range chunksOf(s, true, 8, nil) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -12,29 +12,15 @@ import (
 type input interface {
 	name() string
 	total() int64 // rows; -1 where only reading tells
-	selection() *selection
+	most() int64  // no fewer rows than there are, without reading them; -1 where only reading tells
+	chosen() *chosen
 	// batches yields the rows in order, after an error nothing more. Each call is a pass over the data. The batches are
 	// the caller's to release.
 	batches(ctx context.Context, p pool, mem memory.Allocator) iter.Seq2[*batch, error]
 	limit(memory int64) // bounds the memory of the passes that follow, their batches included
 	notes() []string    // lines about what a pass found and passed over
+	lastPass()          // tells that it is read once more, and then no more: standard input needn't be held
 	labelOnly() input   // with the label as the only column, where that is less work; otherwise the same
-}
-
-func (in *parquetInput) total() int64          { return in.rows }
-func (in *parquetInput) selection() *selection { return in.sel }
-func (in *parquetInput) notes() []string       { return nil }
-
-// onePass tells an input that it is read once more, and then no more: standard input needn't be held.
-func onePass(in input) {
-	switch in := in.(type) {
-	case *csvInput:
-		lastPass(in.sources)
-	case *svmlightInput:
-		lastPass(in.sources)
-	case *arrowInput:
-		lastPass(in.sources)
-	}
 }
 
 // nameOf names an input of those files.
@@ -43,7 +29,7 @@ func nameOf(sources []*source) string {
 	for i, s := range sources {
 		paths[i] = s.path
 	}
-	return Name(paths)
+	return nameFiles(paths)
 }
 
 // A future is a batch that is being made.

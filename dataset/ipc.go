@@ -25,27 +25,27 @@ const (
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it holds.
 type arrowInput struct {
 	sources []*source
-	bound   []*selection // of each source: the columns where it has them
-	sel     *selection
+	bound   []*chosen // of each source: the columns where it has them
+	sel     *chosen
 	memory  int64 // that a pass may take; 0: what is available
 }
 
-func openArrow(sources []*source, opt Options) (input, error) {
+func openArrow(sources []*source, req request) (*arrowInput, error) {
 	in := &arrowInput{sources: sources}
 	for i, s := range sources {
-		r, err := s.records(memory.DefaultAllocator, opt.Memory)
+		r, err := openRecords(s, memory.DefaultAllocator, req.memory)
 		if err != nil {
 			return nil, err
 		}
 		cols := fieldColumns(r.Schema())
 		r.close()
 		if i == 0 {
-			if in.sel, err = choose(newFileColumns(s.path, cols), opt); err != nil {
+			if in.sel, err = req.choose.first(s.path, cols, false); err != nil {
 				return nil, err
 			}
 		}
 		bound := *in.sel
-		if bound.columns, err = in.sel.bind(newFileColumns(s.path, cols)); err != nil {
+		if bound.columns, err = req.choose.further(s.path, cols); err != nil {
 			return nil, err
 		}
 		for k, c := range bound.columns {
@@ -56,16 +56,18 @@ func openArrow(sources []*source, opt Options) (input, error) {
 	return in, nil
 }
 
-func (in *arrowInput) labelOnly() input      { return in }
-func (in *arrowInput) name() string          { return nameOf(in.sources) }
-func (in *arrowInput) total() int64          { return -1 }
-func (in *arrowInput) selection() *selection { return in.sel }
-func (in *arrowInput) notes() []string       { return nil }
+func (in *arrowInput) labelOnly() input { return in }
+func (in *arrowInput) name() string     { return nameOf(in.sources) }
+func (in *arrowInput) total() int64     { return -1 }
+func (in *arrowInput) most() int64      { return -1 }
+func (in *arrowInput) chosen() *chosen  { return in.sel }
+func (in *arrowInput) lastPass()        { lastPass(in.sources) }
+func (in *arrowInput) notes() []string  { return nil }
 
 func (in *arrowInput) batches(ctx context.Context, _ pool, mem memory.Allocator) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		for i, s := range in.sources {
-			for b, err := range s.recordBatches(ctx, in.bound[i], mem, in.memory) {
+			for b, err := range batchesOf(ctx, s, in.bound[i], mem, in.memory) {
 				if !yield(b, err) || err != nil {
 					return
 				}
@@ -74,10 +76,10 @@ func (in *arrowInput) batches(ctx context.Context, _ pool, mem memory.Allocator)
 	}
 }
 
-// recordBatches yields the selected columns of a source, whose messages may take that much memory.
-func (s *source) recordBatches(ctx context.Context, sel *selection, mem memory.Allocator, most int64) iter.Seq2[*batch, error] {
+// batchesOf yields the chosen columns of a source, whose messages may take that much memory.
+func batchesOf(ctx context.Context, s *source, sel *chosen, mem memory.Allocator, most int64) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
-		r, err := s.records(mem, most)
+		r, err := openRecords(s, mem, most)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -109,7 +111,7 @@ type recordReader struct {
 	messages *messages
 }
 
-func (s *source) records(mem memory.Allocator, most int64) (*recordReader, error) {
+func openRecords(s *source, mem memory.Allocator, most int64) (*recordReader, error) {
 	src, err := s.open()
 	if err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ func TestRecordInMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sel := &selection{columns: []column{{name: "x", typ: arrow.PrimitiveTypes.Float64}}, label: -1, weight: -1}
-		for b, bad := range s.recordBatches(context.Background(), sel, memory.DefaultAllocator, most) {
+		sel := &chosen{columns: []column{{name: "x", typ: arrow.PrimitiveTypes.Float64}}, label: -1, weight: -1}
+		for b, bad := range batchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {
 			if err = bad; err == nil {
 				if got += b.rows; b.rows > maxBatchRows {
 					t.Errorf("a batch of %d rows", b.rows)

@@ -23,12 +23,12 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 	}
 	var files []csvFile
 	if f == formatCSV {
-		if files, _, err = dialects(sources, text); err != nil {
+		if files, _, err = dialects(sources, text.reader()); err != nil {
 			return "", 0, false
 		}
 	}
 	for i, s := range sources {
-		for c, err := range s.chunks(f == formatCSV, chunkBytes, nil) {
+		for c, err := range chunksOf(s, f == formatCSV, chunkBytes, nil) {
 			if err != nil || ctx.Err() != nil {
 				return "", 0, false
 			}

@@ -116,15 +116,15 @@ func (c cut) spans() iter.Seq2[int, cut] {
 	}
 }
 
-// settle makes an array compute what it otherwise would when first asked, without a lock: its null count, its dictionary.
+// prepare makes an array compute what it otherwise would when first asked, without a lock: its null count, its dictionary.
 // After that goroutines can share it.
-func settle(a arrow.Array) {
+func prepare(a arrow.Array) {
 	a.NullN()
 	switch a := a.(type) {
 	case *array.Dictionary:
-		settle(a.Dictionary())
+		prepare(a.Dictionary())
 	case array.ListLike:
-		settle(a.ListValues())
+		prepare(a.ListValues())
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *selection) kept(ctx context.Context, p pool, bt *batch) (cut, error) {
 	err := recovered(func() error {
 		for _, a := range bt.columns {
 			if a != nil {
-				settle(a)
+				prepare(a)
 			}
 		}
 		return nil

@@ -47,11 +47,11 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if in.total() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
 	}
-	if text, ok := in.(*csvInput); ok && text.none {
+	if text, ok := in.input.(*csvInput); ok && text.none {
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.name())
 	}
 	sel := in.selection()
-	files := &Input[T]{in: in, sel: sel, opt: opt, pool: p, mem: mem}
+	files := &Input[T]{in: in.input, sel: sel, opt: opt, pool: p, mem: mem}
 	files.within(0)
 	if sel.unlearned() {
 		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
@@ -68,10 +68,7 @@ func (in *Input[T]) Rows() int64 { return in.in.total() }
 // Most returns no fewer rows than there are, without reading them where their number isn't known; -1 where only reading
 // tells.
 func (in *Input[T]) Most() int64 {
-	if text, ok := in.in.(*csvInput); ok {
-		return text.most()
-	}
-	return in.Rows()
+	return in.in.most()
 }
 
 // Count returns Rows, for which it reads the files where only reading tells.
@@ -210,7 +207,7 @@ func (in *Input[T]) countKept(ctx context.Context, l *labels) (int64, error) {
 // readLabels numbers the classes of the label column, which it reads alone where that is less work, until enough says so.
 func (in *Input[T]) readLabels(ctx context.Context, l *labels, enough func() bool) error {
 	only := in.in.labelOnly()
-	label := only.selection().label
+	label := only.chosen().label
 	var numbers []T
 	first := int64(0)
 	for bt, err := range only.batches(ctx, in.pool, in.mem) {

@@ -26,7 +26,7 @@ import (
 // parquetInput is the selected columns of Parquet files, found and checked, but not read.
 type parquetInput struct {
 	files []*parquetFile
-	sel   *selection
+	sel   *chosen
 	rows  int64
 
 	memory  int64      // that a pass may take; 0: no bound
@@ -63,19 +63,15 @@ func (c chunk) pages(col column, rows int64) page.Chunk {
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
-// openParquet reads the metadata of all files and resolves the columns that opt asks for.
-func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*parquetInput, error) {
-	paths, err := Expand(paths)
-	if err != nil {
-		return nil, err
-	}
+// openParquet reads the metadata of all files and chooses the columns to read.
+func openParquet(ctx context.Context, paths []string, req request, p pool) (*parquetInput, error) {
 	in := &parquetInput{files: make([]*parquetFile, len(paths))}
-	err = withMetadata(paths[0], func(m *fileMetadata) error {
+	err := withMetadata(paths[0], func(m *fileMetadata) error {
 		columns, err := m.columns()
 		if err != nil {
 			return err
 		}
-		if in.sel, err = choose(newFileColumns(paths[0], columns), opt); err != nil {
+		if in.sel, err = req.choose.first(paths[0], columns, false); err != nil {
 			return err
 		}
 		in.files[0], err = m.selected(in.sel.columns)
@@ -88,7 +84,7 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 		return withMetadata(paths[i+1], func(m *fileMetadata) error {
 			columns, err := m.columns()
 			if err == nil {
-				columns, err = in.sel.bind(newFileColumns(m.path, columns))
+				columns, err = req.choose.further(m.path, columns)
 			}
 			if err == nil {
 				in.files[i+1], err = m.selected(columns)
@@ -109,6 +105,12 @@ func openParquet(ctx context.Context, paths []string, opt Options, p pool) (*par
 	}
 	return in, nil
 }
+
+func (in *parquetInput) total() int64    { return in.rows }
+func (in *parquetInput) most() int64     { return in.rows }
+func (in *parquetInput) chosen() *chosen { return in.sel }
+func (in *parquetInput) notes() []string { return nil }
+func (in *parquetInput) lastPass()       {}
 
 // name names the input in messages about all of it.
 func (in *parquetInput) name() string {
@@ -626,7 +628,7 @@ func oneLine(s string) string {
 // labelOnly returns the input with the label as its only column.
 func (in *parquetInput) labelOnly() input {
 	label := in.sel.label
-	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &selection{columns: in.sel.columns[label : label+1], weight: -1}}
+	only := &parquetInput{rows: in.rows, memory: in.memory, sel: &chosen{columns: in.sel.columns[label : label+1], weight: -1}}
 	for _, f := range in.files {
 		g := &parquetFile{path: f.path, info: f.info, columns: f.columns[label : label+1]}
 		for _, group := range f.groups {

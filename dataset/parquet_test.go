@@ -149,7 +149,7 @@ func TestChangedFile(t *testing.T) {
 		"DIR/a.parquet: no such file: check the path": func() error { return os.Remove(path) },
 	} {
 		path = file1(t, dir, "a.parquet", field("x", p.Float32, "[1, 2]"))
-		in, err := openParquet(context.Background(), []string{path}, Options{}, newPool(1))
+		in, err := openParquet(context.Background(), []string{path}, request{choose: &picker{}}, newPool(1))
 		if err != nil {
 			t.Fatal(err)
 		}

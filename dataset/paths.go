@@ -143,7 +143,10 @@ func pathError(p string, err error) error {
 }
 
 // Name names files in a message about all of them.
-func Name(paths []string) string {
+func Name(paths []string) string { return nameFiles(paths) }
+
+// nameFiles names files in a message about all of them.
+func nameFiles(paths []string) string {
 	if len(paths) == 1 {
 		return paths[0]
 	}

@@ -112,6 +112,13 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	return in.Load(ctx)
 }
 
+// choices returns the options that say which columns are read and what they mean.
+func (opt Options) choices() choices {
+	return choices{label: opt.Label, sampleWeight: opt.SampleWeight, features: opt.Features, exclude: opt.Exclude, keep: opt.Keep,
+		noBias: opt.NoBias, standardize: opt.Standardize, nulls: opt.Nulls, words: opt.Text.NullValues, categorical: opt.Categorical,
+		converts: opt.converts, float: opt.float, spec: opt.Spec}
+}
+
 // tell passes notes on.
 func (opt Options) tell(notes []string) {
 	for _, n := range notes {
@@ -139,11 +146,11 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 		return nil, err
 	}
 	opt.Keep = nil
-	sel, err := choose(newFileColumns("", fieldColumns(r.Schema())), opt)
+	sel, err := choose(newFileColumns("", fieldColumns(r.Schema())), opt.choices())
 	if err != nil {
 		return nil, err
 	}
-	batches := recordBatches(ctx, r, sel)
+	batches := recordBatches(ctx, r, sel.chosen)
 	if sel.unlearned() {
 		all, again := remember(batches)
 		defer func() {
@@ -312,7 +319,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 			return errorIn(in.name(), "%w", err)
 		}
 	}
-	onePass(in)
+	in.lastPass()
 	within(in, opt.Memory, block.Bytes[T](int64(block.Rows[T](spec.Cols())), spec.Cols(), sel.weight >= 0))
 	kept := keptSchema(sel)
 	var b *builder[T]
@@ -338,7 +345,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.warn(opt.Warn)
-	sel.tellPassed(opt)
+	opt.tell(sel.notes())
 	opt.tell(in.notes())
 	return nil
 }
@@ -430,7 +437,7 @@ func soundDecimal(d arrow.DecimalType) bool {
 }
 
 // recordBatches yields the selected columns of the records of r, in batches of up to maxBatchRows rows.
-func recordBatches(ctx context.Context, r array.RecordReader, sel *selection) iter.Seq2[*batch, error] {
+func recordBatches(ctx context.Context, r array.RecordReader, sel *chosen) iter.Seq2[*batch, error] {
 	return func(yield func(*batch, error) bool) {
 		for {
 			b, err := nextRecord(ctx, r, sel)
@@ -461,7 +468,7 @@ func (b *batch) split(most int64, yield func(*batch) bool) bool {
 }
 
 // nextRecord returns the next record's columns, nil after the last.
-func nextRecord(ctx context.Context, r array.RecordReader, sel *selection) (*batch, error) {
+func nextRecord(ctx context.Context, r array.RecordReader, sel *chosen) (*batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

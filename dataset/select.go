@@ -34,19 +34,14 @@ type column struct {
 
 // A selection says which columns are read, each once, and what for.
 type selection struct {
-	columns  []column        // as in the first file
-	features []int           // numbers in columns
-	inputs   []schema.Column // how each of these becomes features of the block, in order
-	label    int             // or -1
-	weight   int             // of rows; or -1
-	keep     []int
-	bias     bool
-	nulls    schema.Nulls
-	words    []string // that are nulls in text, see TextOptions
-	left     []string // columns, with their types, that were left out because they can't be features
-	odd      []string // what to do about those of left that are mostly numbers
-	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
-	texts    bool     // some of left could be as categories
+	*chosen
+	inputs []schema.Column // how each of the features' columns becomes features of the block, in order
+	bias   bool
+	nulls  schema.Nulls
+	words  []string // that are nulls in text, see choices
+	left   []string // columns, with their types, that were left out because they can't be features
+	passed []string // columns, with their types, that a pattern of Keep matched and that can't be kept
+	texts  bool     // some of left could be as categories
 
 	standardize bool // learn how
 	fixed       bool // by a model: what features depend on isn't learned from the data
@@ -110,10 +105,10 @@ func (s *selection) preprocessing() *schema.Preprocessing {
 func (s *selection) drops() bool { return s.nulls == schema.NullsDrop && (!s.fixed || s.label >= 0) }
 
 // choose resolves what opt asks for among the columns of the first file.
-func choose(in *fileColumns, opt Options) (*selection, error) {
-	text, named, err := parseCodings(opt.Categorical)
+func choose(in *fileColumns, opt choices) (*selection, error) {
+	text, named, err := parseCodings(opt.categorical)
 	if err != nil {
-		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
+		return nil, fmt.Errorf("categorical is %q: %w", opt.categorical, err)
 	}
 	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]coding{text}, len(in.cols))}
 	label, err := c.label()
@@ -128,7 +123,7 @@ func choose(in *fileColumns, opt Options) (*selection, error) {
 		return nil, err
 	}
 	features, inputs, err := c.features(label, weight)
-	if err == nil && opt.Spec == nil {
+	if err == nil && opt.spec == nil {
 		err = c.checkNamed(named, features)
 	}
 	if err != nil {
@@ -138,12 +133,12 @@ func choose(in *fileColumns, opt Options) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{inputs: inputs, label: -1, weight: -1, bias: !opt.NoBias, nulls: opt.Nulls, standardize: opt.Standardize,
-		words: opt.Text.NullValues, left: c.left, odd: c.odd, passed: c.passed, texts: c.texts}
-	if opt.Spec != nil {
-		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.Spec.Bias, schema.NullsError, false, true
-		if opt.Spec.Preprocessing != nil {
-			sel.nulls = opt.Spec.Preprocessing.Nulls
+	sel := &selection{chosen: &chosen{label: -1, weight: -1, odd: c.odd}, inputs: inputs, bias: !opt.noBias, nulls: opt.nulls,
+		standardize: opt.standardize, words: opt.words, left: c.left, passed: c.passed, texts: c.texts}
+	if opt.spec != nil {
+		sel.bias, sel.nulls, sel.standardize, sel.fixed = opt.spec.Bias, schema.NullsError, false, true
+		if opt.spec.Preprocessing != nil {
+			sel.nulls = opt.spec.Preprocessing.Nulls
 		}
 	}
 	if sel.nulls == "" {
@@ -181,6 +176,7 @@ func choose(in *fileColumns, opt Options) (*selection, error) {
 			c.float = opt.float
 		}
 	}
+	sel.plain = opt.float != nil && sel.preprocessing() == nil && (opt.spec == nil || opt.spec.Preprocessing == nil)
 	return sel, nil
 }
 
@@ -224,7 +220,7 @@ func (s *selection) bind(in *fileColumns) ([]column, error) {
 // A chooser finds columns, by their numbers in the schema.
 type chooser struct {
 	*fileColumns
-	opt     Options
+	opt     choices
 	codings []coding // of each column
 	left    []string // as in selection
 	odd     []string // as in selection
@@ -233,26 +229,26 @@ type chooser struct {
 }
 
 func (c *chooser) label() (int, error) {
-	if c.opt.Label == "" {
+	if c.opt.label == "" {
 		return -1, nil
 	}
-	i, err := c.lookUp(c.opt.Label)
+	i, err := c.lookUp(c.opt.label)
 	if err != nil {
 		return 0, err
 	}
 	if _, ok := classKind(c.cols[i].typ); !ok {
 		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
-			"--label", c.opt.Label, c.cols[i].desc)
+			"--label", c.opt.label, c.cols[i].desc)
 	}
 	return i, nil
 }
 
 // weight returns the column of the rows' weights, or -1.
 func (c *chooser) weight(label int) (int, error) {
-	if c.opt.SampleWeight == "" {
+	if c.opt.sampleWeight == "" {
 		return -1, nil
 	}
-	i, err := c.lookUp(c.opt.SampleWeight)
+	i, err := c.lookUp(c.opt.sampleWeight)
 	switch {
 	case err != nil:
 		return 0, err
@@ -271,8 +267,8 @@ func weighs(c column) bool { return number(c.typ) && unit(c.typ) == "" && c.typ.
 // features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded. The
 // others, the label and the weight or -1, can't be features.
 func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
-	if c.opt.Spec != nil {
-		return c.modelColumns(c.opt.Spec)
+	if c.opt.spec != nil {
+		return c.modelColumns(c.opt.spec)
 	}
 	wanted, err := c.wanted(others)
 	if err != nil {
@@ -284,7 +280,7 @@ func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	for i, col := range c.cols {
-		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
+		if len(c.opt.features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
 			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.name, col.desc))
 			if col.advice != "" {
 				c.odd = append(c.odd, col.advice)
@@ -313,7 +309,7 @@ func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
 // excluded tells of each column whether Exclude names it.
 func (c *chooser) excluded() ([]bool, error) {
 	excluded := make([]bool, len(c.cols))
-	for _, pattern := range c.opt.Exclude {
+	for _, pattern := range c.opt.exclude {
 		matches, err := c.matches("--exclude", pattern)
 		if err != nil {
 			return nil, err
@@ -388,7 +384,7 @@ func nameInput(c schema.Column) string {
 
 // wanted returns the columns that Features asks for, or by default all that can be features.
 func (c *chooser) wanted(others []int) ([]int, error) {
-	patterns := c.opt.Features
+	patterns := c.opt.features
 	if len(patterns) == 0 {
 		return c.allUsable(others), nil
 	}
@@ -470,11 +466,11 @@ func (c *chooser) kept() ([]int, error) {
 		if have, err = c.excluded(); err != nil {
 			return nil, err
 		}
-		if len(c.opt.Keep) == 0 {
+		if len(c.opt.keep) == 0 {
 			return c.all(have)
 		}
 	}
-	for _, pattern := range c.opt.Keep {
+	for _, pattern := range c.opt.keep {
 		matches, err := c.matches("--keep", pattern)
 		if err != nil {
 			return nil, err
@@ -642,11 +638,12 @@ func keepable(t arrow.DataType) bool {
 	return ok
 }
 
-// tellPassed passes a note on about columns that a pattern of Keep passed over.
-func (s *selection) tellPassed(opt Options) {
-	if len(s.passed) > 0 {
-		opt.tell([]string{some(s.passed) + ": left out, values of such a type can't be handed on"})
+// notes returns a note about columns that a pattern of Keep passed over.
+func (s *selection) notes() []string {
+	if len(s.passed) == 0 {
+		return nil
 	}
+	return []string{some(s.passed) + ": left out, values of such a type can't be handed on"}
 }
 
 // classKind returns the kind of classes that a label of that type has.

@@ -91,7 +91,7 @@ func (in *Input[T]) countClasses(ctx context.Context) (*labels, []int64, error) 
 	if !in.sel.drops() { // else other columns tell which rows are kept
 		only = in.in.labelOnly()
 	}
-	sel := only.selection()
+	sel := &selection{chosen: only.chosen()}
 	found, first := newLabels(nil), int64(0)
 	var counts []int64 // in the order of appearance
 	for bt, err := range only.batches(ctx, in.pool, in.mem) {

@@ -48,7 +48,7 @@ func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
 			return nil, errorIn(in.in.name(), "no rows: name a file that has some")
 		}
 	}
-	onePass(in.in)
+	in.in.lastPass()
 	return in.stream(survey{rows: -1, labels: l})
 }
 

@@ -21,9 +21,6 @@ import (
 // svmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
 const svmlightLabel = "label"
 
-// ErrNoWeights is about files that can't have a column of weights.
-var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
-
 const (
 	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
 	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
@@ -32,7 +29,7 @@ const (
 // svmlightInput is the selected columns of svmlight files: what a line doesn't name is 0.
 type svmlightInput struct {
 	sources  []*source
-	sel      *selection
+	sel      *chosen
 	rows     int64     // -1 where nobody counted
 	least    int       // index that a feature may have
 	label    int       // its number in the selection, or -1
@@ -47,14 +44,11 @@ type svmlightInput struct {
 	sawZero  atomic.Bool
 }
 
-func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (input, error) {
-	if opt.SampleWeight != "" {
-		return nil, fmt.Errorf("%s: %w", sources[0].path, ErrNoWeights)
-	}
-	in := &svmlightInput{sources: sources, rows: -1, fewer: opt.Spec != nil && len(opt.Spec.Features) > 0}
+func openSvmlight(ctx context.Context, sources []*source, req request, opt textOptions, p pool) (*svmlightInput, error) {
+	in := &svmlightInput{sources: sources, rows: -1, fewer: req.spec != nil && len(req.spec.Features) > 0}
 	var seen extent
 	if in.fewer {
-		seen = modelExtent(opt.Spec.Features)
+		seen = modelExtent(req.spec.Features)
 	} else {
 		var err error
 		if seen, err = in.measure(ctx, p); err != nil {
@@ -65,10 +59,10 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (
 		}
 	}
 	first := 1
-	if opt.Text.IndexBase == "0" || seen.zero && opt.Text.IndexBase != "1" {
+	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
 		first = 0
 	}
-	if opt.Text.IndexBase == "1" {
+	if opt.IndexBase == "1" {
 		in.least = 1
 	}
 	number := arrow.PrimitiveTypes.Float64
@@ -76,7 +70,7 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (
 	for i := first; i <= seen.last; i++ {
 		cols = append(cols, column{name: fmt.Sprint("f", i), typ: number, desc: describe(number), index: i})
 	}
-	sel, err := choose(newFileColumns(sources[0].path, cols), namedLabel(opt, cols))
+	sel, err := req.choose.first(sources[0].path, cols, true)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +80,12 @@ func openSvmlight(ctx context.Context, sources []*source, opt Options, p pool) (
 	if in.label >= 0 {
 		others = 1
 	}
-	in.plain = opt.float != nil && sel.preprocessing() == nil && (opt.Spec == nil || opt.Spec.Preprocessing == nil) &&
-		in.label == sel.label && len(sel.keep) == 0 && len(sel.columns) == len(sel.features)+others
+	in.plain = sel.plain && in.label == sel.label && len(sel.keep) == 0 && len(sel.columns) == len(sel.features)+others
 	return in, nil
 }
 
 // read sets the columns that are read; last is the last index that a feature has.
-func (in *svmlightInput) read(sel *selection, last int) {
+func (in *svmlightInput) read(sel *chosen, last int) {
 	in.sel, in.place, in.label = sel, slices.Repeat([]int{-1}, last+1), -1
 	for k, c := range sel.columns {
 		if c.name == svmlightLabel {
@@ -219,9 +212,11 @@ func looksSvmlight(text []byte) bool {
 	return false
 }
 
-func (in *svmlightInput) name() string          { return nameOf(in.sources) }
-func (in *svmlightInput) total() int64          { return in.rows }
-func (in *svmlightInput) selection() *selection { return in.sel }
+func (in *svmlightInput) name() string    { return nameOf(in.sources) }
+func (in *svmlightInput) total() int64    { return in.rows }
+func (in *svmlightInput) most() int64     { return in.rows }
+func (in *svmlightInput) chosen() *chosen { return in.sel }
+func (in *svmlightInput) lastPass()       { lastPass(in.sources) }
 
 func (in *svmlightInput) notes() (notes []string) {
 	if in.sawQuery.Load() {
@@ -269,7 +264,7 @@ func (in *svmlightInput) batches(ctx context.Context, p pool, _ memory.Allocator
 func (in *svmlightInput) labelOnly() input {
 	label := in.sel.columns[in.sel.label]
 	only := &svmlightInput{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
-	only.read(&selection{columns: []column{label}, weight: -1}, len(in.place)-1)
+	only.read(&chosen{columns: []column{label}, weight: -1}, len(in.place)-1)
 	return only
 }
 

@@ -55,7 +55,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if stat, err := os.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
-	if in, ok := in.(*csvInput); ok {
+	if in, ok := in.input.(*csvInput); ok {
 		info.Header = &in.files[0].header
 		info.Comma = commaName(in.files[0].comma)
 	}
@@ -73,7 +73,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		}
 		b.release()
 	}
-	in.selection().tellPassed(opt)
+	opt.tell(in.sel.notes())
 	opt.tell(in.notes())
 	return info, nil
 }

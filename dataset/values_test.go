@@ -36,7 +36,7 @@ func openColumns(path string, names ...string) (*parquetInput, error) {
 		})
 		f, err := m.selected(cols)
 		if err == nil {
-			in.files, in.sel, in.rows = []*parquetFile{f}, &selection{columns: cols}, m.Rows
+			in.files, in.sel, in.rows = []*parquetFile{f}, &chosen{columns: cols}, m.Rows
 		}
 		return err
 	})

@@ -20,7 +20,10 @@ import (
 
 // GroupBytes is the most bytes of values in a row group, or in a record of an Arrow file. A single row may have more. A group
 // is in memory until it is full.
-const GroupBytes = 64 << 20
+const GroupBytes = groupBytes
+
+// groupBytes is GroupBytes.
+const groupBytes = 64 << 20
 
 // WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
 type WriterOptions struct {
@@ -78,7 +81,7 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 		case formatArrow:
 			w.enc, err = newArrowEncoder(file, schema)
 		default:
-			w.enc, err = newParquetEncoder(file, schema, opt)
+			w.enc, err = newParquetEncoder(file, schema, parquetLayout{opt.Compression, opt.RowGroupRows, opt.Metadata})
 		}
 		return err
 	})
@@ -210,7 +213,7 @@ type arrowEncoder struct {
 
 func newArrowEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
 	w, err := ipc.NewFileWriter(&counted{Writer: out}, ipc.WithSchema(schema))
-	return arrowEncoder{w, GroupBytes}, err
+	return arrowEncoder{w, groupBytes}, err
 }
 
 func (e arrowEncoder) write(rec arrow.Record) error {

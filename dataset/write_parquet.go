@@ -51,19 +51,26 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.Writer.Write(p)
 }
 
-func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (encoder, error) {
-	if opt.Compression == "" {
-		opt.Compression = "snappy"
+// A parquetLayout is how a Parquet file is written; see WriterOptions.
+type parquetLayout struct {
+	compression string
+	groupRows   int64
+	metadata    map[string]string
+}
+
+func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt parquetLayout) (encoder, error) {
+	if opt.compression == "" {
+		opt.compression = "snappy"
 	}
-	codec, ok := writeCodecs[opt.Compression]
+	codec, ok := writeCodecs[opt.compression]
 	if !ok {
-		return nil, fmt.Errorf("unknown compression %q: use snappy, none, zstd or gzip", opt.Compression)
+		return nil, fmt.Errorf("unknown compression %q: use snappy, none, zstd or gzip", opt.compression)
 	}
-	if opt.RowGroupRows == 0 {
-		opt.RowGroupRows = min(maxGroupRows, max(minGroupRows, maxGroupValues/int64(max(1, schema.NumFields()))))
+	if opt.groupRows == 0 {
+		opt.groupRows = min(maxGroupRows, max(minGroupRows, maxGroupValues/int64(max(1, schema.NumFields()))))
 	}
-	if opt.RowGroupRows < 0 {
-		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.RowGroupRows)
+	if opt.groupRows < 0 {
+		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.groupRows)
 	}
 	schema = parquetSchema(schema)
 	fields := make(pschema.FieldList, schema.NumFields())
@@ -87,10 +94,10 @@ func newParquetEncoder(out io.Writer, schema *arrow.Schema, opt WriterOptions) (
 	if err != nil {
 		return nil, err
 	}
-	e := &parquetEncoder{schema: schema, groups: grouping{maxRows: opt.RowGroupRows, maxBytes: GroupBytes}, out: &tail{Writer: out}}
+	e := &parquetEncoder{schema: schema, groups: grouping{maxRows: opt.groupRows, maxBytes: groupBytes}, out: &tail{Writer: out}}
 	meta := metadata.KeyValueMetadata{}
-	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
-		if err := meta.Append(key, opt.Metadata[key]); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(opt.metadata)) {
+		if err := meta.Append(key, opt.metadata[key]); err != nil {
 			return nil, err
 		}
 	}

@@ -222,7 +222,7 @@ func TestDefaultRowGroups(t *testing.T) {
 		for i := range test.columns {
 			fields = append(fields, arrow.Field{Name: strconv.Itoa(i), Type: arrow.PrimitiveTypes.Float32})
 		}
-		e, err := newParquetEncoder(io.Discard, arrow.NewSchema(fields, nil), WriterOptions{})
+		e, err := newParquetEncoder(io.Discard, arrow.NewSchema(fields, nil), parquetLayout{})
 		if err != nil {
 			t.Fatal(err)
 		}
