@@ -108,7 +108,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset
 	for target in FuzzScanner FuzzNumber FuzzFormats FuzzFooter; do \
 		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset; done
-	go test -run '^$$' -fuzz FuzzReader -fuzztime $(FUZZTIME) ./internal/page
+	go test -run '^$$' -fuzz FuzzReader -fuzztime $(FUZZTIME) ./dataset/internal/parquet/page
 	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model
 
 clean:

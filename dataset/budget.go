@@ -1,6 +1,6 @@
 package dataset
 
-import "halfspace/internal/page"
+import "halfspace/dataset/internal/parquet/page"
 
 // leastReading is how much memory reading may take in any case, and so what a process takes beside its blocks.
 const leastReading = 48 << 20

@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 	"halfspace/kernel"
 	"halfspace/schema"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 	"halfspace/kernel"
 	"halfspace/schema"
 )

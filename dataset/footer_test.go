@@ -20,7 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 )
 
 // Pieces of footers in Thrift's compact protocol, as little of each as there need be. A struct ends with 0.

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 )
 
 // FileInfo is what the metadata of a Parquet file says.

@@ -13,7 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cache"
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 	"halfspace/kernel"
 	"halfspace/schema"
 )

@@ -20,7 +20,7 @@ import (
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 )
 
 // parquetInput is the selected columns of Parquet files, found and checked, but not read.

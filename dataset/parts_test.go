@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
-	"halfspace/internal/page"
+	"halfspace/dataset/internal/parquet/page"
 	"halfspace/schema"
 )
 

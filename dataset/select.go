@@ -10,8 +10,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/nearest"
-	"halfspace/internal/page"
 	"halfspace/schema"
 )
 

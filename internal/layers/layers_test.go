@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"internal/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "schema"},
+		"dataset/internal/parquet/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "schema"},
 	{"kernel"},
 	{"internal/microkernel"},
 	{"block", "internal/kerneltest"},
@@ -42,9 +42,9 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":         {"internal/cli"},
 	"github.com/schollz/progressbar": {"internal/cli"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
-	"github.com/klauspost/compress":  {"internal/page", "dataset"},
-	"github.com/andybalholm/brotli":  {"internal/page"},
-	"github.com/pierrec/lz4":         {"internal/page"},
+	"github.com/klauspost/compress":  {"dataset/internal/parquet/page", "dataset"},
+	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page"},
+	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
