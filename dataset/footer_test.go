@@ -152,7 +152,7 @@ func FuzzFooter(f *testing.F) {
 		err := recovered(func() error {
 			foot, err := page.ReadFooter(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
-				return damaged{err}
+				return damage(err)
 			}
 			m := &fileMetadata{Footer: foot}
 			if _, err := m.columns(); err != nil {

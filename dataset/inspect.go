@@ -83,12 +83,12 @@ func Inspect(path string) (*FileInfo, error) {
 				err = info.add(group)
 			}
 			if err != nil {
-				return damaged{err}
+				return damage(err)
 			}
 		}
 		for text, err := range m.Texts(maxTexts) {
 			if err != nil {
-				return damaged{err}
+				return damage(err)
 			}
 			info.Metadata = append(info.Metadata, KeyValue{text[0], text[1]})
 		}

@@ -417,7 +417,7 @@ func withMetadata(path string, f func(*fileMetadata) error) error {
 	m := &fileMetadata{path: path, info: info}
 	err = recovered(func() error {
 		if m.Footer, err = page.ReadFooter(src, info.Size()); err != nil {
-			return damaged{err}
+			return damage(err)
 		}
 		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
 		return f(m)
@@ -440,11 +440,11 @@ func (m *fileMetadata) leaves(f func(i int, leaf *pschema.Column, root pschema.N
 	n := 0
 	for footer, err := range m.Schemas() {
 		if err != nil {
-			return damaged{err}
+			return damage(err)
 		}
 		meta, err := metadata.NewFileMetaData(footer, nil)
 		if err != nil {
-			return damaged{errors.New(oneLine(err.Error()))}
+			return damage(errors.New(oneLine(err.Error())))
 		}
 		for i := range meta.Schema.NumColumns() {
 			f(n, meta.Schema.Column(i), meta.Schema.ColumnRoot(i))
@@ -452,13 +452,18 @@ func (m *fileMetadata) leaves(f func(i int, leaf *pschema.Column, root pschema.N
 		}
 	}
 	if n != m.Columns {
-		return damaged{fmt.Errorf("%d of %d columns", n, m.Columns)}
+		return damage(fmt.Errorf("%d of %d columns", n, m.Columns))
 	}
 	return nil
 }
 
 // damaged is what is wrong with a file, or what Arrow finds wrong.
-type damaged struct{ error }
+type damaged struct{ reason error }
+
+func (d damaged) Error() string { return d.reason.Error() }
+
+// damage returns the error of damaged data.
+func damage(reason error) error { return damaged{reason} }
 
 // checkMagic tells a truncated Parquet file from one that is none.
 func checkMagic(src io.ReaderAt, size int64) error {
@@ -530,7 +535,7 @@ func (m *fileMetadata) selected(columns []column) (*parquetFile, error) {
 	rows, number := int64(0), 0
 	for meta, err := range m.Groups(index) {
 		if err != nil {
-			return nil, damaged{err}
+			return nil, damage(err)
 		}
 		group, err := m.rowGroup(number, meta, columns)
 		if err != nil {
@@ -542,7 +547,7 @@ func (m *fileMetadata) selected(columns []column) (*parquetFile, error) {
 		number++
 	}
 	if rows != m.Rows {
-		return nil, damaged{fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows)}
+		return nil, damage(fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows))
 	}
 	return f, nil
 }
@@ -550,13 +555,13 @@ func (m *fileMetadata) selected(columns []column) (*parquetFile, error) {
 func (m *fileMetadata) rowGroup(g int, meta *page.Group, columns []column) (rowGroup, error) {
 	group := rowGroup{number: g, all: meta.Rows, rows: meta.Rows}
 	if group.rows < 0 {
-		return group, damaged{fmt.Errorf("row group %d has %d rows", g, group.rows)}
+		return group, damage(fmt.Errorf("row group %d has %d rows", g, group.rows))
 	}
 	if group.rows > math.MaxInt32 {
 		return group, errorIn(m.path, "row group %d has %d rows: write smaller row groups", g, group.rows)
 	}
 	if meta.Columns != m.Columns {
-		return group, damaged{fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns)}
+		return group, damage(fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns))
 	}
 	if group.rows > 0 {
 		group.chunks = make([]chunk, len(columns))
@@ -565,7 +570,7 @@ func (m *fileMetadata) rowGroup(g int, meta *page.Group, columns []column) (rowG
 		made, err := m.chunk(c, &meta.Chunks[i], group.rows)
 		var bad damaged
 		if errors.As(err, &bad) {
-			return group, damaged{fmt.Errorf("column %q, row group %d: %w", c.name, g, bad.error)}
+			return group, damage(fmt.Errorf("column %q, row group %d: %w", c.name, g, bad.reason))
 		}
 		if err != nil {
 			return group, errorIn(m.path, "column %q, row group %d: %w", c.name, g, err)
@@ -594,10 +599,10 @@ func (m *fileMetadata) chunk(c column, col *page.ColumnChunk, rows int64) (chunk
 	case rows == 0:
 		return chunk{}, nil // then there may be no data either
 	case made.values < rows || made.values > rows && c.listDef == 0:
-		return chunk{}, damaged{fmt.Errorf("%d values for %d rows", made.values, rows)}
+		return chunk{}, damage(fmt.Errorf("%d values for %d rows", made.values, rows))
 	case made.offset < 4 || made.size < 0 || made.offset > end || made.size > end-made.offset:
-		return chunk{}, damaged{fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.size, made.offset,
-			m.info.Size())}
+		return chunk{}, damage(fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.size, made.offset,
+			m.info.Size()))
 	}
 	if m.padded {
 		made.padding = int8(min(100, end-made.offset-made.size))
@@ -610,7 +615,7 @@ func (m *fileMetadata) chunk(c column, col *page.ColumnChunk, rows int64) (chunk
 func recovered(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = damaged{errors.New(oneLine(fmt.Sprint(r)))}
+			err = damage(errors.New(oneLine(fmt.Sprint(r))))
 		}
 	}()
 	return f()

@@ -306,7 +306,8 @@ func (in *svmlightInput) parse(path string, c textChunk) (*batch, error) {
 	if rows == nil {
 		const perLine, perPair = 32, 5 // bytes, to begin with
 		lines, most := 1+len(c.text)/perLine, 1+len(c.text)/perPair
-		rows = &pairs{make([]float64, 0, lines), make([]int32, 1, 1+lines), make([]int32, 0, most), make([]float64, 0, most), in.place, &in.spare}
+		rows = &pairs{labels: make([]float64, 0, lines), ends: make([]int32, 1, 1+lines), index: make([]int32, 0, most),
+			value: make([]float64, 0, most), place: in.place, home: &in.spare}
 	}
 	rows.labels, rows.ends, rows.index, rows.value = rows.labels[:0], rows.ends[:1], rows.index[:0], rows.value[:0]
 	n := c.line
