@@ -35,7 +35,7 @@ noasm:
 
 # Where goroutines meet; -short leaves out what is slow and says nothing about them, and so do tests whose goroutines others run, too.
 race:
-	CGO_ENABLED=1 go test -race -short -timeout 30m -skip 'TestStreamDrops|TestStreamNested|TestLongRecord|TestNulls|TestSolversIdentity|TestMulticlassIdentity|TestDualModels|TestWinnow|TestCheckOptions|TestVerifyLines|TestShare|TestStreamChanges' ./block ./gram ./cache ./pocket ./train/... ./dataset ./predict ./internal/ahead ./internal/synth ./internal/cli
+	CGO_ENABLED=1 go test -race -short -timeout 30m -skip 'TestStreamDrops|TestStreamNested|TestLongRecord|TestNulls|TestSolversIdentity|TestMulticlassIdentity|TestDualModels|TestWinnow|TestCheckOptions|TestVerifyLines|TestShare|TestStreamChanges' ./block ./gram ./cache ./pocket ./train/... ./dataset/... ./predict ./internal/ahead ./internal/synth ./internal/cli
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
@@ -106,8 +106,10 @@ FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each
 	go test -run '^$$' -fuzz FuzzFMA32 -fuzztime $(FUZZTIME) ./asm/avx2
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset
-	for target in FuzzScanner FuzzNumber FuzzFormats FuzzFooter; do \
+	for target in FuzzFormats FuzzFooter; do \
 		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset; done
+	for target in FuzzScanner FuzzNumber; do \
+		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset/internal/text; done
 	go test -run '^$$' -fuzz FuzzReader -fuzztime $(FUZZTIME) ./dataset/internal/parquet/page
 	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model
 

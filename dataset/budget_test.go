@@ -18,6 +18,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
 )
 
 // A counter is an allocator that knows how much is allocated.
@@ -26,7 +28,7 @@ type counter struct {
 	now, most int
 }
 
-func (c *counter) add(n int) {
+func (c *counter) Add(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now += n
@@ -40,17 +42,17 @@ func (c *counter) above(n int) bool {
 }
 
 func (c *counter) Allocate(n int) []byte {
-	c.add(n)
+	c.Add(n)
 	return memory.DefaultAllocator.Allocate(n)
 }
 
 func (c *counter) Free(b []byte) {
-	c.add(-len(b))
+	c.Add(-len(b))
 	memory.DefaultAllocator.Free(b)
 }
 
 func (c *counter) Reallocate(n int, b []byte) []byte {
-	c.add(n - len(b))
+	c.Add(n - len(b))
 	return memory.DefaultAllocator.Reallocate(n, b)
 }
 
@@ -97,7 +99,7 @@ func TestPagesInMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in.memory = memory
+			in.Memory = memory
 			mem := new(counter)
 			wait := 100 // ms, for what is read beside the first row group
 			if memory == 0 {
@@ -172,7 +174,7 @@ func TestMemoryOption(t *testing.T) {
 				t.Errorf("memory %d: error %v", c.memory, err)
 			}
 		}
-		if most := int(max(leastReading, c.memory)) + 6<<20; c.memory > 0 && mem.most > most {
+		if most := int(max(frame.LeastReading, c.memory)) + 6<<20; c.memory > 0 && mem.most > most {
 			t.Errorf("memory %d: %d bytes are allocated", c.memory, mem.most)
 		}
 	}
@@ -185,19 +187,19 @@ func TestRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := in.files[0]
-	once := in.stored()
-	f.groups = slices.Repeat(f.groups, 1000) // whose chunks lie in the same bytes
-	if all := in.stored(); once <= 0 || all < once || all > f.info.Size() {
-		t.Errorf("columns take %d bytes, those of more row groups %d, and the file has %d", once, all, f.info.Size())
+	f := in.Files[0]
+	once := in.Stored()
+	f.Groups = slices.Repeat(f.Groups, 1000) // whose chunks lie in the same bytes
+	if all := in.Stored(); once <= 0 || all < once || all > f.Info.Size() {
+		t.Errorf("columns take %d bytes, those of more row groups %d, and the file has %d", once, all, f.Info.Size())
 	}
 	for _, c := range []struct {
 		rows, stored int64
 		made         bool
 	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
-		b := newBuilder[float32](&selection{chosen: in.sel}, newLabels(nil), newPool(1), memory.DefaultAllocator, c.rows, nil)
-		if b.makeRoom(c.stored); c.made != (b.all != nil) {
-			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.all != nil)
+		b := encode.NewBuilder[float32](&encode.Selection{Chosen: in.Sel}, encode.NewLabels(nil), frame.NewPool(1), memory.DefaultAllocator, c.rows, nil)
+		if b.MakeRoom(c.stored); c.made != (b.All != nil) {
+			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.All != nil)
 		}
 	}
 }

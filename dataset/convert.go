@@ -8,6 +8,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/writer"
 	"halfspace/schema"
 )
 
@@ -25,28 +28,28 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	within(in, opt.Memory, GroupBytes)
+	frame.Within(in, opt.Memory, GroupBytes)
 	w, err := Create(out, plainSchema(keptSchema(in.selection())), wopt)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Abort()
-	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
+	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return 0, err
 		}
 		err = w.writeBatch(b, in.selection())
-		b.release()
+		b.Release()
 		if err != nil {
 			return 0, err
 		}
-		rows += b.rows
+		rows += b.Rows
 		if opt.Progress != nil {
-			opt.Progress(rows, in.total())
+			opt.Progress(rows, in.Total())
 		}
 	}
-	opt.tell(in.sel.notes())
-	opt.tell(in.notes())
+	opt.tell(in.sel.Notes())
+	opt.tell(in.Notes())
 	return rows, w.Close()
 }
 
@@ -62,25 +65,25 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 }
 
 // writeBatch writes the kept columns of a batch.
-func (w *Writer) writeBatch(b *batch, sel *selection) error {
-	columns := make([]arrow.Array, len(sel.keep))
-	for k, i := range sel.keep {
-		columns[k] = b.columns[i]
+func (w *Writer) writeBatch(b *frame.Batch, sel *encode.Selection) error {
+	columns := make([]arrow.Array, len(sel.Keep))
+	for k, i := range sel.Keep {
+		columns[k] = b.Columns[i]
 		d, ok := columns[k].(*array.Dictionary)
 		if !ok {
 			continue
 		}
-		err := recovered(func() (err error) {
-			columns[k], err = plainValues(d)
+		err := frame.Recovered(func() (err error) {
+			columns[k], err = writer.PlainValues(d)
 			return err
 		})
 		if err != nil {
-			return errorIn(b.file, "column %q: the dictionary is damaged (%w): write the file again", sel.columns[i].name,
-				errors.New(oneLine(err.Error())))
+			return frame.ErrorIn(b.File, "column %q: the dictionary is damaged (%w): write the file again", sel.Columns[i].Name,
+				errors.New(frame.OneLine(err.Error())))
 		}
 		defer columns[k].Release()
 	}
-	rec := array.NewRecord(w.schema, columns, b.rows)
+	rec := array.NewRecord(w.schema, columns, b.Rows)
 	defer rec.Release()
 	return w.Write(rec)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
 )
 
 // benchCSV writes 2^17 rows of 28 float32 features and a label.
@@ -42,12 +44,12 @@ func BenchmarkCSV(b *testing.B) {
 		b.Run(fmt.Sprintf("what=columns/workers=%d", workers), func(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
-				p := newPool(workers)
+				p := frame.NewPool(workers)
 				in, err := openInput(context.Background(), []string{path}, Options{Label: "label"}, p)
 				if err != nil {
 					b.Fatal(err)
 				}
-				for _, err := range in.batches(context.Background(), p, memory.DefaultAllocator) {
+				for _, err := range in.Batches(context.Background(), p, memory.DefaultAllocator) {
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -3,16 +3,10 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +14,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/schema"
 )
 
@@ -54,7 +50,7 @@ func compressed(tb testing.TB, text string) []byte {
 func show(t arrow.Table) string {
 	var s strings.Builder
 	for i, f := range t.Schema().Fields() {
-		fmt.Fprintf(&s, "%s %s", f.Name, describe(f.Type))
+		fmt.Fprintf(&s, "%s %s", f.Name, frame.Describe(f.Type))
 		for _, a := range t.Column(i).Data().Chunks() {
 			for r := range a.Len() {
 				text := "null"
@@ -183,7 +179,7 @@ func TestNullValues(t *testing.T) {
 }
 
 func TestTextErrors(t *testing.T) {
-	many := strings.Repeat("1,2\n", sampleBytes/4)
+	many := strings.Repeat("1,2\n", textfile.SampleBytes/4)
 	for _, c := range []struct {
 		file, text string
 		opt        Options
@@ -213,10 +209,10 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv.gz", "x,y\n1,2\n", Options{}, "a.csv.gz: not compressed by gzip, though its name says so: rename it or copy it again"},
 		{"a.csv", "x,y\r1,2\r3,4", Options{}, `a.csv: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`},
 		{"a.svm", "1 1:2\r0 1:3\r", Options{}, `a.svm: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`},
-		{"a.csv", "x,y\r" + strings.Repeat("1,2\r", headBytes), Options{},
+		{"a.csv", "x,y\r" + strings.Repeat("1,2\r", textfile.HeadBytes), Options{},
 			`a.csv: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`},
 		{"a.svm", "", Options{}, "a.svm: no rows: name a file that has some"},
-		{"a.svm", "# nothing\n\n", Options{Label: svmlightLabel}, "a.svm: no rows: name a file that has some"},
+		{"a.svm", "# nothing\n\n", Options{Label: frame.SvmlightLabel}, "a.svm: no rows: name a file that has some"},
 		{"a.svm", "1 1:1\na 1:1\n", Options{},
 			`a.svm: line 2: the label "a" is not a number: write one label in front of each line`},
 		{"a.svm", "1 1:1\n1,2 1:1\n", Options{},
@@ -392,140 +388,6 @@ func TestLongRecord(t *testing.T) {
 		}
 		_, err := Load[float32](context.Background(), []string{path}, Options{})
 		wantError(t, err, filepath.Dir(path), c.want)
-	}
-}
-
-// endless repeats a text.
-type endless string
-
-func (e endless) Read(p []byte) (int, error) {
-	return copy(p, strings.Repeat(string(e), len(p)/len(e)+1)), nil
-}
-
-// TestOldMac: carriage returns alone are seen before much was read.
-func TestOldMac(t *testing.T) {
-	c := &chunker{r: endless("1,2\r"), path: "a.csv", quotes: true, size: chunkBytes, line: 1}
-	_, err := c.next()
-	wantError(t, err, "", `a.csv: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`)
-}
-
-// TestChunks: wherever text is cut, the records are the same.
-func TestChunks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var text []byte
-		for range rng.IntN(400) {
-			text = append(text, `ab,""`+"\n\n\r"[rng.IntN(3):][:1]...)
-			text = append(text, []string{"a", ",", "\n", "\"x\ny\"", ",\"\"\"\n\"", "\r\n"}[rng.IntN(6)]...)
-		}
-		if endsInCR(text) {
-			continue
-		}
-		want, wantErr := allRecords(textChunk{text: text, line: 1})
-		for _, size := range []int{1, 7, 64, 1000} {
-			var got [][]string
-			var gotErr error
-			c := &chunker{r: bytes.NewReader(text), quotes: true, size: size, line: 1}
-			for gotErr == nil {
-				ch, err := c.next()
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				var part [][]string
-				part, gotErr = allRecords(ch)
-				got = append(got, part...)
-			}
-			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
-				t.Fatalf("%q in chunks of %d:\n%q, %v, want\n%q, %v", text, size, got, gotErr, want, wantErr)
-			}
-		}
-	}
-}
-
-func allRecords(c textChunk) (all [][]string, err error) {
-	for fields, err := range records(c, ',') {
-		if err != nil {
-			return all, err
-		}
-		var r []string
-		for _, f := range fields {
-			r = append(r, f.text)
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
-// FuzzScanner holds the scanner against encoding/csv, which takes no blanks away and makes \r\n in quotes a \n.
-func FuzzScanner(f *testing.F) {
-	for _, text := range []string{"a,b\n1,2\n", "\"a\"\"b\",\n", "\"a\nb\",c\n\n\nd", "a\"b", "\"a\"b", "\"", ",,\n,", "\"\"\"\""} {
-		f.Add(text, true)
-		f.Add(text, false)
-	}
-	f.Fuzz(func(t *testing.T, text string, crlf bool) {
-		text = strings.NewReplacer("\r", "", " ", "", "\t", "").Replace(text)
-		if crlf {
-			text = strings.ReplaceAll(text, "\n", "\r\n")
-		}
-		r := csv.NewReader(strings.NewReader(text))
-		r.FieldsPerRecord = -1
-		want, wantErr := r.ReadAll()
-		got, err := allRecords(textChunk{text: []byte(text), line: 1})
-		if (err == nil) != (wantErr == nil) {
-			t.Fatalf("%q: %v, want %v", text, err, wantErr)
-		}
-		if err != nil {
-			return
-		}
-		for _, record := range got {
-			for i, field := range record {
-				record[i] = strings.ReplaceAll(field, "\r\n", "\n")
-			}
-		}
-		if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
-			t.Fatalf("%q:\n%q, want\n%q", text, got, want)
-		}
-	})
-}
-
-// FuzzNumber holds numbers against strconv.
-func FuzzNumber(f *testing.F) {
-	for _, text := range []string{"0", "-0", "1.5", "+.5e-3", "5.", ".", "", "-", "e1", "1e", "1e400", "9007199254740993",
-		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001", "9223372036854775807",
-		"-9223372036854775808", "9223372036854775808", "-00", "+7"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) { checkNumber(t, text) })
-}
-
-func checkNumber(t *testing.T, text string) {
-	t.Helper()
-	got, err := parseNumber([]byte(text))
-	want, wantErr := strconv.ParseFloat(text, 64)
-	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
-		t.Fatalf("%q: %v, %v, want %v, %v", text, got, err, want, wantErr)
-	}
-	whole, ok := parseInteger([]byte(text))
-	wantWhole, err2 := strconv.ParseInt(text, 10, 64)
-	if ok && (err2 != nil || whole != wantWhole) || !ok && err2 == nil && wantWhole != 0 || ok && math.Signbit(got) != (whole < 0) {
-		t.Fatalf("%q: the integer %v, %v, want %v, %v", text, whole, ok, wantWhole, err2)
-	}
-	if errors.Is(wantErr, strconv.ErrRange) == (err == errNoNumber) && wantErr != nil {
-		t.Fatalf("%q: %v, want %v", text, err, wantErr)
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 200_000 {
-		v := math.Float64frombits(rng.Uint64())
-		checkNumber(t, strconv.FormatFloat(v, "efg"[rng.IntN(3)], -1, 64))
-		checkNumber(t, strconv.FormatInt(int64(rng.Uint64())>>rng.IntN(64), 10))
-		checkNumber(t, strconv.FormatFloat(rng.NormFloat64(), 'f', rng.IntN(20), 64))
-		checkNumber(t, fmt.Sprintf("%d.%de%d", rng.IntN(1e9), rng.IntN(1e9), rng.IntN(60)-30))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/parquet/page"
+	"halfspace/dataset/internal/frame"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -170,25 +170,25 @@ func TestDictionaryTypes(t *testing.T) {
 	want := map[string]string{"int": "[float32]", "byte": "[float32]", "long": "[float32]", "tenth": "[float64]", "far": "[int32]",
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: floatType[float32]()}
-	in, err := openInput(context.Background(), []string{path, path}, opt, newPool(1))
+	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: frame.FloatType[float32]()}
+	in, err := openInput(context.Background(), []string{path, path}, opt, frame.NewPool(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string][]string{}
 	read := int64(0)
-	for b, err := range in.batches(context.Background(), newPool(1), memory.DefaultAllocator) {
+	for b, err := range in.Batches(context.Background(), frame.NewPool(1), memory.DefaultAllocator) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, a := range b.columns {
-			name := in.selection().columns[i].name
+		for i, a := range b.Columns {
+			name := in.selection().Columns[i].Name
 			if text := a.DataType().String(); len(got[name]) == 0 || got[name][len(got[name])-1] != text {
 				got[name] = append(got[name], text)
 			}
 		}
-		read += b.rows
-		b.release()
+		read += b.Rows
+		b.Release()
 	}
 	for _, name := range names {
 		if fmt.Sprint(got[name]) != want[name] {
@@ -197,37 +197,5 @@ func TestDictionaryTypes(t *testing.T) {
 	}
 	if read != 2*rows {
 		t.Errorf("%d rows, want %d", read, 2*rows)
-	}
-}
-
-// TestLargeDictionaries: a dictionary that would take more memory than before, or more than a batch on the way, isn't
-// converted.
-func TestLargeDictionaries(t *testing.T) {
-	pool := page.NewPool(memory.DefaultAllocator)
-	p := arrow.PrimitiveTypes
-	long, short := column{typ: p.Int64, physical: page.Int64}, column{typ: p.Int32, physical: page.Int32}
-	for _, c := range []struct {
-		col         column
-		width, n    int
-		float       arrow.DataType
-		isConverted bool
-	}{
-		{long, 8, maxBatchRows, p.Float32, true},
-		{long, 8, maxBatchRows, p.Float64, true},
-		{long, 8, maxBatchRows + 1, p.Float32, false},
-		{short, 4, maxBatchRows, p.Float32, true},
-		{short, 4, smallDictionary / 8, p.Float64, true},
-		{short, 4, smallDictionary/8 + 1, p.Float64, false},
-	} {
-		c.col.float = c.float
-		r := columnReader{col: c.col, pool: pool}
-		values := pool.Get(c.n * c.width)
-		clear(values.Bytes)
-		made := r.floats(values, c.n)
-		if made != nil != c.isConverted {
-			t.Errorf("%d values of %d bytes to %s: converted %t", c.n, c.width, c.float, made != nil)
-		}
-		made.Release()
-		values.Release()
 	}
 }

@@ -18,8 +18,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/google/flatbuffers/go"
 
+	"halfspace/dataset/internal/frame"
+	ipcfile "halfspace/dataset/internal/ipc"
+	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 )
 
@@ -149,13 +152,13 @@ func FuzzFooter(f *testing.F) {
 		data := parquetOf(footer)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := recovered(func() error {
+		err := frame.Recovered(func() error {
 			foot, err := page.ReadFooter(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
-				return damage(err)
+				return frame.Damage(err)
 			}
-			m := &fileMetadata{Footer: foot}
-			if _, err := m.columns(); err != nil {
+			m := &parquetfile.Metadata{Footer: foot}
+			if _, err := m.TopColumns(); err != nil {
 				return err
 			}
 			all := make([]int, m.Columns)
@@ -171,7 +174,7 @@ func FuzzFooter(f *testing.F) {
 			}
 			return nil
 		})
-		if err != nil && !errors.As(err, new(damaged)) {
+		if err != nil && !errors.As(err, new(frame.Damaged)) {
 			t.Errorf("error %v", err)
 		}
 		runtime.ReadMemStats(&after)
@@ -321,14 +324,14 @@ func TestHostileSchemas(t *testing.T) {
 		schema := b.EndObject()
 		b.StartObject(5) // Message
 		b.PrependInt16Slot(0, 4, 0)
-		b.PrependByteSlot(1, messageSchema, 0)
+		b.PrependByteSlot(1, ipcfile.MessageSchema, 0)
 		b.PrependUOffsetTSlot(2, schema, 0)
 		b.Finish(b.EndObject())
 		meta := b.FinishedBytes()
 		meta = append(meta, make([]byte, -len(meta)&7)...)
-		data := append(binary.LittleEndian.AppendUint32([]byte(arrowContinuation), uint32(len(meta))), meta...)
+		data := append(binary.LittleEndian.AppendUint32([]byte(ipcfile.ArrowContinuation), uint32(len(meta))), meta...)
 		path := filepath.Join(t.TempDir(), "a.arrow")
-		if err := os.WriteFile(path, append(data, arrowContinuation+"\x00\x00\x00\x00"...), 0o666); err != nil {
+		if err := os.WriteFile(path, append(data, ipcfile.ArrowContinuation+"\x00\x00\x00\x00"...), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		out, err := readInChild(t.Context(), path)

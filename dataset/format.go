@@ -6,8 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
+
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	ipcfile "halfspace/dataset/internal/ipc"
+	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/source"
+	textfile "halfspace/dataset/internal/text"
 )
 
 // A format is a kind of file, as messages name it.
@@ -27,24 +32,19 @@ var extensions = map[string]format{
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
-// extension returns the last part of a name in lower case, that before .gz if it ends so.
-func extension(path string) string {
-	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
-}
-
 // openedInput is an input and what becomes of its columns.
 type openedInput struct {
-	input
-	sel *selection
+	frame.Input
+	sel *encode.Selection
 }
 
-func (in *openedInput) selection() *selection { return in.sel }
+func (in *openedInput) selection() *encode.Selection { return in.sel }
 
 // ErrNoWeights is about files that can't have a column of weights.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
 // openInput finds out which format the files have, which must be one, and resolves the columns that opt asks for.
-func openInput(ctx context.Context, paths []string, opt Options, p pool) (*openedInput, error) {
+func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (*openedInput, error) {
 	paths, err := Expand(paths)
 	if err != nil {
 		return nil, err
@@ -54,44 +54,46 @@ func openInput(ctx context.Context, paths []string, opt Options, p pool) (*opene
 		return nil, err
 	}
 	opt.tell(opt.Text.unused(f))
-	pick := &picker{choices: opt.choices()}
-	req := request{choose: pick, spec: opt.Spec, words: opt.nullWords(), memory: opt.Memory, live: opt.Live, progress: opt.Progress}
-	var in input
+	pick := &encode.Picker{Choices: opt.choices()}
+	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress}
+	var in frame.Input
 	switch f {
 	case formatCSV:
-		in, err = openCSV(ctx, sources, req, opt.Text.reader(), p)
+		in, err = textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
 			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
 		}
-		in, err = openSvmlight(ctx, sources, req, opt.Text.reader(), p)
+		in, err = textfile.OpenSvmlight(ctx, sources, req, opt.Text.reader(), p)
 	case formatArrow:
-		in, err = openArrow(sources, req)
+		in, err = ipcfile.Open(sources, req)
 	default:
-		in, err = openParquet(ctx, paths, req, p)
+		in, err = parquetfile.Open(ctx, paths, req, p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &openedInput{in, pick.sel}, nil
+	return &openedInput{in, pick.Sel}, nil
 }
 
 // reader returns what a reader of text needs of the options.
-func (o TextOptions) reader() textOptions { return textOptions{o.Header, o.Delimiter, o.IndexBase} }
+func (o TextOptions) reader() textfile.Options {
+	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
+}
 
 // openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
-func openSources(ctx context.Context, paths []string, opt Options) (format, []*source, error) {
-	sources := make([]*source, len(paths))
+func openSources(ctx context.Context, paths []string, opt Options) (format, []*source.Source, error) {
+	sources := make([]*source.Source, len(paths))
 	var first format
 	for i, path := range paths {
-		f := extensions[extension(path)]
+		f := extensions[source.Extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = newSource(ctx, path, opt.End); err != nil {
+			if sources[i], err = source.NewSource(ctx, path, opt.End); err != nil {
 				return "", nil, err
 			}
-			if sources[i].stdin != nil {
-				sources[i].stdin.live = opt.Live
+			if sources[i].Stdin != nil {
+				sources[i].Stdin.Live = opt.Live
 			}
 			if f == "" {
 				if f, err = sniff(sources[i]); err != nil {
@@ -122,8 +124,8 @@ func errStandardInput(f format) error {
 }
 
 // sniff tells the format of a source by its first bytes.
-func sniff(s *source) (format, error) {
-	r, err := s.open()
+func sniff(s *source.Source) (format, error) {
+	r, err := s.Open()
 	if err != nil {
 		return "", err
 	}
@@ -133,28 +135,28 @@ func sniff(s *source) (format, error) {
 		var more int
 		more, err = r.Read(head[n:])
 		n += more
-		if end := telling(head[:n]); s.live() && end > 0 {
+		if end := telling(head[:n]); s.Live() && end > 0 {
 			n = end
 			break
 		}
 	}
-	if err != nil && err != io.EOF && !errors.Is(err, errCutShort) {
+	if err != nil && err != io.EOF && !errors.Is(err, source.ErrCutShort) {
 		return "", err
 	}
-	head = bytes.TrimPrefix(head[:n], byteOrderMark)
+	head = bytes.TrimPrefix(head[:n], textfile.ByteOrderMark)
 	switch {
 	case len(head) == 0:
-		if s.stdin != nil {
+		if s.Stdin != nil {
 			return "", errors.New("-: standard input is empty: check the command before the pipe")
 		}
-		return "", fmt.Errorf("%s: the file is empty: write it again", s.path)
-	case hasPrefix(head, "PAR1"), hasPrefix(head, "PARE"):
+		return "", fmt.Errorf("%s: the file is empty: write it again", s.Path)
+	case source.HasPrefix(head, "PAR1"), source.HasPrefix(head, "PARE"):
 		return formatParquet, nil
-	case hasPrefix(head, arrowMagic), hasPrefix(head, arrowContinuation), hasPrefix(head, "FEA1"):
+	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
-	case bytes.IndexByte(head, 0) >= 0 && !isUTF16(head):
-		return "", fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.path)
-	case looksSvmlight(head):
+	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
+		return "", fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path)
+	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
 	}
 	return formatCSV, nil
@@ -163,7 +165,7 @@ func sniff(s *source) (format, error) {
 // telling returns how much of a beginning tells the format, 0 where that takes more: of text the first line that has two words or a delimiter, or the
 // second of all.
 func telling(head []byte) int {
-	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || hasPrefix(head, "PAR1") || hasPrefix(head, arrowMagic) {
+	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || source.HasPrefix(head, "PAR1") || source.HasPrefix(head, ipcfile.ArrowMagic) {
 		return len(head)
 	}
 	end, lines := 0, 0
@@ -183,8 +185,6 @@ func telling(head []byte) int {
 	return 0
 }
 
-func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
-
 // DefaultLabel returns the name of the label column where the format of the files has one, as svmlight does, or "".
 // Standard input, which can't be looked at and then read, is taken for svmlight.
 func DefaultLabel(ctx context.Context, paths []string) string {
@@ -193,12 +193,12 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 		return ""
 	}
 	for _, path := range paths {
-		f := extensions[extension(path)]
+		f := extensions[source.Extension(path)]
 		if path == "-" {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := newSource(ctx, path, nil); err == nil {
+			if s, err := source.NewSource(ctx, path, nil); err == nil {
 				f, _ = sniff(s) // where that fails, so will reading
 			}
 		}
@@ -206,5 +206,5 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 			return ""
 		}
 	}
-	return svmlightLabel
+	return frame.SvmlightLabel
 }

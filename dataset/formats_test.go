@@ -23,6 +23,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/writer"
 	"halfspace/schema"
 )
 
@@ -30,17 +35,17 @@ import (
 func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	tb.Helper()
 	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
-	in, err := openInput(context.Background(), paths, opt, newPool(2))
+	in, err := openInput(context.Background(), paths, opt, frame.NewPool(2))
 	if err != nil {
 		return nil, err
 	}
 	schema := keptSchema(in.selection())
 	var recs []arrow.Record
-	for b, err := range in.batches(context.Background(), newPool(2), memory.DefaultAllocator) {
+	for b, err := range in.Batches(context.Background(), frame.NewPool(2), memory.DefaultAllocator) {
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, array.NewRecord(schema, b.columns, b.rows))
+		recs = append(recs, array.NewRecord(schema, b.Columns, b.Rows))
 	}
 	return array.NewTableFromRecords(schema, recs), nil
 }
@@ -76,14 +81,14 @@ func TestPublishedData(t *testing.T) {
 			t.Errorf("%s: %v", c.file, err)
 			continue
 		}
-		var cols []column
+		var cols []frame.Column
 		for i, f := range all.Schema().Fields() {
-			cols = append(cols, column{name: f.Name, typ: f.Type, index: i})
+			cols = append(cols, frame.Column{Name: f.Name, Type: f.Type, Index: i})
 		}
-		label := namedLabel(choices{label: c.label}, cols).label
+		label := encode.NamedLabel(encode.Choices{Label: c.label}, cols).Label
 		features := 0
 		for _, col := range cols {
-			if numeric(col.typ) && col.name != label {
+			if writer.Numeric(col.Type) && col.Name != label {
 				features++
 			}
 		}
@@ -93,7 +98,7 @@ func TestPublishedData(t *testing.T) {
 		counts := map[string]int{}
 		for _, a := range all.Column(all.Schema().FieldIndices(label)[0]).Data().Chunks() {
 			for i := range a.Len() {
-				class, what := classOf(a, i)
+				class, what := encode.ClassOf(a, i)
 				if what != "" {
 					t.Fatalf("%s: %s", c.file, what)
 				}
@@ -222,7 +227,7 @@ func TestFormatsGiveSameBlocks(t *testing.T) {
 	for k := range builders {
 		name := fmt.Sprint("f", k+1)
 		if k == features {
-			name = svmlightLabel
+			name = frame.SvmlightLabel
 		}
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64})
 		builders[k] = array.NewFloat64Builder(memory.DefaultAllocator)
@@ -249,7 +254,7 @@ func TestFormatsGiveSameBlocks(t *testing.T) {
 		path := filepath.Join(dir, "b"+ext)
 		convertFile(t, rows, start, path, WriterOptions{})
 		for _, workers := range []int{1, 3} {
-			d, err := Load[float32](context.Background(), []string{path}, Options{Label: svmlightLabel, Workers: workers})
+			d, err := Load[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,15 +322,15 @@ func TestUnusedTextOptions(t *testing.T) {
 
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
-	s, err := newSource(context.Background(), textFile(t, "a.csv", "x\n1\n"), nil)
+	s, err := source.NewSource(context.Background(), textFile(t, "a.csv", "x\n1\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := chunks([]*source{s}, true, chunkBytes, nil, func(int, textChunk) iter.Seq[job] {
-		return one(textChunk{}, func() (*batch, error) { panic("no more") })
+	jobs := textfile.Chunks([]*source.Source{s}, true, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[frame.Job] {
+		return textfile.One(textfile.Chunk{}, func() (*frame.Batch, error) { panic("no more") })
 	})
-	for _, err := range inOrder(context.Background(), newPool(2), 0, jobs) {
-		wantError(t, err, filepath.Dir(s.path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
+	for _, err := range frame.InOrder(context.Background(), frame.NewPool(2), 0, jobs) {
+		wantError(t, err, filepath.Dir(s.Path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
 	}
 }
 
@@ -369,8 +374,8 @@ func TestStandardInput(t *testing.T) {
 	feed(textFile(t, "a.csv", "x\n1\n"))
 	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
 	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	few := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: strings.NewReader("12345"), most: 4}}
-	if _, err := few.open(); err == nil ||
+	few := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: strings.NewReader("12345"), Most: 4}}
+	if _, err := few.Open(); err == nil ||
 		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
 		t.Errorf("too much: %v", err)
 	}
@@ -378,18 +383,18 @@ func TestStandardInput(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (&source{path: "-", stdin: &standardInput{ctx: ctx, r: open, most: 4}}).open(); err != context.Canceled {
+	if _, err := (&source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: ctx, R: open, Most: 4}}).Open(); err != context.Canceled {
 		t.Errorf("canceled: %v", err)
 	}
-	failing := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: iotest.ErrReader(errors.New("gone")), most: 4}}
-	if _, err := failing.open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
+	failing := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.ErrReader(errors.New("gone")), Most: 4}}
+	if _, err := failing.Open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
 		t.Errorf("failing: %v", err)
 	}
 }
 
-func opened(t *testing.T, s *source) *sourceReader {
+func opened(t *testing.T, s *source.Source) *source.SourceReader {
 	t.Helper()
-	r, err := s.open()
+	r, err := s.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,18 +424,18 @@ func TestCutShort(t *testing.T) {
 	z.Flush()
 	for name, in := range map[string]string{"plain": whole + part, "gzip": zipped.String()} {
 		end := make(chan struct{})
-		s := &source{path: "-", stdin: &standardInput{ctx: context.Background(), end: end, most: 1 << 20,
-			r: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
+		s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), End: end, Most: 1 << 20,
+			R: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
 		if f, err := sniff(s); err != nil || f != formatCSV {
 			t.Errorf("%s: %q, %v", name, f, err)
 		}
 		for range 2 {
 			text := ""
-			for c, err := range chunksOf(s, true, 8, nil) {
+			for c, err := range textfile.ChunksOf(s, true, 8, nil) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				text += string(c.text)
+				text += string(c.Text)
 			}
 			if text != whole {
 				t.Errorf("%s: %q, want %q", name, text, whole)
@@ -442,21 +447,21 @@ func TestCutShort(t *testing.T) {
 // TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.
 func TestLastPass(t *testing.T) {
 	want := strings.Repeat("0123456789abcdef", 20000)
-	s := &source{path: "-", stdin: &standardInput{ctx: context.Background(), r: iotest.HalfReader(strings.NewReader(want)), most: 100_000}}
+	s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.HalfReader(strings.NewReader(want)), Most: 100_000}}
 	for _, n := range []int{10, 70_000, 3} {
 		got := make([]byte, n)
 		if _, err := io.ReadFull(opened(t, s), got); err != nil || string(got) != want[:n] {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
 	}
-	lastPass([]*source{s})
+	source.LastPass([]*source.Source{s})
 	r, most := opened(t, s), 0
 	var got strings.Builder
 	for buf := make([]byte, 1000); ; {
 		n, err := r.Read(buf)
 		got.Write(buf[:n])
-		if most = max(most, len(s.stdin.data)); got.Len() > 200_000 && len(s.stdin.data) > 64<<10 {
-			t.Fatalf("%d bytes are held after %d", len(s.stdin.data), got.Len())
+		if most = max(most, len(s.Stdin.Data)); got.Len() > 200_000 && len(s.Stdin.Data) > 64<<10 {
+			t.Fatalf("%d bytes are held after %d", len(s.Stdin.Data), got.Len())
 		}
 		if err == io.EOF {
 			break
@@ -479,7 +484,7 @@ func TestArrowFiles(t *testing.T) {
 		opts = append(opts, ipc.WithSchema(words.Schema()))
 		var stream, file bytes.Buffer
 		w := ipc.NewWriter(&stream, opts...)
-		f, err := ipc.NewFileWriter(&counted{Writer: &file}, opts...)
+		f, err := ipc.NewFileWriter(&writer.Counted{Writer: &file}, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -570,7 +575,7 @@ func FuzzFormats(f *testing.F) {
 		rec := mixed(f)
 		var stream, file bytes.Buffer
 		w := ipc.NewWriter(&stream, append(opts, ipc.WithSchema(rec.Schema()))...)
-		fw, err := ipc.NewFileWriter(&counted{Writer: &file}, append(opts, ipc.WithSchema(rec.Schema()))...)
+		fw, err := ipc.NewFileWriter(&writer.Counted{Writer: &file}, append(opts, ipc.WithSchema(rec.Schema()))...)
 		if err := errors.Join(err, w.Write(rec), fw.Write(rec), w.Close(), fw.Close()); err != nil {
 			f.Fatal(err)
 		}

@@ -9,6 +9,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 )
 
@@ -59,18 +62,18 @@ func Inspect(path string) (*FileInfo, error) {
 		return nil, errStandardInput(formatParquet)
 	}
 	var info *FileInfo
-	err := withMetadata(path, func(m *fileMetadata) error {
-		info = &FileInfo{Path: path, Bytes: m.info.Size(), Rows: m.Rows, CreatedBy: m.CreatedBy,
+	err := parquetfile.WithMetadata(path, func(m *parquetfile.Metadata) error {
+		info = &FileInfo{Path: path, Bytes: m.Info.Size(), Rows: m.Rows, CreatedBy: m.CreatedBy,
 			RowGroups: []RowGroupInfo{}, Columns: make([]ColumnInfo, m.Columns), Metadata: []KeyValue{}}
-		columns, err := m.columns()
+		columns, err := m.TopColumns()
 		if err != nil {
 			return err
 		}
 		features := map[int]bool{}
 		for _, c := range columns {
-			_, features[c.index] = toInput(c, coding{})
+			_, features[c.Index] = encode.ToInput(c, encode.Coding{})
 		}
-		err = m.leaves(func(i int, c *pschema.Column, _ pschema.Node) { info.Columns[i] = columnInfo(c, features[i]) })
+		err = m.Leaves(func(i int, c *pschema.Column, _ pschema.Node) { info.Columns[i] = columnInfo(c, features[i]) })
 		if err != nil {
 			return err
 		}
@@ -80,15 +83,15 @@ func Inspect(path string) (*FileInfo, error) {
 		}
 		for group, err := range m.Groups(all) {
 			if err == nil {
-				err = info.add(group)
+				err = info.Add(group)
 			}
 			if err != nil {
-				return damage(err)
+				return frame.Damage(err)
 			}
 		}
 		for text, err := range m.Texts(maxTexts) {
 			if err != nil {
-				return damage(err)
+				return frame.Damage(err)
 			}
 			info.Metadata = append(info.Metadata, KeyValue{text[0], text[1]})
 		}
@@ -118,8 +121,8 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 	return info
 }
 
-// add adds up what the chunks of a row group say.
-func (info *FileInfo) add(group *page.Group) error {
+// Add adds up what the chunks of a row group say.
+func (info *FileInfo) Add(group *page.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))
 	}

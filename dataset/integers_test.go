@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/schema"
 )
 
@@ -68,7 +69,7 @@ func sameLoads[T float32 | float64](t *testing.T, opt Options, paths []string) {
 // it is what it is; where it is handed on, all of it is float64.
 func TestLateFraction(t *testing.T) {
 	const head = "v,id,x,y\n"
-	rows := strings.Repeat(".5,9007199254740993,3,1\n", sampleBytes/22)
+	rows := strings.Repeat(".5,9007199254740993,3,1\n", textfile.SampleBytes/22)
 	path := textFile(t, "a.csv", head+rows+".5,7,2.5,0\n.5,8,4,1\n")
 	d, err := Load[float64](context.Background(), []string{path}, Options{Label: "y", Features: []string{"x"}, NoBias: true})
 	if err != nil {
@@ -101,7 +102,7 @@ func TestRoundedIntegers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large files")
 	}
-	many := strings.Repeat("1,2\n", sampleBytes/4)
+	many := strings.Repeat("1,2\n", textfile.SampleBytes/4)
 	for _, c := range []struct{ text, want string }{
 		{"x,y\n9007199254740993,0\n1,1\n", ""},
 		{"x,y\n9007199254740992,0\n1.5,1\n", ""},

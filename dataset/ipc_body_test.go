@@ -13,8 +13,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/google/flatbuffers/go"
 
+	"halfspace/dataset/internal/frame"
+	ipcfile "halfspace/dataset/internal/ipc"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/race"
 )
 
@@ -40,7 +43,7 @@ func largeRecord(t *testing.T, path string, rows int64) {
 	}
 	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 	var record flatbuffers.Table
-	root.Union(&record, flatbuffers.UOffsetT(root.Offset(slotHeader)))
+	root.Union(&record, flatbuffers.UOffsetT(root.Offset(ipcfile.SlotHeader)))
 	const slotBody, slotLength, slotNodes = 10, 4, 6
 	put := func(at flatbuffers.UOffsetT, want, v int64) {
 		t.Helper()
@@ -52,7 +55,7 @@ func largeRecord(t *testing.T, path string, rows int64) {
 	put(root.Pos+flatbuffers.UOffsetT(root.Offset(slotBody)), 64, 8*rows)
 	put(record.Pos+flatbuffers.UOffsetT(record.Offset(slotLength)), 8, rows)
 	put(record.Vector(flatbuffers.UOffsetT(record.Offset(slotNodes))), 8, rows)
-	put(record.Vector(flatbuffers.UOffsetT(record.Offset(slotBuffers)))+16+8, 64, 8*rows)
+	put(record.Vector(flatbuffers.UOffsetT(record.Offset(ipcfile.SlotBuffers)))+16+8, 64, 8*rows)
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +79,7 @@ func TestLargeBody(t *testing.T) {
 		"write smaller records"; err == nil || err.Error() != want {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
-	if !testing.Short() && !race.Enabled && availableMemory() > 8<<30 {
+	if !testing.Short() && !race.Enabled && frame.AvailableMemory() > 8<<30 {
 		if info, err := InspectTable(context.Background(), path, Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
 			t.Errorf("within 3 GiB: %v, error %v", info, err)
 		}
@@ -97,17 +100,17 @@ func TestRecordInMemory(t *testing.T) {
 	largeRecord(t, path, rows)
 	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
 		got := int64(0)
-		s, err := newSource(context.Background(), path, nil)
+		s, err := source.NewSource(context.Background(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sel := &chosen{columns: []column{{name: "x", typ: arrow.PrimitiveTypes.Float64}}, label: -1, weight: -1}
-		for b, bad := range batchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {
+		sel := &frame.Chosen{Columns: []frame.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
+		for b, bad := range ipcfile.BatchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {
 			if err = bad; err == nil {
-				if got += b.rows; b.rows > maxBatchRows {
-					t.Errorf("a batch of %d rows", b.rows)
+				if got += b.Rows; b.Rows > frame.MaxBatchRows {
+					t.Errorf("a batch of %d rows", b.Rows)
 				}
-				b.release()
+				b.Release()
 			}
 		}
 		if fits && (err != nil || got != rows) || !fits && (err == nil || !strings.Contains(err.Error(), "give more with --memory")) {
@@ -118,19 +121,19 @@ func TestRecordInMemory(t *testing.T) {
 
 // TestDictionariesInMemory: dictionaries that replace each other are counted once, those that grow by what they have.
 func TestDictionariesInMemory(t *testing.T) {
-	m := &messages{most: 1000, dictionaries: map[int64]int64{}}
+	m := &ipcfile.Messages{Most: 1000, Dictionaries: map[int64]int64{}}
 	for range 9 {
-		m.taken = 300
-		m.keep(7, false)
-		m.taken = 0
+		m.Taken = 300
+		m.Keep(7, false)
+		m.Taken = 0
 	}
-	if m.left() != 700 {
-		t.Errorf("%d bytes are left beside a dictionary of 300", m.left())
+	if m.Left() != 700 {
+		t.Errorf("%d bytes are left beside a dictionary of 300", m.Left())
 	}
-	m.taken = 200
-	m.keep(7, true)
-	m.keep(8, false)
-	if m.taken = 0; m.left() != 300 {
-		t.Errorf("%d bytes are left beside dictionaries of 500 and 200", m.left())
+	m.Taken = 200
+	m.Keep(7, true)
+	m.Keep(8, false)
+	if m.Taken = 0; m.Left() != 300 {
+		t.Errorf("%d bytes are left beside dictionaries of 500 and 200", m.Left())
 	}
 }

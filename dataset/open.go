@@ -13,17 +13,24 @@ import (
 
 	"halfspace/block"
 	"halfspace/cache"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
 
+// within bounds the memory of the passes that follow: blocks are the bytes that their blocks take.
+func (in *Input[T]) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
+
 // An Input is files whose columns were found and checked, and whose rows are still to be read.
 type Input[T kernel.Float] struct {
-	in     input
-	sel    *selection
+	in     frame.Input
+	sel    *encode.Selection
 	opt    Options
-	pool   pool
+	pool   frame.Pool
 	mem    memory.Allocator
 	survey *survey // nil before the first
 }
@@ -39,22 +46,22 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float = nil, floatType[T]()
+	opt.Keep, opt.float = nil, frame.FloatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
 	}
-	if in.total() == 0 {
-		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.name())
+	if in.Total() == 0 {
+		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.Name())
 	}
-	if text, ok := in.input.(*csvInput); ok && text.none {
-		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.name())
+	if text, ok := in.Input.(*textfile.CSV); ok && text.None {
+		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	sel := in.selection()
-	files := &Input[T]{in: in.input, sel: sel, opt: opt, pool: p, mem: mem}
+	files := &Input[T]{in: in.Input, sel: sel, opt: opt, pool: p, mem: mem}
 	files.within(0)
-	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
+	if sel.Unlearned() {
+		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
 			return nil, err
 		}
 	}
@@ -63,12 +70,12 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 
 // Rows returns how many rows there are at most, those that are left out for missing values included; -1 where only
 // reading tells.
-func (in *Input[T]) Rows() int64 { return in.in.total() }
+func (in *Input[T]) Rows() int64 { return in.in.Total() }
 
 // Most returns no fewer rows than there are, without reading them where their number isn't known; -1 where only reading
 // tells.
 func (in *Input[T]) Most() int64 {
-	return in.in.most()
+	return in.in.Most()
 }
 
 // Count returns Rows, for which it reads the files where only reading tells.
@@ -82,15 +89,15 @@ func (in *Input[T]) Count(ctx context.Context) (int64, error) {
 
 // Cols returns the number of columns of the blocks, the bias included.
 func (in *Input[T]) Cols() int {
-	if in.sel.bias {
-		return in.sel.width() + 1
+	if in.sel.Bias {
+		return in.sel.Width() + 1
 	}
-	return in.sel.width()
+	return in.sel.Width()
 }
 
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
-	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols(), in.sel.weight >= 0))
+	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols(), in.sel.Weight >= 0))
 	var mem page.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}
@@ -98,9 +105,9 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	buffers := page.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, buffers)
-	data, err := collect[T](ctx, in.in.name(), in.sel, in.opt, in.pool, in.mem, parts, stored)
+	data, err := collect[T](ctx, in.in.Name(), in.sel, in.opt, in.pool, in.mem, parts, stored)
 	if err == nil {
-		in.opt.tell(in.in.notes())
+		in.opt.tell(in.in.Notes())
 	}
 	return data, err
 }
@@ -110,22 +117,22 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 // how many bytes the rows take in the files, 0 where that isn't known.
 func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part, stored int64) {
 	const perWorker = 4
-	files, ok := in.in.(*parquetInput)
+	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []part{{0, in.Rows(), func(p pool) iter.Seq2[*batch, error] { return in.in.batches(ctx, p, in.mem) }}}, 0
+		return []part{{0, in.Rows(), func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
 	}
-	files.bound(buffers, cap(in.pool))
-	ranges := []rowRange{{0, files.rows}}
-	if workers := cap(in.pool); workers > 1 && in.sel.nulls != schema.NullsDrop && files.lanes(workers) == workers {
-		if r := files.ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
+	files.Bound(buffers, cap(in.pool))
+	ranges := []parquetfile.RowRange{{Last: files.Rows}}
+	if workers := cap(in.pool); workers > 1 && in.sel.Nulls != schema.NullsDrop && files.Lanes(workers) == workers {
+		if r := files.Ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
 	}
 	for _, r := range ranges {
-		only := files.only(r, buffers)
-		parts = append(parts, part{r.first, r.last, func(p pool) iter.Seq2[*batch, error] { return only.batches(ctx, p, in.mem) }})
+		only := files.Only(r, buffers)
+		parts = append(parts, part{r.First, r.Last, func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return only.Batches(ctx, p, in.mem) }})
 	}
-	return parts, files.stored()
+	return parts, files.Stored()
 }
 
 // Key identifies for a cache the blocks that Open gives of files: it differs where another option, or a file that changed,
@@ -151,11 +158,11 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 		}
 		info, err := os.Stat(p)
 		if err != nil {
-			return key, pathError(p, err)
+			return key, frame.PathError(p, err)
 		}
 		abs, err := filepath.Abs(p)
 		if err != nil {
-			return key, pathError(p, err)
+			return key, frame.PathError(p, err)
 		}
 		key.Sources = append(key.Sources, cache.Source{Path: abs, Size: info.Size(), Modified: info.ModTime().UnixNano()})
 	}
@@ -168,7 +175,7 @@ const readerVersion = 3
 // A survey is what a stream must know before its first block.
 type survey struct {
 	rows   int64 // that are kept
-	labels *labels
+	labels *encode.Labels
 }
 
 // surveyed reads what a survey takes, once: the label column where that tells, otherwise all selected columns.
@@ -176,58 +183,58 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
 	}
-	s := survey{rows: in.Rows(), labels: newLabels(in.opt.Spec)}
+	s := survey{rows: in.Rows(), labels: encode.NewLabels(in.opt.Spec)}
 	var err error
-	if s.rows < 0 || in.sel.nulls == schema.NullsDrop {
+	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop {
 		s.rows, err = in.countKept(ctx, s.labels)
-	} else if in.opt.Spec == nil && in.sel.label >= 0 {
+	} else if in.opt.Spec == nil && in.sel.Label >= 0 {
 		err = in.readLabels(ctx, s.labels, func() bool { return false })
 	}
 	if err != nil {
 		return s, err
 	}
 	if s.rows == 0 {
-		return s, errorIn(in.in.name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
+		return s, frame.ErrorIn(in.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
 	}
 	in.survey = &s
 	return s, nil
 }
 
 // countKept makes all blocks, and counts their rows.
-func (in *Input[T]) countKept(ctx context.Context, l *labels) (int64, error) {
-	var b *builder[T]
-	b = newBuilder(in.sel, l, in.pool, in.mem, in.Rows(), func(full *block.Block[T], _ []arrow.Array) error {
-		b.spare = full
+func (in *Input[T]) countKept(ctx context.Context, l *encode.Labels) (int64, error) {
+	var b *encode.Builder[T]
+	b = encode.NewBuilder(in.sel, l, in.pool, in.mem, in.Rows(), func(full *block.Block[T], _ []arrow.Array) error {
+		b.Spare = full
 		return nil
 	})
-	err := b.run(ctx, in.in.batches(ctx, in.pool, in.mem), in.opt.Progress)
-	return b.rows, err
+	err := b.Run(ctx, in.in.Batches(ctx, in.pool, in.mem), in.opt.Progress)
+	return b.Rows, err
 }
 
 // readLabels numbers the classes of the label column, which it reads alone where that is less work, until enough says so.
-func (in *Input[T]) readLabels(ctx context.Context, l *labels, enough func() bool) error {
-	only := in.in.labelOnly()
-	label := only.chosen().label
+func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) error {
+	only := in.in.LabelOnly()
+	label := only.Chosen().Label
 	var numbers []T
 	first := int64(0)
-	for bt, err := range only.batches(ctx, in.pool, in.mem) {
+	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
 		if err != nil {
 			return err
 		}
-		numbers = append(numbers[:0], make([]T, bt.rows)...)
+		numbers = append(numbers[:0], make([]T, bt.Rows)...)
 		row, what := 0, ""
-		err := recovered(func() error {
-			row, what = encode(l, bt.columns[label], 0, numbers)
+		err := frame.Recovered(func() error {
+			row, what = encode.Encode(l, bt.Columns[label], 0, numbers)
 			return nil
 		})
-		bt.release()
+		bt.Release()
 		if err != nil {
-			return errorIn(bt.file, "rows %d to %d: damaged data (%w)", first, first+bt.rows-1, err)
+			return frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
 		}
 		if what != "" {
-			return errorIn(bt.file, "column %q, row %d: %s", in.sel.columns[in.sel.label].name, first+int64(row), what)
+			return frame.ErrorIn(bt.File, "column %q, row %d: %s", in.sel.Columns[in.sel.Label].Name, first+int64(row), what)
 		}
-		first += bt.rows
+		first += bt.Rows
 		if in.opt.Progress != nil {
 			in.opt.Progress(first, in.Rows())
 		}

@@ -23,6 +23,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/schema"
 )
 
@@ -149,14 +152,14 @@ func TestChangedFile(t *testing.T) {
 		"DIR/a.parquet: no such file: check the path": func() error { return os.Remove(path) },
 	} {
 		path = file1(t, dir, "a.parquet", field("x", p.Float32, "[1, 2]"))
-		in, err := openParquet(context.Background(), []string{path}, request{choose: &picker{}}, newPool(1))
+		in, err := parquetfile.Open(context.Background(), []string{path}, frame.Request{Choose: &encode.Picker{}}, frame.NewPool(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		for b, err := range in.batches(context.Background(), newPool(1), memory.DefaultAllocator) {
+		for b, err := range in.Batches(context.Background(), frame.NewPool(1), memory.DefaultAllocator) {
 			if b != nil {
 				t.Error("it was read")
 			}

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
 )
 
 // Expand returns the files that paths name, in the order of paths: files as they are, the matches of a glob sorted,
@@ -61,7 +64,7 @@ func expandOne(p string) ([]string, error) {
 func named(p string) ([]string, error) {
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, pathError(p, err)
+		return nil, frame.PathError(p, err)
 	}
 	if info.IsDir() {
 		return directory(p)
@@ -75,7 +78,7 @@ func directory(dir string) ([]string, error) {
 	var files, others []string
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return pathError(p, err)
+			return frame.PathError(p, err)
 		}
 		if filepath.Clean(p) == filepath.Clean(dir) {
 			return nil
@@ -86,7 +89,7 @@ func directory(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		f, ok := extensions[extension(p)]
+		f, ok := extensions[source.Extension(p)]
 		if !ok || d.IsDir() {
 			return nil
 		}
@@ -127,28 +130,5 @@ func hides(match, pattern string) bool {
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
 
-// pathError says in one line what is wrong with a path that can't be opened.
-func pathError(p string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: no such file: check the path", p)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s: permission denied: check the file's mode", p)
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", p, err)
-}
-
 // Name names files in a message about all of them.
-func Name(paths []string) string { return nameFiles(paths) }
-
-// nameFiles names files in a message about all of them.
-func nameFiles(paths []string) string {
-	if len(paths) == 1 {
-		return paths[0]
-	}
-	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
-}
+func Name(paths []string) string { return frame.NameFiles(paths) }

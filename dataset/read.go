@@ -1,19 +1,10 @@
-// Package dataset reads Parquet, CSV, svmlight and Arrow IPC files and Arrow records into blocks, and writes those files.
-//
-// A file's columns become Arrow arrays, batch by batch, and these are transposed into blocks. The blocks depend
-// on the rows alone: not on how they are spread over files, row groups, pages or records, nor on the workers.
-//
-// Every error is one line that says what is wrong, where (file, column, row) and what to do. Rows are numbered from 0
-// over the whole input, in the order of the files. Of several wrong rows the error names the first.
 package dataset
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
 
@@ -23,9 +14,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	ipcfile "halfspace/dataset/internal/ipc"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
+
+// CheckCategorical returns an error if text is not a value of Options.Categorical.
+func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
 
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
 // a column whose name is the pattern itself comes first. What shapes the blocks is written down in cache files, as JSON.
@@ -113,10 +110,10 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 }
 
 // choices returns the options that say which columns are read and what they mean.
-func (opt Options) choices() choices {
-	return choices{label: opt.Label, sampleWeight: opt.SampleWeight, features: opt.Features, exclude: opt.Exclude, keep: opt.Keep,
-		noBias: opt.NoBias, standardize: opt.Standardize, nulls: opt.Nulls, words: opt.Text.NullValues, categorical: opt.Categorical,
-		converts: opt.converts, float: opt.float, spec: opt.Spec}
+func (opt Options) choices() encode.Choices {
+	return encode.Choices{Label: opt.Label, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
+		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical,
+		Converts: opt.converts, Float: opt.float, Spec: opt.Spec}
 }
 
 // tell passes notes on.
@@ -146,46 +143,46 @@ func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 		return nil, err
 	}
 	opt.Keep = nil
-	sel, err := choose(newFileColumns("", fieldColumns(r.Schema())), opt.choices())
+	sel, err := encode.Choose(encode.NewFileColumns("", ipcfile.FieldColumns(r.Schema())), opt.choices())
 	if err != nil {
 		return nil, err
 	}
-	batches := recordBatches(ctx, r, sel.chosen)
-	if sel.unlearned() {
-		all, again := remember(batches)
+	batches := ipcfile.RecordBatches(ctx, r, sel.Chosen)
+	if sel.Unlearned() {
+		all, again := encode.Remember(batches)
 		defer func() {
 			for _, bt := range all {
-				bt.release()
+				bt.Release()
 			}
 		}()
-		if err := sel.learn(ctx, "", p, again, -1, opt.Progress); err != nil {
+		if err := sel.Learn(ctx, "", p, again, -1, opt.Progress); err != nil {
 			return nil, err
 		}
 		batches = again
 	}
-	rest := part{0, -1, func(pool) iter.Seq2[*batch, error] { return batches }}
+	rest := part{0, -1, func(frame.Pool) iter.Seq2[*frame.Batch, error] { return batches }}
 	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, []part{rest}, 0)
 }
 
 // A part is consecutive rows of an input, from first to last, which is -1 where only reading tells.
 type part struct {
 	first, last int64
-	batches     func(p pool) iter.Seq2[*batch, error]
+	batches     func(p frame.Pool) iter.Seq2[*frame.Batch, error]
 }
 
 // collect puts the parts of an input together as a data set in memory. name is the input's, for messages. One part is
 // read by all workers together, several are by one each.
-func collect[T kernel.Float](ctx context.Context, name string, sel *selection, opt Options, p pool, mem memory.Allocator,
+func collect[T kernel.Float](ctx context.Context, name string, sel *encode.Selection, opt Options, p frame.Pool, mem memory.Allocator,
 	parts []part, stored int64) (*block.Data[T], error) {
-	all := newBuilder[T](sel, newLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
-	all.makeRoom(stored)
-	builders, built := make([]*builder[T], len(parts)), make([][]*block.Block[T], len(parts))
-	build := func(i int, p pool, progress func(rows, total int64)) error {
-		builders[i] = all.part(newLabels(opt.Spec), p, parts[i].first, parts[i].last, func(full *block.Block[T], _ []arrow.Array) error {
+	all := encode.NewBuilder[T](sel, encode.NewLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
+	all.MakeRoom(stored)
+	builders, built := make([]*encode.Builder[T], len(parts)), make([][]*block.Block[T], len(parts))
+	build := func(i int, p frame.Pool, progress func(rows, total int64)) error {
+		builders[i] = all.Part(encode.NewLabels(opt.Spec), p, parts[i].first, parts[i].last, func(full *block.Block[T], _ []arrow.Array) error {
 			built[i] = append(built[i], full)
 			return nil
 		})
-		return builders[i].run(ctx, parts[i].batches(p), progress)
+		return builders[i].Run(ctx, parts[i].batches(p), progress)
 	}
 	var err error
 	if len(parts) == 1 {
@@ -198,52 +195,52 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *selection, o
 	}
 	numbers := make([][]int, len(parts)) // of each part's classes among all
 	for i, b := range builders {
-		all.input, all.rows = all.input+b.input-parts[i].first, all.rows+b.rows-parts[i].first
+		all.Input, all.Rows = all.Input+b.Input-parts[i].first, all.Rows+b.Rows-parts[i].first
 		what := ""
-		if numbers[i], what = all.labels.add(b.labels); what != "" {
-			return nil, errorIn(name, "column %q: %s", sel.columns[sel.label].name, what)
+		if numbers[i], what = all.Labels.Add(b.Labels); what != "" {
+			return nil, frame.ErrorIn(name, "column %q: %s", sel.Columns[sel.Label].Name, what)
 		}
 	}
 	switch {
-	case all.rows == 0 && all.input > 0:
-		return nil, errorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.input)
-	case all.rows == 0:
-		return nil, errorIn(name, "no rows: give some")
+	case all.Rows == 0 && all.Input > 0:
+		return nil, frame.ErrorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
+	case all.Rows == 0:
+		return nil, frame.ErrorIn(name, "no rows: give some")
 	}
-	if err := all.weighed(name); err != nil {
+	if err := all.Weighed(name); err != nil {
 		return nil, err
 	}
-	spec, signs, err := newSpec(sel, all.labels, opt)
+	spec, signs, err := newSpec(sel, all.Labels, opt)
 	if err != nil {
-		return nil, errorIn(name, "%w", err)
+		return nil, frame.ErrorIn(name, "%w", err)
 	}
-	err = p.each(ctx, len(parts), func(i int) error {
+	err = p.Each(ctx, len(parts), func(i int) error {
 		stands := make([]float64, len(numbers[i]))
 		for k, n := range numbers[i] {
 			stands[k] = signs[n]
 		}
 		for _, full := range built[i] {
-			sign(full.Y, stands)
+			encode.Sign(full.Y, stands)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	all.warn(opt.Warn)
+	all.Warn(opt.Warn)
 	return block.NewData(spec, slices.Concat(built...)), nil
 }
 
 // buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
-func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p pool, progress func(rows, total int64)) error,
+func buildParts(ctx context.Context, p frame.Pool, parts []part, build func(i int, p frame.Pool, progress func(rows, total int64)) error,
 	progress func(rows, total int64)) error {
 	read := make(chan int64, len(parts))
 	var g errgroup.Group
 	g.Go(func() error {
 		defer close(read)
-		return p.each(ctx, len(parts), func(i int) error {
+		return p.Each(ctx, len(parts), func(i int) error {
 			at := parts[i].first
-			return build(i, newPool(1), func(rows, _ int64) {
+			return build(i, frame.NewPool(1), func(rows, _ int64) {
 				read <- rows - at
 				at = rows
 			})
@@ -259,26 +256,26 @@ func buildParts(ctx context.Context, p pool, parts []part, build func(i int, p p
 }
 
 // newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
-func newSpec(sel *selection, l *labels, opt Options) (spec *schema.Spec, signs []float64, err error) {
+func newSpec(sel *encode.Selection, l *encode.Labels, opt Options) (spec *schema.Spec, signs []float64, err error) {
 	if opt.Spec != nil {
 		return asWeighted(opt.Spec, sel), modelSigns(opt.Spec), nil
 	}
-	if spec, err = sel.spec(); err == nil && sel.label >= 0 {
-		spec.Label = sel.columns[sel.label].name
+	if spec, err = sel.Spec(); err == nil && sel.Label >= 0 {
+		spec.Label = sel.Columns[sel.Label].Name
 		var positive int
-		spec.Classes, positive, signs, err = l.spec(spec.Label, opt.Positive)
+		spec.Classes, positive, signs, err = l.Spec(spec.Label, opt.Positive)
 		spec.SetPositive(positive)
 	}
 	return spec, signs, err
 }
 
 // asWeighted returns a model's spec for rows that have weights or not.
-func asWeighted(spec *schema.Spec, sel *selection) *schema.Spec {
-	if spec.Weighted == (sel.weight >= 0) {
+func asWeighted(spec *schema.Spec, sel *encode.Selection) *schema.Spec {
+	if spec.Weighted == (sel.Weight >= 0) {
 		return spec
 	}
 	s := *spec
-	s.Weighted = sel.weight >= 0
+	s.Weighted = sel.Weight >= 0
 	return &s
 }
 
@@ -302,32 +299,32 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
-	opt.float = floatType[T]()
+	opt.float = frame.FloatType[T]()
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
-	within(in, opt.Memory, 0)
-	if sel.unlearned() {
-		if err := sel.learn(ctx, in.name(), p, in.batches(ctx, p, mem), in.total(), opt.Progress); err != nil {
+	frame.Within(in, opt.Memory, 0)
+	if sel.Unlearned() {
+		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
 			return err
 		}
 	}
 	if spec == nil {
-		if spec, err = sel.spec(); err != nil {
-			return errorIn(in.name(), "%w", err)
+		if spec, err = sel.Spec(); err != nil {
+			return frame.ErrorIn(in.Name(), "%w", err)
 		}
 	}
-	in.lastPass()
-	within(in, opt.Memory, block.Bytes[T](int64(block.Rows[T](spec.Cols())), spec.Cols(), sel.weight >= 0))
+	in.LastPass()
+	frame.Within(in, opt.Memory, block.Bytes[T](int64(block.Rows[T](spec.Cols())), spec.Cols(), sel.Weight >= 0))
 	kept := keptSchema(sel)
-	var b *builder[T]
-	b = newBuilder(sel, newLabels(opt.Spec), p, mem, in.total(), func(full *block.Block[T], keep []arrow.Array) error {
+	var b *encode.Builder[T]
+	b = encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block[T], keep []arrow.Array) error {
 		if !opt.Live {
-			b.spare = full
+			b.Spare = full
 		}
-		sign(full.Y, signs)
+		encode.Sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
 			rec = array.NewRecord(kept, keep, int64(full.Len()))
@@ -335,18 +332,18 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 		return fn(spec, full, rec)
 	})
-	if b.live = opt.Live; b.live {
-		b.spare = b.newBlock(0, block.Rows[T](b.cols))
+	if b.Live = opt.Live; b.Live {
+		b.Spare = b.NewBlock(0, block.Rows[T](b.Cols))
 	}
-	if err := b.run(ctx, in.batches(ctx, p, mem), opt.Progress); err != nil {
+	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.Progress); err != nil {
 		return err
 	}
-	if b.rows == 0 {
+	if b.Rows == 0 {
 		return emptyBlock(spec, kept, mem, fn)
 	}
-	b.warn(opt.Warn)
-	opt.tell(sel.notes())
-	opt.tell(in.notes())
+	b.Warn(opt.Warn)
+	opt.tell(sel.Notes())
+	opt.tell(in.Notes())
 	return nil
 }
 
@@ -363,14 +360,14 @@ func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memor
 	return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
 }
 
-func (opt Options) pool() (pool, error) {
+func (opt Options) pool() (frame.Pool, error) {
 	switch {
 	case opt.Workers < 0:
 		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", opt.Workers)
 	case opt.Workers == 0:
-		return newPool(runtime.GOMAXPROCS(0)), nil
+		return frame.NewPool(runtime.GOMAXPROCS(0)), nil
 	}
-	return newPool(opt.Workers), nil
+	return frame.NewPool(opt.Workers), nil
 }
 
 // modelSigns returns what stands for each class of a model.
@@ -378,168 +375,15 @@ func modelSigns(spec *schema.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}
-	return signs(len(spec.Classes), spec.PositiveClass())
-}
-
-// signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.
-func signs(n, positive int) []float64 {
-	stands := make([]float64, n)
-	for i := range stands {
-		switch {
-		case n > 2:
-			stands[i] = float64(i)
-		case i == positive:
-			stands[i] = 1
-		default:
-			stands[i] = -1
-		}
-	}
-	return stands
-}
-
-// sign replaces class numbers by what stands for the classes.
-func sign[T kernel.Float](y []T, signs []float64) {
-	for i, n := range y {
-		y[i] = T(signs[int(n)])
-	}
+	return encode.Signs(len(spec.Classes), spec.PositiveClass())
 }
 
 // keptSchema is the schema of the records that Scan hands on.
-func keptSchema(sel *selection) *arrow.Schema {
-	fields := make([]arrow.Field, len(sel.keep))
-	for k, i := range sel.keep {
-		c := sel.columns[i]
-		fields[k] = arrow.Field{Name: c.name, Type: c.typ, Nullable: c.nullable}
+func keptSchema(sel *encode.Selection) *arrow.Schema {
+	fields := make([]arrow.Field, len(sel.Keep))
+	for k, i := range sel.Keep {
+		c := sel.Columns[i]
+		fields[k] = arrow.Field{Name: c.Name, Type: c.Type, Nullable: c.Nullable}
 	}
 	return arrow.NewSchema(fields, nil)
-}
-
-// fieldColumns are the columns of records.
-func fieldColumns(s *arrow.Schema) []column {
-	cols := make([]column, s.NumFields())
-	for i, f := range s.Fields() {
-		cols[i] = column{name: f.Name, typ: f.Type, desc: describe(f.Type), nullable: f.Nullable, index: i}
-		if d, ok := f.Type.(arrow.DecimalType); ok && !soundDecimal(d) {
-			cols[i].typ = nil
-		}
-	}
-	return cols
-}
-
-// soundDecimal tells whether a decimal has the digits that its type can hold: a power of ten beyond them takes for ever.
-func soundDecimal(d arrow.DecimalType) bool {
-	most := int32(38)
-	if d.ID() == arrow.DECIMAL256 {
-		most = 76
-	}
-	precision, scale := d.GetPrecision(), d.GetScale()
-	return precision >= 1 && precision <= most && scale >= -most && scale <= most
-}
-
-// recordBatches yields the selected columns of the records of r, in batches of up to maxBatchRows rows.
-func recordBatches(ctx context.Context, r array.RecordReader, sel *chosen) iter.Seq2[*batch, error] {
-	return func(yield func(*batch, error) bool) {
-		for {
-			b, err := nextRecord(ctx, r, sel)
-			if b == nil && err == nil || !b.split(maxBatchRows, func(part *batch) bool { return yield(part, err) }) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// split calls yield with the rows in batches of up to so many, as long as that returns true, which it then returns too. A batch that
-// isn't nil is released, as those that are handed on must be.
-func (b *batch) split(most int64, yield func(*batch) bool) bool {
-	if b == nil || b.rows <= most {
-		return yield(b)
-	}
-	defer b.release()
-	for lo := int64(0); lo < b.rows; lo += most {
-		part := &batch{file: b.file, rows: min(most, b.rows-lo), columns: make([]arrow.Array, len(b.columns))}
-		for k, a := range b.columns {
-			part.columns[k] = array.NewSlice(a, lo, lo+part.rows)
-		}
-		if !yield(part) {
-			return false
-		}
-	}
-	return true
-}
-
-// nextRecord returns the next record's columns, nil after the last.
-func nextRecord(ctx context.Context, r array.RecordReader, sel *chosen) (*batch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	b := &batch{columns: make([]arrow.Array, len(sel.columns))}
-	more := false
-	err := recovered(func() error {
-		if more = r.Next(); !more {
-			return r.Err()
-		}
-		rec := r.Record()
-		if b.rows = rec.NumRows(); b.rows > math.MaxInt32 {
-			return fmt.Errorf("it has %d rows", b.rows)
-		}
-		for k, c := range sel.columns {
-			col := rec.Column(c.index)
-			if int64(col.Len()) != b.rows {
-				return fmt.Errorf("column %q has %d of %d rows", c.name, col.Len(), b.rows)
-			}
-			if !inBounds(col) {
-				return fmt.Errorf("column %q has values that end before they begin", c.name)
-			}
-			col.Retain()
-			b.columns[k] = col
-		}
-		return nil
-	})
-	if err != nil && err != io.EOF { // which some readers return at the end; within another error it is a cut source
-		b.release()
-		return nil, fmt.Errorf("a record can't be read (%s): check its source", oneLine(err.Error()))
-	}
-	if !more {
-		return nil, nil
-	}
-	return b, nil
-}
-
-// inBounds tells whether the values of a column of text, binary data or lists, or of its dictionary, lie one behind the
-// other. Arrow looks at the end of the last alone.
-func inBounds(a arrow.Array) bool {
-	if a.Len() == 0 { // which may be without offsets
-		return true
-	}
-	switch a := a.(type) {
-	case *array.Dictionary:
-		return inBounds(a.Dictionary())
-	case *array.String:
-		return ascend(a.ValueOffsets())
-	case *array.Binary:
-		return ascend(a.ValueOffsets())
-	case *array.LargeString:
-		return ascend(a.ValueOffsets())
-	case *array.LargeBinary:
-		return ascend(a.ValueOffsets())
-	case *array.List:
-		return listsAscend(a)
-	case *array.LargeList:
-		return listsAscend(a)
-	}
-	return true
-}
-
-func ascend[I int32 | int64](offsets []I) bool { return offsets[0] >= 0 && slices.IsSorted(offsets) }
-
-func listsAscend(a array.ListLike) bool {
-	last := int64(0)
-	for i := range a.Len() {
-		lo, hi := a.ValueOffsets(i)
-		if lo < last || hi < lo {
-			return false
-		}
-		last = hi
-	}
-	return last <= int64(a.ListValues().Len()) && inBounds(a.ListValues())
 }

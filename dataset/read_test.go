@@ -26,6 +26,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -739,7 +740,7 @@ func TestHalfFloat(t *testing.T) {
 		if b>>15 != 0 {
 			want = -want
 		}
-		got := halfFloat(float16.FromBits(uint16(b)))
+		got := frame.HalfFloat(float16.FromBits(uint16(b)))
 		if math.Float32bits(got) != math.Float32bits(float32(want)) && !(math.IsNaN(want) && got != got) {
 			t.Fatalf("%#04x is %v, want %v", b, got, want)
 		}
@@ -758,14 +759,14 @@ func testFinite[T kernel.Float](t *testing.T, most, least T) {
 		for i := range x {
 			x[i] = []T{0, -1, most, -most, least, -least}[i%6]
 		}
-		if !finite(x) {
+		if !frame.Finite(x) {
 			t.Errorf("%v is finite", x)
 		}
 		for i := range x {
 			for _, bad := range []T{inf, -inf, inf - inf, -(inf - inf)} {
 				was := x[i]
 				x[i] = bad
-				if finite(x) {
+				if frame.Finite(x) {
 					t.Errorf("%v at %d of %d is not finite", bad, i, n)
 				}
 				x[i] = was

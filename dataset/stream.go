@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -39,23 +41,23 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 // StreamOnce returns the rows as a source for a single pass. It knows as classes only those of the first rows, as many as it takes to
 // find two, and not how many rows there are, unless the files tell: standard input is read as the pass goes on, and isn't held.
 func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
-	l := newLabels(in.opt.Spec)
-	if in.opt.Spec == nil && in.sel.label >= 0 {
-		if err := in.readLabels(ctx, l, func() bool { return len(l.classes) > 1 }); err != nil {
+	l := encode.NewLabels(in.opt.Spec)
+	if in.opt.Spec == nil && in.sel.Label >= 0 {
+		if err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
-		if len(l.classes) == 0 {
-			return nil, errorIn(in.in.name(), "no rows: name a file that has some")
+		if len(l.Classes) == 0 {
+			return nil, frame.ErrorIn(in.in.Name(), "no rows: name a file that has some")
 		}
 	}
-	in.in.lastPass()
+	in.in.LastPass()
 	return in.stream(survey{rows: -1, labels: l})
 }
 
 func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	s = &Stream[T]{Input: in, rows: survey.rows}
 	if s.spec, _, err = newSpec(in.sel, survey.labels, in.opt); err != nil {
-		return nil, errorIn(in.in.name(), "%w", err)
+		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows[T](s.spec.Cols()), int64(block.InFlight)
 	if s.rows >= 0 {
@@ -67,7 +69,7 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
 			blocks[i] = block.NewFor[T](s.spec, 0, rows)
-			if in.sel.label < 0 {
+			if in.sel.Label < 0 {
 				blocks[i].Y = nil
 			}
 		}
@@ -98,7 +100,7 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 		var g errgroup.Group
 		defer g.Wait()
 		defer cancel()
-		var b *builder[T]
+		var b *encode.Builder[T]
 		g.Go(func() (err error) {
 			defer close(ready)
 			b, err = s.decode(ctx, free, ready)
@@ -114,48 +116,48 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			yield(nil, err)
 			return
 		}
-		if err := b.weighed(s.in.name()); err != nil {
+		if err := b.Weighed(s.in.Name()); err != nil {
 			yield(nil, err)
 			return
 		}
 		s.warn.Do(func() {
-			b.warn(func(text string) { s.heard = append(s.heard, text) })
-			s.heard = append(s.heard, s.in.notes()...)
+			b.Warn(func(text string) { s.heard = append(s.heard, text) })
+			s.heard = append(s.heard, s.in.Notes()...)
 			s.opt.tell(s.heard)
 		})
 	}
 }
 
 // decode sends all blocks to ready, each made in one that was free.
-func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*builder[T], error) {
-	signs, l := modelSigns(s.spec), newLabels(s.spec)
+func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*encode.Builder[T], error) {
+	signs, l := modelSigns(s.spec), encode.NewLabels(s.spec)
 	if s.opt.Spec == nil {
-		l.whose = "the first rows, which have"
+		l.Whose = "the first rows, which have"
 	}
-	var b *builder[T]
-	b = newBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
-		sign(full.Y, signs)
+	var b *encode.Builder[T]
+	b = encode.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
+		encode.Sign(full.Y, signs)
 		select {
 		case ready <- full:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if b.rows == s.rows {
+		if b.Rows == s.rows {
 			return nil
 		}
 		select {
-		case b.spare = <-free:
+		case b.Spare = <-free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		return nil
 	})
-	b.spare = <-free
-	if err := b.run(ctx, s.in.batches(ctx, s.pool, s.mem), nil); err != nil {
+	b.Spare = <-free
+	if err := b.Run(ctx, s.in.Batches(ctx, s.pool, s.mem), nil); err != nil {
 		return nil, err
 	}
-	if s.rows >= 0 && b.rows != s.rows {
-		return nil, fmt.Errorf("%s: the data changed while it was read: try again", s.in.name())
+	if s.rows >= 0 && b.Rows != s.rows {
+		return nil, fmt.Errorf("%s: the data changed while it was read: try again", s.in.Name())
 	}
 	return b, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
 	"halfspace/schema"
 )
 
@@ -156,16 +157,16 @@ func TestInOrderReleases(t *testing.T) {
 	for _, stop := range []int{0, 1, 3, 100} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		made := 0
-		jobs := func(yield func(job) bool) {
+		jobs := func(yield func(frame.Job) bool) {
 			for i := range 50 {
-				ok := yield(job{make: func() (*batch, error) {
+				ok := yield(frame.Job{Make: func() (*frame.Batch, error) {
 					if stop == 100 && i == 5 {
 						return nil, errStop
 					}
 					b := array.NewInt64Builder(mem)
 					defer b.Release()
 					b.Append(int64(i))
-					return &batch{rows: 1, columns: []arrow.Array{b.NewArray()}}, nil
+					return &frame.Batch{Rows: 1, Columns: []arrow.Array{b.NewArray()}}, nil
 				}})
 				if made++; !ok {
 					return
@@ -173,11 +174,11 @@ func TestInOrderReleases(t *testing.T) {
 			}
 		}
 		taken := 0
-		for b, err := range inOrder(context.Background(), newPool(4), 0, jobs) {
-			if err == nil && b.columns[0].(*array.Int64).Value(0) != int64(taken) {
-				t.Errorf("batch %d is %v", taken, b.columns[0])
+		for b, err := range frame.InOrder(context.Background(), frame.NewPool(4), 0, jobs) {
+			if err == nil && b.Columns[0].(*array.Int64).Value(0) != int64(taken) {
+				t.Errorf("batch %d is %v", taken, b.Columns[0])
 			}
-			b.release()
+			b.Release()
 			if taken++; taken == stop {
 				break
 			}
@@ -248,11 +249,11 @@ func TestTextChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, err := Open[float32](context.Background(), []string{path}, Options{Label: svmlightLabel})
+			in, err := Open[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel})
 			if err != nil {
 				t.Fatal(err)
 			}
-			stream := mustStream(t, memory.DefaultAllocator, Options{Label: svmlightLabel}, path)
+			stream := mustStream(t, memory.DefaultAllocator, Options{Label: frame.SvmlightLabel}, path)
 			if _, err := block.Collect(context.Background(), stream); err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"halfspace/dataset/internal/encode"
 	"halfspace/schema"
 )
 
@@ -81,7 +82,7 @@ func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes
 func TestSuspectsOfBatches(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("id,v,my $id,y\n")
-	for i := range 3 * suspectRows {
+	for i := range 3 * encode.SuspectRows {
 		if v := i % 7; v == 3 {
 			fmt.Fprintf(&text, "%d,,%d,%d\n", i, 2*i, i%2)
 		} else {

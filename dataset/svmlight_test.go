@@ -12,15 +12,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/schema"
 )
 
 // TestSvmlightLargerThanMemory: rows whose dense form is larger than the memory that is available are opened and their
 // labels are read, so that they can be streamed.
 func TestSvmlightLargerThanMemory(t *testing.T) {
-	rows := availableMemory()/(4*(schema.MaxFeatures-1)) + 1
+	rows := frame.AvailableMemory()/(4*(schema.MaxFeatures-1)) + 1
 	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", schema.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
-	s := mustStream(t, memory.DefaultAllocator, Options{Label: svmlightLabel}, path)
+	s := mustStream(t, memory.DefaultAllocator, Options{Label: frame.SvmlightLabel}, path)
 	if s.Rows() != rows+1 || s.Cols() != schema.MaxFeatures || len(s.Spec().Classes) != 2 {
 		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.Cols(), s.Spec().Classes)
 	}
@@ -36,7 +38,7 @@ func TestSvmlightStream(t *testing.T) {
 		fmt.Fprintf(&text, " %d:%v %d:1\n", 2+rng.IntN(features-2), rng.NormFloat64(), features)
 	}
 	path := textFile(t, "a.svm", text.String())
-	for _, label := range []string{svmlightLabel, "f1"} {
+	for _, label := range []string{frame.SvmlightLabel, "f1"} {
 		opt := Options{Label: label, Workers: 2}
 		d, err := Load[float32](context.Background(), []string{path}, opt)
 		if err != nil {
@@ -72,22 +74,22 @@ func TestSvmlightPairs(t *testing.T) {
 		changed[line] = by
 		return strings.Join(changed, "\n")
 	}
-	model := &schema.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: svmlightLabel,
+	model := &schema.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: frame.SvmlightLabel,
 		Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	for name, c := range map[string]struct {
 		text string
 		opt  Options
 	}{
-		"all":         {text, Options{Label: svmlightLabel}},
-		"a few":       {text, Options{Label: svmlightLabel, Features: []string{"f20", "f3", "f59"}, NoBias: true}},
-		"a model":     {text, Options{Label: svmlightLabel, Spec: model}},
-		"from 0":      {text, Options{Label: svmlightLabel, Text: TextOptions{IndexBase: "0"}}},
-		"NaN":         {replaced(4000, "1 3:1 7:nan 9:1e60"), Options{Label: svmlightLabel, Features: []string{"f9", "f7", "f3"}}},
-		"too large":   {replaced(30, "1 9:-1e60"), Options{Label: svmlightLabel}},
-		"not wanted":  {replaced(30, "1 9:inf"), Options{Label: svmlightLabel, Features: []string{"f8"}}},
-		"a model's":   {replaced(30, "1 7:inf"), Options{Label: svmlightLabel, Spec: model}},
-		"wrong label": {replaced(30, "9 7:inf"), Options{Label: svmlightLabel, Spec: model}},
-		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: svmlightLabel}},
+		"all":         {text, Options{Label: frame.SvmlightLabel}},
+		"a few":       {text, Options{Label: frame.SvmlightLabel, Features: []string{"f20", "f3", "f59"}, NoBias: true}},
+		"a model":     {text, Options{Label: frame.SvmlightLabel, Spec: model}},
+		"from 0":      {text, Options{Label: frame.SvmlightLabel, Text: TextOptions{IndexBase: "0"}}},
+		"NaN":         {replaced(4000, "1 3:1 7:nan 9:1e60"), Options{Label: frame.SvmlightLabel, Features: []string{"f9", "f7", "f3"}}},
+		"too large":   {replaced(30, "1 9:-1e60"), Options{Label: frame.SvmlightLabel}},
+		"not wanted":  {replaced(30, "1 9:inf"), Options{Label: frame.SvmlightLabel, Features: []string{"f8"}}},
+		"a model's":   {replaced(30, "1 7:inf"), Options{Label: frame.SvmlightLabel, Spec: model}},
+		"wrong label": {replaced(30, "9 7:inf"), Options{Label: frame.SvmlightLabel, Spec: model}},
+		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: frame.SvmlightLabel}},
 	} {
 		path := textFile(t, "a.svm", c.text)
 		var want []*block.Block[float32]
@@ -99,11 +101,11 @@ func TestSvmlightPairs(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			svm := in.in.(*svmlightInput)
-			if !svm.plain {
+			svm := in.in.(*textfile.Svmlight)
+			if !svm.Plain {
 				t.Fatalf("%s: not plain", name)
 			}
-			svm.plain = way != "columns"
+			svm.Plain = way != "columns"
 			var d *block.Data[float32]
 			if way != "streamed" {
 				d, err = in.Load(context.Background())

@@ -6,6 +6,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/schema"
 )
 
@@ -50,31 +53,31 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	within(in, opt.Memory, 0)
+	frame.Within(in, opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(f)}
 	if stat, err := os.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
-	if in, ok := in.input.(*csvInput); ok {
-		info.Header = &in.files[0].header
-		info.Comma = commaName(in.files[0].comma)
+	if in, ok := in.Input.(*textfile.CSV); ok {
+		info.Header = &in.Files[0].Header
+		info.Comma = commaName(in.Files[0].Comma)
 	}
-	for _, c := range in.selection().columns {
-		_, feature := toInput(c, coding{})
-		info.Columns = append(info.Columns, TableField{Name: c.name, Type: describe(c.typ), Feature: feature})
+	for _, c := range in.selection().Columns {
+		_, feature := encode.ToInput(c, encode.Coding{})
+		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: frame.Describe(c.Type), Feature: feature})
 	}
-	for b, err := range in.batches(ctx, p, memory.DefaultAllocator) {
+	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return nil, err
 		}
-		info.Rows += b.rows
-		for k, a := range b.columns {
+		info.Rows += b.Rows
+		for k, a := range b.Columns {
 			info.Columns[k].Nulls += int64(a.NullN())
 		}
-		b.release()
+		b.Release()
 	}
-	opt.tell(in.sel.notes())
-	opt.tell(in.notes())
+	opt.tell(in.sel.Notes())
+	opt.tell(in.Notes())
 	return info, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -140,10 +141,10 @@ func TestDecimal(t *testing.T) {
 			t.Fatal("no number")
 		}
 		f, exact := want.Float64()
-		if got, all := decimal(decimal128.FromBigInt(n), scale); got != f || all != exact {
+		if got, all := frame.Decimal(decimal128.FromBigInt(n), scale); got != f || all != exact {
 			t.Fatalf("decimal128 %v, scale %d: %v exact %t, want %v %t", n, scale, got, all, f, exact)
 		}
-		if got, all := decimal(decimal256.FromBigInt(n), scale); got != f || all != exact {
+		if got, all := frame.Decimal(decimal256.FromBigInt(n), scale); got != f || all != exact {
 			t.Fatalf("decimal256 %v, scale %d: %v exact %t, want %v %t", n, scale, got, all, f, exact)
 		}
 	}
@@ -178,7 +179,7 @@ func TestDecimalRecords(t *testing.T) {
 // lists makes a column of rows lists of width random elements, of a list type or a fixed-size one.
 func lists(tb testing.TB, typ arrow.DataType, rows int, rng *rand.Rand) (arrow.Array, [][]float64) {
 	b := array.NewBuilder(memory.DefaultAllocator, typ).(array.ListLikeBuilder)
-	elements, width, ok := listOf(typ)
+	elements, width, ok := frame.ListOf(typ)
 	if !ok {
 		tb.Fatalf("%s isn't a list of numbers", elements)
 	}

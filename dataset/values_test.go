@@ -21,22 +21,25 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"halfspace/dataset/internal/frame"
+	parquetfile "halfspace/dataset/internal/parquet"
 )
 
 // openColumns opens a file with all columns that can be read, lists too, or those of the given names.
-func openColumns(path string, names ...string) (*parquetInput, error) {
-	in := &parquetInput{}
-	err := withMetadata(path, func(m *fileMetadata) error {
-		cols, err := m.columns()
+func openColumns(path string, names ...string) (*parquetfile.Input, error) {
+	in := &parquetfile.Input{}
+	err := parquetfile.WithMetadata(path, func(m *parquetfile.Metadata) error {
+		cols, err := m.TopColumns()
 		if err != nil {
 			return err
 		}
-		cols = slices.DeleteFunc(cols, func(c column) bool {
-			return c.typ == nil || len(names) > 0 && !slices.Contains(names, c.name)
+		cols = slices.DeleteFunc(cols, func(c frame.Column) bool {
+			return c.Type == nil || len(names) > 0 && !slices.Contains(names, c.Name)
 		})
-		f, err := m.selected(cols)
+		f, err := m.Selected(cols)
 		if err == nil {
-			in.files, in.sel, in.rows = []*parquetFile{f}, &chosen{columns: cols}, m.Rows
+			in.Files, in.Sel, in.Rows = []*parquetfile.File{f}, &frame.Chosen{Columns: cols}, m.Rows
 		}
 		return err
 	})
@@ -44,23 +47,23 @@ func openColumns(path string, names ...string) (*parquetInput, error) {
 }
 
 // readColumns calls f with each array of every column.
-func readColumns(in *parquetInput, workers int, mem memory.Allocator, f func(col int, a arrow.Array)) error {
+func readColumns(in *parquetfile.Input, workers int, mem memory.Allocator, f func(col int, a arrow.Array)) error {
 	rows := int64(0)
-	for b, err := range in.batches(context.Background(), newPool(workers), mem) {
+	for b, err := range in.Batches(context.Background(), frame.NewPool(workers), mem) {
 		if err != nil {
 			return err
 		}
-		for i, a := range b.columns {
-			if int64(a.Len()) != b.rows {
-				return fmt.Errorf("%d of %d rows", a.Len(), b.rows)
+		for i, a := range b.Columns {
+			if int64(a.Len()) != b.Rows {
+				return fmt.Errorf("%d of %d rows", a.Len(), b.Rows)
 			}
 			f(i, a)
 		}
-		rows += b.rows
-		b.release()
+		rows += b.Rows
+		b.Release()
 	}
-	if rows != in.rows {
-		return fmt.Errorf("%d of %d rows", rows, in.rows)
+	if rows != in.Rows {
+		return fmt.Errorf("%d of %d rows", rows, in.Rows)
 	}
 	return nil
 }
@@ -85,7 +88,7 @@ func valueText(a arrow.Array, i int) string {
 	}
 	switch a := a.(type) {
 	case *array.Float16:
-		return float(float64(halfFloat(a.Value(i))))
+		return float(float64(frame.HalfFloat(a.Value(i))))
 	case *array.Float32:
 		return float(float64(a.Value(i)))
 	case *array.Float64:
@@ -180,8 +183,8 @@ func columnText(path, column string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(in.sel.columns) != 1 {
-		return "", fmt.Errorf("%d columns of that name can be read", len(in.sel.columns))
+	if len(in.Sel.Columns) != 1 {
+		return "", fmt.Errorf("%d columns of that name can be read", len(in.Sel.Columns))
 	}
 	rows, nulls, hash := 0, 0, sha256.New()
 	err = readColumns(in, 2, memory.DefaultAllocator, func(_ int, a arrow.Array) {
@@ -296,8 +299,8 @@ func TestEveryType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(in.sel.columns) != int(rec.NumCols()) {
-			t.Fatalf("%d columns can be read", len(in.sel.columns))
+		if len(in.Sel.Columns) != int(rec.NumCols()) {
+			t.Fatalf("%d columns can be read", len(in.Sel.Columns))
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		at := make([]int, rec.NumCols())
@@ -336,13 +339,13 @@ func TestOldWriters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := in.files[0].groups[0].chunks[0]
-		if (c.padding > 0) != (want == "") {
-			t.Errorf("%s: padding of %d bytes", writer, c.padding)
+		c := in.Files[0].Groups[0].Chunks[0]
+		if (c.Padding > 0) != (want == "") {
+			t.Errorf("%s: padding of %d bytes", writer, c.Padding)
 		}
 		// The size stands twice, uncompressed and compressed, each behind the mark of a field that is the next one, of 64 bits.
 		size := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) }
-		n := c.size - int64(c.padding)
+		n := c.Size - int64(c.Padding)
 		old := bytes.Replace(file, slices.Concat(size(n), size(n)), slices.Concat(size(n), size(n-14)), 1)
 		if len(old) != len(file) || bytes.Equal(old, file) {
 			t.Fatal("no size to change")

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/dataset/internal/frame"
 	"halfspace/schema"
 )
 
@@ -96,7 +97,7 @@ func TestWidth(t *testing.T) {
 	} {
 		label := "y"
 		if strings.HasSuffix(c.path, ".svm") {
-			label = svmlightLabel
+			label = frame.SvmlightLabel
 		}
 		in, err := Open[float32](context.Background(), []string{c.path}, Options{Label: label, Categorical: c.categorical, Workers: 1})
 		switch {

@@ -1,29 +1,22 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 
+	"halfspace/dataset/internal/writer"
 	"halfspace/internal/atomicfile"
 )
 
 // GroupBytes is the most bytes of values in a row group, or in a record of an Arrow file. A single row may have more. A group
 // is in memory until it is full.
-const GroupBytes = groupBytes
-
-// groupBytes is GroupBytes.
-const groupBytes = 64 << 20
+const GroupBytes = writer.GroupBytes
 
 // WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
 type WriterOptions struct {
@@ -40,15 +33,9 @@ type Writer struct {
 	path   string
 	file   *atomicfile.File
 	schema *arrow.Schema
-	enc    encoder
+	enc    writer.Encoder
 	err    error // the first error; everything after it fails likewise
 	done   bool
-}
-
-// An encoder turns records of one schema into the bytes of a file. Errors of the file are the file's own, and last.
-type encoder interface {
-	write(rec arrow.Record) error
-	finish() error
 }
 
 // Create starts a file in the format of its extension, that of a Parquet, Arrow IPC or svmlight file or .csv; "-" is CSV
@@ -75,13 +62,14 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 	err = w.guard(func() error {
 		switch format {
 		case formatCSV:
-			w.enc, err = newCSVEncoder(file, schema)
+			w.enc, err = writer.NewCSV(file, schema)
 		case formatSvmlight:
-			w.enc, err = newSvmlightEncoder(file, schema, opt.Label)
+			w.enc, err = writer.NewSvmlight(file, schema, opt.Label)
 		case formatArrow:
-			w.enc, err = newArrowEncoder(file, schema)
+			w.enc, err = writer.NewIPC(file, schema)
 		default:
-			w.enc, err = newParquetEncoder(file, schema, parquetLayout{opt.Compression, opt.RowGroupRows, opt.Metadata})
+			w.enc, err = writer.NewParquet(file, schema, writer.ParquetOptions{Compression: opt.Compression,
+				GroupRows: opt.RowGroupRows, Metadata: opt.Metadata})
 		}
 		return err
 	})
@@ -123,7 +111,7 @@ func (w *Writer) Write(rec arrow.Record) error {
 			}
 			same := array.NewRecord(w.schema, rec.Columns(), rec.NumRows()) // metadata of rec's fields may differ
 			defer same.Release()
-			return w.enc.write(same)
+			return w.enc.Write(same)
 		})
 	}
 	return w.err
@@ -154,7 +142,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	if w.err == nil {
-		w.err = w.guard(w.enc.finish)
+		w.err = w.guard(w.enc.Finish)
 	}
 	if w.err == nil {
 		w.err = w.file.Commit()
@@ -167,10 +155,10 @@ func (w *Writer) Close() error {
 // Flush writes the rows so far to a pipe or a device, all of them in CSV, else as far as the format allows. A file gets them
 // when it is closed.
 func (w *Writer) Flush() error {
-	csv, ok := w.enc.(*csvEncoder)
+	csv, ok := w.enc.(*writer.CSV)
 	if w.err == nil && !w.done && ok {
 		w.err = w.guard(func() error {
-			if err := csv.finish(); err != nil {
+			if err := csv.Finish(); err != nil {
 				return err
 			}
 			return w.file.Flush()
@@ -203,154 +191,4 @@ func (w *Writer) guard(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// arrowEncoder writes an Arrow IPC file.
-type arrowEncoder struct {
-	*ipc.FileWriter
-	maxBytes int64 // of a record
-}
-
-func newArrowEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
-	w, err := ipc.NewFileWriter(&counted{Writer: out}, ipc.WithSchema(schema))
-	return arrowEncoder{w, groupBytes}, err
-}
-
-func (e arrowEncoder) write(rec arrow.Record) error {
-	records := grouping{maxRows: math.MaxInt32, maxBytes: e.maxBytes}
-	return records.cut(rec, func(part arrow.Record, _ bool) error { return e.Write(part) })
-}
-
-func (e arrowEncoder) finish() error { return e.Close() }
-
-// counted is a writer that knows its place, for which Arrow asks by seeking from there to there.
-type counted struct {
-	io.Writer
-	n int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
-func (c *counted) Seek(offset int64, whence int) (int64, error) {
-	if offset != 0 || whence != io.SeekCurrent {
-		return 0, errors.New("this file can't be written out of order")
-	}
-	return c.n, nil
-}
-
-// csvEncoder writes a header, then a line for each row: floats in the shortest form that parses back to the same value,
-// nulls empty, text in quotes where needed, and always where it would be read as a null.
-type csvEncoder struct {
-	out io.Writer
-	buf []byte
-}
-
-// csvFlush is how many bytes of lines are written at a time, about.
-const csvFlush = 64 << 10
-
-func newCSVEncoder(out io.Writer, schema *arrow.Schema) (encoder, error) {
-	e := &csvEncoder{out: out}
-	for i, f := range schema.Fields() {
-		if arrow.IsNested(f.Type.ID()) {
-			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, describe(f.Type))
-		}
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		e.buf = appendText(e.buf, f.Name)
-	}
-	e.buf = append(e.buf, '\n')
-	return e, nil
-}
-
-func (e *csvEncoder) write(rec arrow.Record) error {
-	cells := make([]cell, rec.NumCols())
-	for i, col := range rec.Columns() {
-		cells[i] = cellOf(col)
-	}
-	for r := range int(rec.NumRows()) {
-		for i, cell := range cells {
-			if i > 0 {
-				e.buf = append(e.buf, ',')
-			}
-			if !rec.Column(i).IsNull(r) {
-				e.buf = cell(e.buf, r)
-			} else if len(cells) == 1 {
-				e.buf = append(e.buf, `""`...) // readers skip an empty line
-			}
-		}
-		e.buf = append(e.buf, '\n')
-		if len(e.buf) >= csvFlush {
-			if err := e.finish(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (e *csvEncoder) finish() error {
-	_, err := e.out.Write(e.buf)
-	e.buf = e.buf[:0]
-	return err
-}
-
-// A cell appends value i of a column to buf.
-type cell func(buf []byte, i int) []byte
-
-func cellOf(col arrow.Array) cell {
-	switch col := col.(type) {
-	case *array.Float64:
-		return floatCell(col.Float64Values(), 64)
-	case *array.Float32:
-		return floatCell(col.Float32Values(), 32)
-	case *array.Int8:
-		return intCell(col.Int8Values())
-	case *array.Int16:
-		return intCell(col.Int16Values())
-	case *array.Int32:
-		return intCell(col.Int32Values())
-	case *array.Int64:
-		return intCell(col.Int64Values())
-	case *array.Boolean:
-		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
-	case *array.String:
-		return func(buf []byte, i int) []byte { return appendText(buf, col.Value(i)) }
-	case *array.Timestamp:
-		if typ := col.DataType().(*arrow.TimestampType); typ.TimeZone == "" { // which Arrow spells as UTC
-			return func(buf []byte, i int) []byte { return appendText(buf, strings.TrimSuffix(col.ValueStr(i), "Z")) }
-		}
-	case *array.Dictionary:
-		value := cellOf(col.Dictionary())
-		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
-	}
-	return func(buf []byte, i int) []byte { return appendText(buf, col.ValueStr(i)) }
-}
-
-func floatCell[T float32 | float64](values []T, bits int) cell {
-	return func(buf []byte, i int) []byte {
-		v, format := float64(values[i]), byte('g')
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // as it was written: 20000000, not 2e+07
-			format = 'f'
-		}
-		return strconv.AppendFloat(buf, v, format, -1, bits)
-	}
-}
-
-func intCell[T int8 | int16 | int32 | int64](values []T) cell {
-	return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(values[i]), 10) }
-}
-
-// appendText appends s as RFC 4180 has it. Spaces at the ends are quoted too, since some readers trim them.
-func appendText(buf []byte, s string) []byte {
-	if !isNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
-		return append(buf, s...)
-	}
-	buf = append(buf, '"')
-	buf = append(buf, strings.ReplaceAll(s, `"`, `""`)...)
-	return append(buf, '"')
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/writer"
 )
 
 // wideRecord returns rows with a number, a text of up to most bytes, and two lists.
@@ -50,10 +52,10 @@ func writeCut(t *testing.T, path string, bytes int64, recs ...arrow.Record) {
 	}
 	defer w.Abort()
 	switch e := w.enc.(type) {
-	case *parquetEncoder:
-		e.groups.maxBytes = bytes
-	case arrowEncoder:
-		e.maxBytes = bytes
+	case *writer.Parquet:
+		e.Groups.MaxBytes = bytes
+	case writer.IPC:
+		e.MaxBytes = bytes
 		w.enc = e
 	}
 	for _, rec := range recs {

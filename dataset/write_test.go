@@ -213,25 +213,6 @@ func TestWriteParquetDeterministic(t *testing.T) {
 	}
 }
 
-func TestDefaultRowGroups(t *testing.T) {
-	for _, test := range []struct {
-		columns int
-		rows    int64
-	}{{1, 131072}, {256, 131072}, {1024, 32768}, {100000, 4096}} {
-		var fields []arrow.Field
-		for i := range test.columns {
-			fields = append(fields, arrow.Field{Name: strconv.Itoa(i), Type: arrow.PrimitiveTypes.Float32})
-		}
-		e, err := newParquetEncoder(io.Discard, arrow.NewSchema(fields, nil), parquetLayout{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := e.(*parquetEncoder).groups.maxRows; got != test.rows {
-			t.Errorf("%d columns: row groups of %d rows, not %d", test.columns, got, test.rows)
-		}
-	}
-}
-
 // textRecord returns one column of text and one of floats, with a null each.
 func textRecord(t *testing.T, texts []string, values []float64) arrow.Record {
 	t.Helper()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +17,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/dataset/internal/writer"
 )
 
 // writableColumn returns random values of a type. One in so many is null, none if nulls is 0.
@@ -153,7 +154,7 @@ func TestWriteStatistics(t *testing.T) {
 func arrowsFile(t *testing.T, element arrow.DataType, recs []arrow.Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	props := parquet.NewWriterProperties(parquet.WithCompression(writeCodecs["snappy"]),
+	props := parquet.NewWriterProperties(parquet.WithCompression(writer.WriteCodecs["snappy"]),
 		parquet.WithDictionaryDefault(!arrow.IsFloating(element.ID())))
 	w, err := pqarrow.NewFileWriter(recs[0].Schema(), &out, props, pqarrow.DefaultWriterProps())
 	if err != nil {
@@ -179,7 +180,7 @@ func TestPlainValues(t *testing.T) {
 		b.AppendValues([]int8{6, 0, 0, 3, 5, 1, 2, 4}, []bool{true, true, false, true, true, true, true, true})
 		keys := array.NewSlice(b.NewArray(), 1, 8)
 		d := array.NewDictionaryArray(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: typ}, keys, values)
-		got, err := plainValues(d)
+		got, err := writer.PlainValues(d)
 		if err != nil {
 			t.Fatal(typ, err)
 		}
@@ -192,17 +193,5 @@ func TestPlainValues(t *testing.T) {
 		if !arrow.TypeEqual(got.DataType(), typ) || got.Len() != 7 || got.NullN() == 0 {
 			t.Errorf("%s: got %v of type %s", typ, got, got.DataType())
 		}
-	}
-}
-
-// TestDecimalBytes: the numbers of the format's specification, the least bytes that hold 10^precision with a sign.
-func TestDecimalBytes(t *testing.T) {
-	for precision := int32(1); precision <= 76; precision++ {
-		if got, want := decimalBytes(&arrow.Decimal256Type{Precision: precision}), int(pqarrow.DecimalSize(precision)); got != want {
-			t.Errorf("%d digits: %d bytes, want %d", precision, got, want)
-		}
-	}
-	if decimalBytes(&arrow.Decimal128Type{Precision: 18}) != 8 || math.Log10(math.MaxInt64) < 18 {
-		t.Error("18 digits need 8 bytes")
 	}
 }

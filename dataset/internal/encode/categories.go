@@ -1,0 +1,124 @@
+package encode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// categories number the texts of a column by the features that they become.
+type categories struct {
+	numbers map[string]int // nil: they are hashed
+	bits    int
+	unknown atomic.Int64 // rows with a category that isn't there
+}
+
+// newCategories returns those of each column of a selection, nil for one of numbers.
+func newCategories(sel *Selection) []*categories {
+	all := make([]*categories, len(sel.Inputs))
+	for k, c := range sel.Inputs {
+		switch c.Kind {
+		case schema.OneHotColumn:
+			all[k] = &categories{numbers: make(map[string]int, len(c.Categories))}
+			for i, text := range c.Categories {
+				all[k].numbers[text] = i
+			}
+		case schema.HashColumn:
+			all[k] = &categories{bits: c.HashBits}
+		}
+	}
+	return all
+}
+
+func (c *categories) number(a arrow.Array, i int) (int, string) {
+	class, what := ClassOf(a, i)
+	if what != "" {
+		return 0, what
+	}
+	if c.numbers == nil {
+		return schema.HashBucket(class.Text, c.bits), ""
+	}
+	if n, ok := c.numbers[class.Text]; ok {
+		return n, ""
+	}
+	return -1, ""
+}
+
+// putCategories writes a one to the feature of each row's category, in rows of a block that have zeros there. The results are those
+// of read.
+func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (row int, what string) {
+	for i, span := range c.Spans() {
+		gaps := frame.Missing(r.array, span.Lo, span.Hi)
+		for from, g := span.Lo, 0; from < span.Hi; g++ {
+			to := span.Hi
+			if g < len(gaps) {
+				to = gaps[g]
+			}
+			numbers := s.values[:to-from]
+			if row, what := encodeValid(r.categories, r.array, from, numbers); what != "" {
+				return row, what
+			}
+			for k, n := range numbers {
+				if n >= 0 {
+					rows[(i+from-span.Lo+k)*stride+r.first+int(n)] = 1
+				} else {
+					r.categories.unknown.Add(1)
+				}
+			}
+			if g < len(gaps) {
+				if r.fill == nil {
+					return to, "null" + r.advice
+				}
+				rows[(i+to-span.Lo)*stride+r.first] = T(r.fill[0])
+			}
+			from = to + 1
+		}
+	}
+	return 0, ""
+}
+
+// A collector finds the categories of a column.
+type collector map[string]bool
+
+func (c collector) number(a arrow.Array, i int) (int, string) {
+	class, what := ClassOf(a, i)
+	if what != "" || c[class.Text] {
+		return 0, "" // the builder says where it is
+	}
+	if len(c) == schema.MaxCategories {
+		return 0, fmt.Sprintf("more than %d categories: leave it out with --exclude, or use --categorical hash:BITS", len(c))
+	}
+	c[class.Text] = true
+	return 0, ""
+}
+
+// Add adds the categories of rows. It returns what is wrong with them, if anything is.
+func (c collector) Add(a arrow.Array, rows Cut) (what string) {
+	var numbers [block.RunRows]float64
+	for _, span := range rows.Spans() {
+		gaps := frame.Missing(a, span.Lo, span.Hi)
+		for from, g := span.Lo, 0; from < span.Hi; {
+			to := min(span.Hi, from+len(numbers))
+			if g < len(gaps) {
+				to = min(to, gaps[g])
+			}
+			if _, what := encodeValid(c, a, from, numbers[:to-from]); what != "" {
+				return what
+			}
+			if from = to; g < len(gaps) && to == gaps[g] {
+				from, g = to+1, g+1
+			}
+		}
+	}
+	return ""
+}
+
+// sorted returns the categories in ascending order.
+func (c collector) sorted() []string { return slices.Sorted(maps.Keys(c)) }

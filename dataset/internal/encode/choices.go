@@ -1,0 +1,62 @@
+package encode
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// Choices are the options that say which columns are read and what they mean, as in Options.
+type Choices struct {
+	Label, SampleWeight string
+	Features, Exclude   []string
+	Keep                []string
+	NoBias, Standardize bool
+	Nulls               schema.Nulls
+	Words               []string // that are nulls in text
+	Categorical         string
+	Converts            bool           // keep is all if it is empty, and exclude takes from it
+	Float               arrow.DataType // of the blocks' values; nil where there are none
+	Spec                *schema.Spec   // of a model, which says what the features are
+}
+
+// A Picker chooses columns by choices, and keeps what it chose.
+type Picker struct {
+	Choices
+	Sel *Selection
+}
+
+func (p *Picker) First(file string, cols []frame.Column, numbered bool) (*frame.Chosen, error) {
+	opt := p.Choices
+	if numbered {
+		opt = NamedLabel(opt, cols)
+	}
+	var err error
+	if p.Sel, err = Choose(NewFileColumns(file, cols), opt); err != nil {
+		return nil, err
+	}
+	return p.Sel.Chosen, nil
+}
+
+func (p *Picker) Further(file string, cols []frame.Column) ([]frame.Column, error) {
+	return p.Sel.bind(NewFileColumns(file, cols))
+}
+
+// NamedLabel gives a label that is the number of a column, or "last", the column's name.
+func NamedLabel(opt Choices, cols []frame.Column) Choices {
+	if opt.Label == "" || slices.ContainsFunc(cols, func(c frame.Column) bool { return c.Name == opt.Label }) {
+		return opt
+	}
+	n, err := strconv.Atoi(opt.Label)
+	if opt.Label == "last" {
+		n, err = len(cols), nil
+	}
+	if err == nil && 1 <= n && n <= len(cols) {
+		opt.Label = cols[n-1].Name
+	}
+	return opt
+}

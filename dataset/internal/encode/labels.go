@@ -1,0 +1,341 @@
+package encode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// maxClasses is where counting of classes ends.
+const maxClasses = schema.MaxClasses
+
+// Labels numbers the classes of the label column: in the order in which they appear, or as a model has them.
+type Labels struct {
+	Classes []schema.Class
+	Numbers map[schema.Class]int
+	fixed   bool   // no class may be added
+	Whose   string // who has the fixed ones
+}
+
+func NewLabels(spec *schema.Spec) *Labels {
+	l := &Labels{Numbers: map[schema.Class]int{}}
+	if spec != nil {
+		l.fixed, l.Whose = true, "the model, which has"
+		for i, c := range spec.Classes {
+			l.Classes = append(l.Classes, c)
+			l.Numbers[c] = i
+		}
+	}
+	return l
+}
+
+// number returns the number of the class of row i, or what is wrong with it.
+func (l *Labels) number(a arrow.Array, i int) (int, string) {
+	c, what := ClassOf(a, i)
+	if what != "" {
+		return 0, what
+	}
+	if n, ok := l.Numbers[c]; ok {
+		return n, ""
+	}
+	if l.fixed {
+		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", schema.NameClass(c), l.Whose,
+			schema.ListClasses(l.Classes))
+	}
+	if len(l.Classes) == maxClasses {
+		return 0, l.tooMany()
+	}
+	n := len(l.Classes)
+	l.Classes = append(l.Classes, c)
+	l.Numbers[c] = n
+	return n, ""
+}
+
+// Add adds the classes of another part of the rows, and returns what their numbers are here, or what is wrong.
+func (l *Labels) Add(other *Labels) (numbers []int, what string) {
+	for _, c := range other.Classes {
+		n, ok := l.Numbers[c]
+		if !ok {
+			if n = len(l.Classes); n == maxClasses {
+				return nil, l.tooMany()
+			}
+			l.Classes, l.Numbers[c] = append(l.Classes, c), n
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, ""
+}
+
+func (l *Labels) tooMany() string {
+	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, schema.ListClasses(l.Classes),
+		strings.Replace(schema.AdviseClasses(l.Classes), "as the label", "with --label", 1))
+}
+
+// Spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
+// greatest if positive is "". stands says what stands for each class in the order of appearance.
+func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, stands []float64, err error) {
+	classes = slices.Clone(l.Classes)
+	slices.SortFunc(classes, schema.Class.Compare)
+	pos = len(classes) - 1
+	if positive != "" {
+		if pos = schema.FindClass(classes, positive); pos < 0 {
+			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
+				schema.ListClasses(classes))
+		}
+	}
+	stands = make([]float64, len(classes))
+	for i, v := range Signs(len(classes), pos) {
+		stands[l.Numbers[classes[i]]] = v
+	}
+	return classes, pos, stands, nil
+}
+
+// A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.
+type numbering interface {
+	number(a arrow.Array, i int) (n int, what string)
+}
+
+// Encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
+// and what is wrong there, or "".
+func Encode[T kernel.Float](l *Labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+	n := len(dst)
+	if a.NullN() > 0 {
+		for n = 0; n < len(dst) && !a.IsNull(lo+n); n++ {
+		}
+	}
+	row, what = encodeValid(l, a, lo, dst[:n])
+	if what == "" && n < len(dst) {
+		return lo + n, noLabel
+	}
+	return row, what
+}
+
+const (
+	fillLabel = " (fill the label in, or use --nulls drop)"
+	noLabel   = "null" + fillLabel
+)
+
+// encodeValid is encode where nothing is null.
+func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
+	switch v := a.(type) {
+	case *array.Float32:
+		return encodeKeys(l, a, lo, dst, v.Float32Values()[lo:])
+	case *array.Float64:
+		return encodeKeys(l, a, lo, dst, v.Float64Values()[lo:])
+	case *array.Int8:
+		return encodeKeys(l, a, lo, dst, v.Int8Values()[lo:])
+	case *array.Int16:
+		return encodeKeys(l, a, lo, dst, v.Int16Values()[lo:])
+	case *array.Int32:
+		return encodeKeys(l, a, lo, dst, v.Int32Values()[lo:])
+	case *array.Int64:
+		return encodeKeys(l, a, lo, dst, v.Int64Values()[lo:])
+	case *array.Uint8:
+		return encodeKeys(l, a, lo, dst, v.Uint8Values()[lo:])
+	case *array.Uint16:
+		return encodeKeys(l, a, lo, dst, v.Uint16Values()[lo:])
+	case *array.Uint32:
+		return encodeKeys(l, a, lo, dst, v.Uint32Values()[lo:])
+	case *array.Uint64:
+		return encodeKeys(l, a, lo, dst, v.Uint64Values()[lo:])
+	case *array.Boolean:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
+	case *array.Float16:
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
+	case *array.Decimal128:
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
+	case *array.Decimal256:
+		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
+	case *array.String:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
+	case *array.LargeString:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
+	case *array.Binary:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
+	case *array.LargeBinary:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
+	case *array.Dictionary:
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.GetValueIndex))
+	}
+	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean or a string", frame.Describe(a.DataType()))
+}
+
+// each returns the keys of rows lo to lo+n.
+func each[K any](lo, n int, key func(i int) K) []K {
+	keys := make([]K, n)
+	for i := range keys {
+		keys[i] = key(lo + i)
+	}
+	return keys
+}
+
+// encodeKeys is encodeValid with a key for each row. Classes are looked up, but for the first two while there are no more.
+func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
+	known := map[K]T{}
+	var two [2]K
+	var numbers [2]T
+	for i := 0; i < len(dst); i++ {
+		if n := len(known); n == 1 || n == 2 {
+			if i += encodeTwo(two, numbers, keys[i:len(dst)], dst[i:]); i == len(dst) {
+				break
+			}
+		}
+		k := keys[i]
+		n, ok := known[k]
+		if !ok {
+			number, what := l.number(a, lo+i)
+			if what != "" {
+				return lo + i, what
+			}
+			n = T(number)
+			known[k] = n
+			if two[1], numbers[1] = k, n; len(known) == 1 {
+				two[0], numbers[0] = k, n
+			}
+		}
+		dst[i] = n
+	}
+	return 0, ""
+}
+
+// encodeTwo writes the numbers of two keys, and returns where another key is. It doesn't branch on which of the two it
+// is, which can't be predicted.
+func encodeTwo[T kernel.Float, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
+	const step = 64
+	for done := 0; ; done += step {
+		part := keys[done:min(len(keys), done+step)]
+		to, all := dst[done:][:len(part)], 1
+		for i, k := range part {
+			first, second := 0, 0
+			if k == two[0] {
+				first = 1
+			}
+			if k == two[1] {
+				second = 1
+			}
+			all &= first | second
+			to[i] = numbers[second]
+		}
+		if all == 0 {
+			for k := part[0]; k == two[0] || k == two[1]; k = part[0] {
+				part, done = part[1:], done+1
+			}
+			return done
+		}
+		if len(part) < step {
+			return len(keys)
+		}
+	}
+}
+
+// ClassOf returns the class of row i, or what is wrong with it.
+func ClassOf(a arrow.Array, i int) (schema.Class, string) {
+	if a.IsNull(i) {
+		return schema.Class{}, noLabel
+	}
+	switch a := a.(type) {
+	case *array.Float16:
+		return floatClass(float64(frame.HalfFloat(a.Value(i))), 32)
+	case *array.Float32:
+		return floatClass(float64(a.Value(i)), 32)
+	case *array.Float64:
+		return floatClass(a.Value(i), 64)
+	case *array.Int8:
+		return schema.IntClass(int64(a.Value(i))), ""
+	case *array.Int16:
+		return schema.IntClass(int64(a.Value(i))), ""
+	case *array.Int32:
+		return schema.IntClass(int64(a.Value(i))), ""
+	case *array.Int64:
+		return schema.IntClass(a.Value(i)), ""
+	case *array.Uint8:
+		return schema.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint16:
+		return schema.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint32:
+		return schema.UintClass(uint64(a.Value(i))), ""
+	case *array.Uint64:
+		return schema.UintClass(a.Value(i)), ""
+	case *array.Boolean:
+		return schema.BoolClass(a.Value(i)), ""
+	case *array.Decimal128:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
+	case *array.Decimal256:
+		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
+	case *array.String:
+		return stringClass(a.Value(i))
+	case *array.LargeString:
+		return stringClass(a.Value(i))
+	case *array.Binary:
+		return stringClass(string(a.Value(i)))
+	case *array.LargeBinary:
+		return stringClass(string(a.Value(i)))
+	case *array.Dictionary:
+		return ClassOf(a.Dictionary(), a.GetValueIndex(i))
+	}
+	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", frame.Describe(a.DataType()))
+}
+
+// floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1. A whole
+// number is the class that it is from an integer column.
+func floatClass(v float64, bits int) (schema.Class, string) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return schema.Class{}, fmt.Sprint(v) + fillLabel
+	}
+	if bits == 32 && v != math.Trunc(v) {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
+	}
+	return schema.FloatClass(v), ""
+}
+
+// decimalClass returns the class of a decimal number: 1.00 is that of 1.
+func decimalClass(text string) (schema.Class, string) {
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	c, err := schema.ParseNumber(text)
+	if err != nil {
+		return c, fmt.Sprintf("%s is too large for a class: choose another column with --label", text)
+	}
+	return c, ""
+}
+
+func stringClass(s string) (schema.Class, string) {
+	if !utf8.ValidString(s) {
+		return schema.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
+	}
+	return schema.StringClass(strings.Clone(s)), ""
+}
+
+// Signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.
+func Signs(n, positive int) []float64 {
+	stands := make([]float64, n)
+	for i := range stands {
+		switch {
+		case n > 2:
+			stands[i] = float64(i)
+		case i == positive:
+			stands[i] = 1
+		default:
+			stands[i] = -1
+		}
+	}
+	return stands
+}
+
+// Sign replaces class numbers by what stands for the classes.
+func Sign[T kernel.Float](y []T, signs []float64) {
+	for i, n := range y {
+		y[i] = T(signs[int(n)])
+	}
+}

@@ -1,0 +1,185 @@
+package encode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// suspects finds columns that number the rows or tell the time, from the first rows of the input. A model that learns from
+// them fits the training rows and fails on new ones.
+type suspects struct {
+	columns []suspect // of each feature column
+	room    int       // rows that are still to be looked at
+}
+
+// A suspect is what the first rows say of one column.
+type suspect struct {
+	values  []float64
+	dated   bool // its type is a date
+	cleared bool // it is an ordinary column
+}
+
+// The rows that suspects looks at: at most so many, at most so many values in all, but a few in any case.
+const (
+	SuspectRows   = 4 * block.RunRows
+	suspectValues = 1 << 20
+	fewSuspects   = 128
+	leastSuspects = 20 // no column is suspected on fewer rows
+)
+
+func newSuspects(sel *Selection) *suspects {
+	s := &suspects{columns: make([]suspect, len(sel.Inputs))}
+	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
+	for k, c := range sel.Inputs {
+		dated := strings.HasSuffix(c.Unit, "since 1970")
+		s.columns[k] = suspect{dated: dated, cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
+	}
+	return s
+}
+
+// Add looks at the next rows of the input. The answer doesn't depend on how the rows are cut into batches.
+func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
+	n := min(s.room, int(bt.Rows))
+	if s.room -= n; n == 0 || bt.Pairs != nil {
+		return
+	}
+	for k, i := range sel.Features {
+		if c := &s.columns[k]; !c.cleared {
+			c.Add(bt.Columns[i], n)
+		}
+	}
+}
+
+func (c *suspect) Add(a arrow.Array, n int) {
+	view, err := frame.NewView[float64](a)
+	if err != nil || a.Len() < n {
+		c.cleared = true
+		return
+	}
+	values, _ := view.Read(0, n, make([]float64, n))
+	for i, v := range values {
+		switch {
+		case a.IsNull(i):
+		case v != math.Trunc(v) || math.IsInf(v, 0): // also where it is NaN
+			c.cleared, c.values = true, nil
+			return
+		default:
+			c.values = append(c.values, v)
+		}
+	}
+	if len(c.values) >= leastSuspects && !c.isTime() && !c.isID() {
+		few := c.values[:min(len(c.values), fewSuspects)]
+		c.cleared = !ascends(few) && !distinct(few)
+	}
+	if c.cleared {
+		c.values = nil
+	}
+}
+
+// isID tells whether the values number the rows: whole numbers that ascend from row to row, or all of which differ where
+// numbers at random from the same range would repeat, or that are many.
+func (c *suspect) isID() bool {
+	n := len(c.values)
+	if n < leastSuspects {
+		return false
+	}
+	if ascends(c.values) {
+		return true
+	}
+	if !distinct(c.values) {
+		return false
+	}
+	const many = 500
+	spread := slices.Max(c.values) - slices.Min(c.values)
+	return n >= many || spread < float64(n)*float64(n)/9 // else they all differ by chance in one case of a hundred, e^(-9/2)
+}
+
+func ascends(values []float64) bool {
+	for i := 1; i < len(values); i++ {
+		if !(values[i] > values[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// distinct tells whether all values differ. It looks at few of them first, which settles it for most columns.
+func distinct(values []float64) bool {
+	for n := min(len(values), 32); ; n = min(len(values), 32*n) {
+		sorted := slices.Clone(values[:n])
+		slices.Sort(sorted)
+		if len(slices.Compact(sorted)) < n {
+			return false
+		}
+		if n == len(values) {
+			return true
+		}
+	}
+}
+
+// isTime tells whether all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000 to 2100, or
+// dates written as yyyymmdd, and not all the same.
+func (c *suspect) isTime() bool {
+	if len(c.values) < leastSuspects {
+		return false
+	}
+	lo, hi := slices.Min(c.values), slices.Max(c.values)
+	if lo == hi {
+		return false
+	}
+	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
+		const from, to = 946684800, 4102444800
+		if lo >= from*unit && hi < to*unit {
+			return true
+		}
+	}
+	return lo >= 19000101 && hi <= 21001231 && !slices.ContainsFunc(c.values, func(v float64) bool {
+		month, day := int64(v)/100%100, int64(v)%100
+		return month < 1 || month > 12 || day < 1 || day > 31
+	})
+}
+
+// Warn tells about the columns that are still suspected.
+func (s *suspects) Warn(sel *Selection, warn func(string)) {
+	var ids, times []string
+	for k, c := range s.columns {
+		switch name := sel.Inputs[k].Name; {
+		case c.dated || !c.cleared && c.isTime():
+			times = append(times, name)
+		case !c.cleared && c.isID():
+			ids = append(ids, name)
+		}
+	}
+	if len(ids) > 0 {
+		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+frame.InShell(ids)))
+	}
+	if len(times) > 0 {
+		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+frame.InShell(times)))
+	}
+}
+
+// looks begins a sentence about columns.
+func looks(names []string) string {
+	if len(names) == 1 {
+		return someQuoted(names) + " looks"
+	}
+	return someQuoted(names) + " look"
+}
+
+// someQuoted is some of names that are still to be quoted.
+func someQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return some(quoted)
+}

@@ -1,0 +1,69 @@
+package frame
+
+import (
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// A Batch is consecutive rows of the input: an array for each of the selection's columns, all of the same length.
+type Batch struct {
+	File    string // for messages; may be ""
+	Rows    int64
+	Columns []arrow.Array
+	Pairs   *Pairs // the features, if not nil, whose columns are nil then
+}
+
+// Release lets go of the arrays.
+func (b *Batch) Release() {
+	if b == nil {
+		return
+	}
+	for _, a := range b.Columns {
+		if a != nil {
+			a.Release()
+		}
+	}
+	if b.Pairs != nil {
+		b.Pairs.Home.Put(b.Pairs)
+	}
+}
+
+// Batches have about batchBytes of values, so that they are in the processor's cache until they are rows of a block, but
+// not so few rows that what is done once for each counts.
+const (
+	BatchBytes   = 2 << 20
+	MinBatchRows = 1 << 10
+	MaxBatchRows = 1 << 16
+)
+
+// Split calls yield with the rows in batches of up to so many, as long as that returns true, which it then returns too. A batch that
+// isn't nil is released, as those that are handed on must be.
+func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
+	if b == nil || b.Rows <= most {
+		return yield(b)
+	}
+	defer b.Release()
+	for lo := int64(0); lo < b.Rows; lo += most {
+		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns))}
+		for k, a := range b.Columns {
+			part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
+		}
+		if !yield(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// A Pairs is the labels and the pairs of rows.
+type Pairs struct {
+	Labels []float64
+	Ends   []int32 // of each row's pairs, after a 0
+	Index  []int32
+	Value  []float64
+
+	Place []int // for each index the number of its feature
+	Home  *sync.Pool
+}

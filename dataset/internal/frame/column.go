@@ -1,0 +1,34 @@
+package frame
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/parquet/page"
+)
+
+// A Column is a column of a file or of a record reader, as its schema has it.
+type Column struct {
+	Name     string
+	Type     arrow.DataType // of the arrays it is read into; nil if it can't be read
+	Desc     string         // the type as messages name it
+	Advice   string         // what to do about a column of text that is mostly numbers; "" for others
+	Nullable bool
+	Empty    bool           // the first rows have no value that tells the type
+	ListDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
+	MaxList  int            // elements that a list may have; 0: any number
+	Float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
+	Physical page.Type      // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
+	Width    int
+	MaxDef   int
+	Index    int // among a Parquet file's leaf columns, or a record's fields
+}
+
+// Label returns the name as a list of columns shows it: in quotes where it wouldn't stay on its line.
+func (c Column) Label() string {
+	if strconv.CanBackquote(c.Name) {
+		return c.Name
+	}
+	return strconv.Quote(c.Name)
+}

@@ -1,0 +1,66 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Damaged is what is wrong with a file, or what Arrow finds wrong.
+type Damaged struct{ Reason error }
+
+func (d Damaged) Error() string { return d.Reason.Error() }
+
+// Damage returns the error of damaged data.
+func Damage(reason error) error { return Damaged{reason} }
+
+// Recovered calls f and turns a panic into an error. Errors of Arrow may have several lines, these don't.
+func Recovered(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = Damage(errors.New(OneLine(fmt.Sprint(r))))
+		}
+	}()
+	return f()
+}
+
+// OneLine shortens what Arrow says about damaged data to a part of a line.
+func OneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 120 {
+		s = string(r[:120]) + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+// PathError says in one line what is wrong with a path that can't be opened.
+func PathError(p string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: no such file: check the path", p)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: permission denied: check the file's mode", p)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", p, err)
+}
+
+// NameFiles names files in a message about all of them.
+func NameFiles(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
+}
+
+// ErrorIn returns an error that names a file, unless that is "".
+func ErrorIn(where, format string, args ...any) error {
+	if where != "" {
+		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
+	}
+	return fmt.Errorf(format, args...)
+}

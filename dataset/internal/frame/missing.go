@@ -1,0 +1,66 @@
+package frame
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// Missing returns which of the rows lo to hi are missing: null, NaN or infinite, or lists with such an element.
+func Missing(a arrow.Array, lo, hi int) (rows []int) {
+	if complete(a, lo, hi) {
+		return nil
+	}
+	for i := lo; i < hi; i++ {
+		if IsMissing(a, i) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// complete tells quickly that none is missing, mostly.
+func complete(a arrow.Array, lo, hi int) bool {
+	if a.NullN() > 0 || lo == hi {
+		return lo == hi
+	}
+	switch a := a.(type) {
+	case *array.Float32:
+		return Finite(a.Float32Values()[lo:hi])
+	case *array.Float64:
+		return Finite(a.Float64Values()[lo:hi])
+	case *array.Float16, *array.Dictionary:
+		return false
+	case array.ListLike:
+		from, _ := a.ValueOffsets(lo)
+		_, to := a.ValueOffsets(hi - 1)
+		return complete(a.ListValues(), int(from), int(to))
+	}
+	return true
+}
+
+func IsMissing(a arrow.Array, i int) bool {
+	if a.IsNull(i) {
+		return true
+	}
+	v := 0.0
+	switch a := a.(type) {
+	case *array.Float16:
+		v = float64(HalfFloat(a.Value(i)))
+	case *array.Float32:
+		v = float64(a.Value(i))
+	case *array.Float64:
+		v = a.Value(i)
+	case *array.Dictionary:
+		return IsMissing(a.Dictionary(), a.GetValueIndex(i))
+	case array.ListLike:
+		from, to := a.ValueOffsets(i)
+		for k := int(from); k < int(to); k++ {
+			if IsMissing(a.ListValues(), k) {
+				return true
+			}
+		}
+	}
+	return math.IsNaN(v) || math.IsInf(v, 0)
+}

@@ -1,0 +1,64 @@
+package frame
+
+import (
+	"context"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Pool bounds how many goroutines compute at once, whoever started them.
+type Pool chan struct{}
+
+func NewPool(workers int) Pool { return make(Pool, workers) }
+
+// Each calls f with 0 to n-1, up to cap(p) calls at a time, and returns the error of the least number that failed:
+// numbers are taken in order, so that all below a failing one are done too. Nothing new is begun after an error.
+func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
+	if cap(p) == 1 {
+		for i := range n {
+			if err := p.Run(ctx, func() error { return f(i) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, n)
+	var next, failed atomic.Int64
+	var g errgroup.Group
+	for range min(n, cap(p)) {
+		g.Go(func() error {
+			for failed.Load() == 0 {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					break
+				}
+				if errs[i] = p.Run(ctx, func() error { return f(i) }); errs[i] != nil {
+					failed.Add(1)
+				}
+			}
+			return nil
+		})
+	}
+	g.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run calls f when one of the pool's places is free.
+func (p Pool) Run(ctx context.Context, f func() error) error {
+	select {
+	case p <- struct{}{}:
+		defer func() { <-p }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f()
+}

@@ -1,0 +1,103 @@
+package frame
+
+import (
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// FeatureTypes are what a feature can be made from.
+const FeatureTypes = "a number, a boolean or a list of numbers"
+
+// ClassKind returns the kind of classes that a label of that type has.
+func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	switch id := t.ID(); {
+	case id == arrow.BOOL:
+		return schema.Bool, true
+	case arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id):
+		return schema.Number, true
+	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.BINARY || id == arrow.LARGE_BINARY:
+		return schema.String, true
+	case id == arrow.DICTIONARY:
+		return ClassKind(t.(*arrow.DictionaryType).ValueType)
+	}
+	return 0, false
+}
+
+// SvmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
+const SvmlightLabel = "label"
+
+// Describe names a type as messages do.
+func Describe(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.LargeStringType:
+		return "string"
+	case *arrow.DictionaryType:
+		return Describe(t.ValueType)
+	case arrow.NestedType:
+		return t.Name()
+	}
+	return t.String()
+}
+
+// FloatType returns what T is to Arrow.
+func FloatType[T kernel.Float]() arrow.DataType {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return arrow.PrimitiveTypes.Float32
+	}
+	return arrow.PrimitiveTypes.Float64
+}
+
+// Number tells whether the values of a type are numbers that a feature can be; booleans count as 0 and 1.
+func Number(t arrow.DataType) bool {
+	if t == nil {
+		return false
+	}
+	id := t.ID()
+	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id) || Unit(t) != ""
+}
+
+// Unit says what the numbers of a type of dates or times count, "" for other types. Types with the same unit hold the
+// same number for the same instant.
+func Unit(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return "days since 1970"
+	case *arrow.Date64Type:
+		return "ms since 1970"
+	case *arrow.TimestampType:
+		return t.Unit.String() + " since 1970"
+	case *arrow.Time32Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.Time64Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.DurationType:
+		return t.Unit.String()
+	}
+	return ""
+}
+
+// ListOf returns the type of the elements of lists of numbers, and how many each list has, 0 where the type doesn't say.
+func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
+	switch t := t.(type) {
+	case *arrow.ListType:
+		elements = t.Elem()
+	case *arrow.LargeListType:
+		elements = t.Elem()
+	case *arrow.FixedSizeListType:
+		elements, n = t.Elem(), int(t.Len())
+	}
+	return elements, n, Number(elements) && Unit(elements) == ""
+}
+
+// Textual tells whether the values of a type can be categories: text, and what a dictionary has.
+func Textual(t arrow.DataType) bool {
+	kind, ok := ClassKind(t)
+	return ok && (kind == schema.String || t.ID() == arrow.DICTIONARY)
+}

@@ -1,0 +1,292 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/decimal256"
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"halfspace/kernel"
+)
+
+// A View reads an array of numbers as T. Read returns rows lo to hi, converted into scratch unless they lie in
+// memory as T, and what that lost of them. Where the array is null the value is arbitrary.
+type View[T kernel.Float] struct {
+	Array arrow.Array
+	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
+}
+
+func NewView[T kernel.Float](a arrow.Array) (View[T], error) {
+	v := View[T]{Array: a}
+	switch a := a.(type) {
+	case *array.Float32:
+		v.Read = floats[T](a.Float32Values())
+	case *array.Float64:
+		v.Read = floats[T](a.Float64Values())
+	case *array.Int8:
+		v.Read = integers[T](a.Int8Values())
+	case *array.Int16:
+		v.Read = integers[T](a.Int16Values())
+	case *array.Int32:
+		v.Read = integers[T](a.Int32Values())
+	case *array.Int64:
+		v.Read = integers[T](a.Int64Values())
+	case *array.Uint8:
+		v.Read = integers[T](a.Uint8Values())
+	case *array.Uint16:
+		v.Read = integers[T](a.Uint16Values())
+	case *array.Uint32:
+		v.Read = integers[T](a.Uint32Values())
+	case *array.Uint64:
+		v.Read = integers[T](a.Uint64Values())
+	case *array.Float16:
+		v.Read = halfFloats[T](a.Values())
+	case *array.Boolean:
+		v.Read = booleans[T](a)
+	case *array.Date32:
+		v.Read = integers[T](a.Date32Values())
+	case *array.Date64:
+		v.Read = integers[T](a.Date64Values())
+	case *array.Time32:
+		v.Read = integers[T](a.Time32Values())
+	case *array.Time64:
+		v.Read = integers[T](a.Time64Values())
+	case *array.Timestamp:
+		v.Read = integers[T](a.TimestampValues())
+	case *array.Duration:
+		v.Read = integers[T](a.DurationValues())
+	case *array.Decimal128:
+		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Decimal256:
+		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal256Type).Scale)
+	default:
+		return v, fmt.Errorf("it is %s in a record, and a feature is %s", Describe(a.DataType()), FeatureTypes)
+	}
+	return v, nil
+}
+
+// A Loss is what reading numbers as T lost.
+type Loss uint8
+
+const (
+	None    Loss = iota
+	rounded      // of some the last digits
+	Merged       // whole numbers became others, so that some may no longer be told apart
+)
+
+func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+	if same, ok := any(src).([]T); ok {
+		return func(lo, hi int, _ []T) ([]T, Loss) { return same[lo:hi], None }
+	}
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		lost := None
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(v)
+			if S(scratch[i]) != v {
+				lost = max(lost, LossOf(float64(v)))
+			}
+		}
+		return scratch, lost
+	}
+}
+
+// LossOf returns what is lost of a number that T doesn't hold. Beyond 2^53 all are whole, and count nothing.
+func LossOf(v float64) Loss {
+	if m := math.Abs(v); m >= 1<<24 && m < 1<<53 && m == math.Trunc(m) {
+		return Merged
+	}
+	return rounded
+}
+
+// integer are the types of Arrow's whole numbers, dates and times.
+type integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+	digits := 53
+	if unsafe.Sizeof(T(0)) == 4 {
+		digits = 24
+	}
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		part := src[lo:hi]
+		scratch = scratch[:len(part)]
+		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
+		for i, v := range part {
+			scratch[i] = T(v)
+			all |= v ^ v>>sign // without branches: the magnitude, or, of negative numbers, one less
+		}
+		if uint64(all)>>digits == 0 {
+			return scratch, None
+		}
+		for _, v := range part {
+			if m := magnitude(v); bits.Len64(m)-bits.TrailingZeros64(m) > digits && m != 0 {
+				return scratch, Merged
+			}
+		}
+		return scratch, None
+	}
+}
+
+func magnitude[S integer](v S) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+func halfFloats[T kernel.Float](src []float16.Num) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(HalfFloat(v))
+		}
+		return scratch, None
+	}
+}
+
+// HalfFloat returns the value of a half-precision number. Arrow's own conversion gets subnormal ones wrong.
+func HalfFloat(v float16.Num) float32 {
+	b := uint32(v.Uint16())
+	sign, exponent, fraction := b>>15<<31, b>>10&0x1f, b&0x3ff
+	switch exponent {
+	case 0:
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		scratch = scratch[:hi-lo]
+		clear(scratch)
+		for i := range scratch {
+			if a.Value(lo + i) {
+				scratch[i] = 1
+			}
+		}
+		return scratch, None
+	}
+}
+
+// decimals reads each as the nearest float64.
+func decimals[T kernel.Float, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		lost := None
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			f, exact := Decimal(v, scale)
+			scratch[i] = T(f)
+			switch held := float64(scratch[i]) == f; {
+			case !held:
+				lost = max(lost, LossOf(f))
+			case !exact:
+				lost = max(lost, rounded)
+			}
+		}
+		return scratch, lost
+	}
+}
+
+// Decimal returns the float64 nearest to v / 10^scale, and whether it equals it.
+func Decimal[S decimal128.Num | decimal256.Num](v S, scale int32) (f float64, exact bool) {
+	var n *big.Int
+	switch v := any(v).(type) {
+	case decimal128.Num:
+		if small := int64(v.LowBits()); v.HighBits() == small>>63 && small>>53 == small>>63 && scale >= 0 && scale <= 22 {
+			power := math.Pow10(int(scale)) // exact, as small is: the quotient is rounded once
+			f = float64(small) / power
+			return f, math.FMA(f, power, -float64(small)) == 0
+		}
+		n = v.BigInt()
+	case decimal256.Num:
+		n = v.BigInt()
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale < 0 {
+		return new(big.Rat).SetInt(power.Mul(power, n)).Float64()
+	}
+	return new(big.Rat).SetFrac(n, power).Float64()
+}
+
+// Sound tells whether rows lo to lo+len(values), read as values, hold finite numbers and no nulls.
+func (v View[T]) Sound(lo int, values []T) bool {
+	if v.Array.NullN() > 0 {
+		for i := range values {
+			if v.Array.IsNull(lo + i) {
+				return false
+			}
+		}
+	}
+	return Finite(values)
+}
+
+// Finite tells whether no value is NaN or infinite: then all products with zero are zeros, and so is their sum.
+func Finite[T kernel.Float](values []T) bool {
+	if kernel.Active() == kernel.Generic {
+		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // whose Dot is slow
+	}
+	var zeros [256]T
+	for part := range slices.Chunk(values, len(zeros)) {
+		if kernel.Dot(part, zeros[:len(part)]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TooWide is what is wrong with a number that isn't missing.
+const TooWide = " is too large for float32 (use --dtype float64)"
+
+// Problem returns the first row that isn't sound, and what is wrong there.
+func (v View[T]) Problem(lo int, values []T) (row int, what string) {
+	for row = lo; Finite(values[row-lo:row-lo+1]) && !v.Array.IsNull(row); row++ {
+	}
+	what = v.Text(row)
+	if !IsMissing(v.Array, row) {
+		what += TooWide
+	}
+	return row, what
+}
+
+// Text is the value of a row for messages.
+func (v View[T]) Text(row int) string {
+	exact, err := NewView[float64](v.Array)
+	if err != nil || v.Array.IsNull(row) {
+		return "null"
+	}
+	value, _ := exact.Read(row, row+1, make([]float64, 1))
+	return fmt.Sprint(value[0])
+}
+
+// Mend reads rows lo to hi into dst, fill in place of those that are missing: one number for all, or one for each. It
+// returns what that lost of the others, and the first that it can't hold at all and what is wrong there, or "".
+func (v View[T]) Mend(lo, hi int, dst []T, fill []float64) (lost Loss, row int, what string) {
+	gaps := Missing(v.Array, lo, hi)
+	for from, i := lo, 0; from < hi; i++ {
+		to := hi
+		if i < len(gaps) {
+			to = gaps[i]
+			dst[to-lo] = T(fill[(to-lo)%len(fill)])
+		}
+		values, all := v.Read(from, to, dst[from-lo:])
+		copy(dst[from-lo:], values)
+		if !Finite(values) {
+			row, what = v.Problem(from, values)
+			return lost, row, what
+		}
+		lost, from = max(lost, all), to+1
+	}
+	return lost, 0, ""
+}

@@ -1,0 +1,151 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/flatbuffers/go"
+)
+
+// Numbers of Arrow's Message.fbs and Schema.fbs: kinds of messages and types, and the slots of tables' fields.
+const (
+	MessageSchema     = 1
+	messageDictionary = 2
+	messageRecord     = 3
+	typeUnion         = 14
+
+	slotHeaderType, SlotHeader       = 6, 8     // of Message
+	slotFields, slotMetadata         = 6, 8     // of Schema
+	slotName, slotTypeType, slotType = 4, 8, 10 // of Field
+	slotChildren, slotFieldMetadata  = 14, 16
+	slotKey, slotValue               = 4, 6    // of KeyValue
+	slotTypeIDs                      = 6       // of Union
+	slotID, slotData, slotDelta      = 4, 6, 8 // of DictionaryBatch
+	SlotBuffers, slotBufferCounts    = 8, 12   // of RecordBatch
+)
+
+// maxNesting bounds how deep columns are nested in columns. maxTables bounds the columns and texts of a schema: each takes 4
+// bytes if it is the same table as another one, and Arrow makes some hundred bytes of it.
+const (
+	maxNesting = 64
+	maxTables  = 1 << 19
+)
+
+// checkMessage looks at what Arrow's reader makes room for by what a message says of itself: vectors must lie in the
+// message, and its parts may not stand for much more than they take. It panics where a table lies outside.
+func checkMessage(meta []byte) error {
+	c := messageCheck{left: 4*len(meta) + 1024}
+	var root, header flatbuffers.Table
+	root.Bytes, root.Pos = meta, flatbuffers.GetUOffsetT(meta)
+	o := flatbuffers.UOffsetT(root.Offset(SlotHeader))
+	if o == 0 {
+		return errors.New("a message without a header")
+	}
+	root.Union(&header, o)
+	switch root.GetByteSlot(slotHeaderType, 0) {
+	case MessageSchema:
+		c.metadata(header, slotMetadata)
+		c.children(header, slotFields, 0)
+	case messageDictionary:
+		if o := flatbuffers.UOffsetT(header.Offset(slotData)); o != 0 {
+			c.record(flatbuffers.Table{Bytes: meta, Pos: header.Indirect(o + header.Pos)})
+		}
+	case messageRecord:
+		c.record(header)
+	}
+	return c.err
+}
+
+// dictionaryOf returns the number of the dictionary in a message that has one, and whether it is added to an earlier one.
+func dictionaryOf(meta []byte) (id int64, delta bool) {
+	var header flatbuffers.Table
+	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	root.Union(&header, flatbuffers.UOffsetT(root.Offset(SlotHeader)))
+	return header.GetInt64Slot(slotID, 0), header.GetBoolSlot(slotDelta, false)
+}
+
+// A messageCheck is how much a message may still hold.
+type messageCheck struct {
+	left   int
+	tables int   // so far
+	err    error // the first
+}
+
+// take takes n bytes or elements off what is left.
+func (c *messageCheck) take(n int) {
+	if c.left -= n; n < 0 || c.left < 0 {
+		c.fail("a message that holds more than its size allows")
+	}
+}
+
+func (c *messageCheck) fail(text string) {
+	if c.err == nil {
+		c.err = errors.New(text)
+	}
+}
+
+// Each calls f with the tables of a vector.
+func (c *messageCheck) Each(t flatbuffers.Table, slot flatbuffers.VOffsetT, f func(flatbuffers.Table)) {
+	o := flatbuffers.UOffsetT(t.Offset(slot))
+	if o == 0 {
+		return
+	}
+	n, start := t.VectorLen(o), t.Vector(o)
+	c.take(n)
+	if c.tables += n; c.tables > maxTables {
+		c.fail(fmt.Sprintf("a schema of more than %d columns and texts", maxTables))
+	}
+	for i := 0; i < n && c.err == nil; i++ {
+		f(flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(start + flatbuffers.UOffsetT(4*i))})
+	}
+}
+
+func (c *messageCheck) Text(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
+	if o := flatbuffers.UOffsetT(t.Offset(slot)); o != 0 {
+		c.take(t.VectorLen(o))
+	}
+}
+
+func (c *messageCheck) metadata(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
+	c.Each(t, slot, func(kv flatbuffers.Table) {
+		c.Text(kv, slotKey)
+		c.Text(kv, slotValue)
+	})
+}
+
+// children checks the fields in a slot.
+func (c *messageCheck) children(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) {
+	if depth > maxNesting {
+		c.fail("columns nested too deep")
+		return
+	}
+	c.Each(t, slot, func(field flatbuffers.Table) {
+		c.Text(field, slotName)
+		c.metadata(field, slotFieldMetadata)
+		if o := flatbuffers.UOffsetT(field.Offset(slotType)); o != 0 && field.GetByteSlot(slotTypeType, 0) == typeUnion {
+			var union flatbuffers.Table
+			field.Union(&union, o)
+			c.Text(union, slotTypeIDs)
+		}
+		c.children(field, slotChildren, depth+1)
+	})
+}
+
+// record checks the counts of buffers that columns of views have.
+func (c *messageCheck) record(t flatbuffers.Table) {
+	buffers := int64(0)
+	if o := flatbuffers.UOffsetT(t.Offset(SlotBuffers)); o != 0 {
+		buffers = int64(t.VectorLen(o))
+	}
+	o := flatbuffers.UOffsetT(t.Offset(slotBufferCounts))
+	if o == 0 {
+		return
+	}
+	n, start := t.VectorLen(o), t.Vector(o)
+	c.take(n)
+	for i := 0; i < n && c.err == nil; i++ {
+		if count := t.GetInt64(start + flatbuffers.UOffsetT(8*i)); count < 0 || count > buffers {
+			c.fail("a column of more buffers than there are")
+		}
+	}
+}

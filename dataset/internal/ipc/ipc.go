@@ -1,0 +1,382 @@
+package ipc
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"runtime"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+)
+
+func (in *arrowInput) Limit(memory int64) { in.memory = memory }
+
+const (
+	ArrowMagic        = "ARROW1"
+	ArrowContinuation = "\xff\xff\xff\xff"
+	maxArrowMetadata  = 64 << 20 // bytes of a message's metadata
+	largeBody         = 64 << 20 // what the last one took is collected before such a body is read
+)
+
+// arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it holds.
+type arrowInput struct {
+	sources []*source.Source
+	bound   []*frame.Chosen // of each source: the columns where it has them
+	sel     *frame.Chosen
+	memory  int64 // that a pass may take; 0: what is available
+}
+
+func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
+	in := &arrowInput{sources: sources}
+	for i, s := range sources {
+		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
+		if err != nil {
+			return nil, err
+		}
+		cols := FieldColumns(r.Schema())
+		r.close()
+		if i == 0 {
+			if in.sel, err = req.Choose.First(s.Path, cols, false); err != nil {
+				return nil, err
+			}
+		}
+		bound := *in.sel
+		if bound.Columns, err = req.Choose.Further(s.Path, cols); err != nil {
+			return nil, err
+		}
+		for k, c := range bound.Columns {
+			in.sel.Columns[k].Nullable = in.sel.Columns[k].Nullable || c.Nullable
+		}
+		in.bound = append(in.bound, &bound)
+	}
+	return in, nil
+}
+
+func (in *arrowInput) LabelOnly() frame.Input { return in }
+
+func (in *arrowInput) Name() string { return source.NameOf(in.sources) }
+
+func (in *arrowInput) Total() int64 { return -1 }
+
+func (in *arrowInput) Most() int64 { return -1 }
+
+func (in *arrowInput) Chosen() *frame.Chosen { return in.sel }
+
+func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
+
+func (in *arrowInput) Notes() []string { return nil }
+
+func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
+	return func(yield func(*frame.Batch, error) bool) {
+		for i, s := range in.sources {
+			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.memory) {
+				if !yield(b, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// BatchesOf yields the chosen columns of a source, whose messages may take that much memory.
+func BatchesOf(ctx context.Context, s *source.Source, sel *frame.Chosen, mem memory.Allocator, most int64) iter.Seq2[*frame.Batch, error] {
+	return func(yield func(*frame.Batch, error) bool) {
+		r, err := openRecords(s, mem, most)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.close()
+		for b, err := range RecordBatches(ctx, r, sel) {
+			switch {
+			case r.messages.err != nil: // it knows better than what Arrow makes of it
+				b.Release()
+				b, err = nil, r.messages.err
+			case err != nil && ctx.Err() == nil:
+				err = fmt.Errorf("%s: %w", s.Path, err)
+			case err == nil:
+				b.File = s.Path
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+		if r.messages.err != nil {
+			yield(nil, r.messages.err)
+		}
+	}
+}
+
+// A recordReader reads the records of a source.
+type recordReader struct {
+	*ipc.Reader
+	messages *Messages
+}
+
+func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordReader, error) {
+	src, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	if most == 0 {
+		most = frame.AvailableMemory()
+	}
+	m := &Messages{src: src, size: math.MaxInt64, Most: most, Dictionaries: map[int64]int64{}}
+	if s.Stdin == nil && !src.Gzip {
+		m.size = s.Info.Size()
+	}
+	r := &recordReader{messages: m}
+	err = m.begin()
+	if err == nil {
+		err = frame.Recovered(func() (err error) {
+			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&limited{mem, m}))
+			return err
+		})
+	}
+	if m.err != nil {
+		err = m.err
+	} else if err != nil {
+		err = fmt.Errorf("%s: the schema can't be read (%s): write the file again", s.Path, frame.OneLine(err.Error()))
+	}
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Next is that of ipc.Reader, which copies what it makes a record of: the message isn't needed then.
+func (r *recordReader) Next() bool {
+	more := r.Reader.Next()
+	r.messages.Release()
+	return more
+}
+
+func (r *recordReader) close() {
+	r.Release()
+	r.messages.src.Close()
+}
+
+// Messages reads the messages of a stream. Arrow's own reader believes the sizes that a message says it has, and takes a
+// stream that was cut between two messages for whole.
+type Messages struct {
+	src     *source.SourceReader
+	size    int64 // bytes of the source, where that is known
+	file    bool  // a footer ends the stream
+	current *ipc.Message
+	meta    []byte // of the current message
+	err     error  // the first, which names the file
+
+	Most         int64           // bytes of memory for a message, what is made of it, and dictionaries
+	body, Taken  int64           // bytes of the current message, and of what is made of it
+	Dictionaries map[int64]int64 // bytes of each, by its number: they stay
+}
+
+// Retain and Release are what the interface asks for; a recordReader closes the source.
+func (m *Messages) Retain() {}
+
+func (m *Messages) Release() {
+	if m.current != nil {
+		m.current.Release()
+		m.current, m.body = nil, 0
+	}
+}
+
+// begin goes past what a file has in front of its stream.
+func (m *Messages) begin() error {
+	var head [8]byte
+	n, err := io.ReadFull(m.src, head[:])
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		m.err = err
+	case n == 0:
+		m.err = fmt.Errorf("%s: the file is empty: write it again", m.src.Path)
+	case source.HasPrefix(head[:], ArrowMagic):
+		m.file = true
+	case source.HasPrefix(head[:n], "FEA1"):
+		m.err = fmt.Errorf("%s: Feather of version 1 can't be read: write it as version 2, or as Parquet", m.src.Path)
+	case !source.HasPrefix(head[:n], ArrowContinuation):
+		m.err = fmt.Errorf("%s: neither an Arrow IPC file nor a stream: check the file", m.src.Path)
+	default:
+		m.src.R = io.MultiReader(bytes.NewReader(head[:n]), m.src.R)
+	}
+	return m.err
+}
+
+// Message returns the next message, valid until the next call, and io.EOF at the mark that ends a stream.
+func (m *Messages) Message() (*ipc.Message, error) {
+	m.keepDictionary()
+	large := m.body+m.Taken > largeBody
+	m.Release()
+	m.Taken = 0
+	if m.err != nil {
+		return nil, m.err
+	}
+	if large {
+		runtime.GC()
+	}
+	msg, err := m.read()
+	if err != nil && err != io.EOF {
+		m.err = err
+	}
+	m.current = msg
+	return msg, err
+}
+
+func (m *Messages) read() (*ipc.Message, error) {
+	head, err := m.bytes(8, 8)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(int32(binary.LittleEndian.Uint32(head[4:])))
+	switch {
+	case string(head[:4]) != ArrowContinuation && m.file: // the mark that ends a stream may be absent
+		return nil, m.footer(head)
+	case string(head[:4]) != ArrowContinuation:
+		return nil, m.damaged(errors.New("no message where one should begin"))
+	case size == 0 && m.file:
+		return nil, m.footer(nil)
+	case size == 0:
+		return nil, io.EOF
+	}
+	meta, err := m.bytes(size, maxArrowMetadata)
+	if err != nil {
+		return nil, err
+	}
+	var body int64
+	err = frame.Recovered(func() error {
+		if err := checkMessage(meta); err != nil {
+			return err
+		}
+		body = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)).BodyLen()
+		return nil
+	})
+	if err != nil {
+		return nil, m.damaged(err)
+	}
+	if body > m.size {
+		return nil, m.truncated()
+	}
+	if m.body = max(0, body); m.Left() < 0 {
+		return nil, m.tooLarge()
+	}
+	data, err := m.bytes(body, m.Most)
+	if err != nil {
+		return nil, err
+	}
+	m.meta = meta
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(data)), nil
+}
+
+// footer reads what ends a file, of which head was read: its size and the magic stand at its end. It returns io.EOF if
+// all of it is there.
+func (m *Messages) footer(head []byte) error {
+	var buf bytes.Buffer
+	buf.Write(head)
+	if _, err := io.CopyN(&buf, m.src, maxArrowMetadata); err != io.EOF {
+		if err == nil {
+			err = m.damaged(errors.New("no message where one should begin"))
+		}
+		return err
+	}
+	rest, ok := bytes.CutSuffix(buf.Bytes(), []byte(ArrowMagic))
+	if n := len(rest) - 4; ok && n >= 0 && int64(binary.LittleEndian.Uint32(rest[n:])) == int64(n) {
+		return io.EOF
+	}
+	return m.truncated()
+}
+
+func (m *Messages) truncated() error {
+	return fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path)
+}
+
+// bytes reads n bytes. It takes memory only as they come: half of it is read before the whole is made.
+func (m *Messages) bytes(n, most int64) ([]byte, error) {
+	if n < 0 || n > most {
+		return nil, m.damaged(fmt.Errorf("a message part of %d bytes, more than %d", n, most))
+	}
+	steps := 0
+	for n>>steps > 1<<20 {
+		steps++
+	}
+	var data []byte
+	for ; steps >= 0; steps-- {
+		more := append(make([]byte, 0, n>>steps), data...)
+		got, err := io.ReadFull(m.src, more[len(data):cap(more)])
+		data = more[:len(data)+got]
+		switch {
+		case err == io.EOF && len(data) == int(n): // nothing was to be read
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return nil, m.truncated()
+		case err != nil:
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func (m *Messages) damaged(err error) error {
+	return fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, frame.OneLine(err.Error()))
+}
+
+// Left returns how much memory is left, less than 0 if none is.
+func (m *Messages) Left() int64 {
+	left := m.Most - m.body - m.Taken
+	for _, bytes := range m.Dictionaries {
+		left -= bytes
+	}
+	return left
+}
+
+func (m *Messages) tooLarge() error {
+	return fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
+		"smaller records", m.src.Path, frame.BytesText(m.Most-m.Left()), frame.BytesText(m.Most))
+}
+
+// keepDictionary notes what stays of the current message if it has a dictionary.
+func (m *Messages) keepDictionary() {
+	if m.current != nil && m.current.Type() == ipc.MessageDictionaryBatch {
+		m.Keep(dictionaryOf(m.meta))
+	}
+}
+
+// Keep notes that the current message is a dictionary, which takes the place of an earlier one of its number or is added to that.
+func (m *Messages) Keep(id int64, delta bool) {
+	if !delta {
+		m.Dictionaries[id] = 0
+	}
+	m.Dictionaries[id] += m.Taken
+}
+
+// limited counts what a message takes and refuses more than there may be, by a panic that the reader recovers from.
+type limited struct {
+	memory.Allocator
+	*Messages
+}
+
+func (l *limited) Allocate(size int) []byte {
+	l.take(int64(size))
+	return l.Allocator.Allocate(size)
+}
+
+func (l *limited) Reallocate(size int, b []byte) []byte {
+	l.take(int64(size - len(b)))
+	return l.Allocator.Reallocate(size, b)
+}
+
+func (l *limited) take(size int64) {
+	l.Taken += max(0, size)
+	if l.Left() < 0 {
+		l.err = l.tooLarge()
+		panic("too large a message")
+	}
+}

@@ -1,0 +1,313 @@
+package parquet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/parquet/page"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A columnReader reads a column of a row group as Arrow arrays, so many rows at a time.
+type columnReader struct {
+	col   frame.Column
+	pages *page.Reader
+	pool  *page.Pool
+	rest  arrow.Array // rows that were read and not handed on; may be nil
+}
+
+func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page.Pool) *columnReader {
+	r := &columnReader{col: col, pages: page.NewReader(src, c, pool), pool: pool}
+	if col.Float != nil && !arrow.TypeEqual(col.Float, col.Type) {
+		r.pages.Convert = r.floats
+	}
+	return r
+}
+
+// floats makes the n values of a dictionary those of the column's features, if all are held exactly: then nothing need be
+// said of one, whether it is used or not. Otherwise it returns nil, and each value is converted where it is used.
+func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
+	if r.col.Float.ID() == arrow.FLOAT32 {
+		return floatsOf[float32](r, values, n)
+	}
+	return floatsOf[float64](r, values, n)
+}
+
+// smallDictionary is how many bytes a dictionary may take in any case.
+const smallDictionary = 64 << 10
+
+func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page.Buffer {
+	// What it takes meanwhile is no more than for a batch, and what it keeps hardly more than the dictionary does.
+	size := n * sizeOf[T]()
+	if n > frame.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
+		return nil
+	}
+	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
+	defer v.Release()
+	data, err := r.data(r.col.Type, v)
+	if err != nil {
+		return nil
+	}
+	defer data.Release()
+	a := array.MakeFromData(data)
+	defer a.Release()
+	view, err := frame.NewView[T](a)
+	if err != nil {
+		return nil
+	}
+	made := r.pool.Get(size)
+	if _, lost := view.Read(0, n, page.As[T](made.Bytes)); lost != frame.None {
+		made.Release()
+		return nil
+	}
+	return made
+}
+
+// close lets go of all memory.
+func (r *columnReader) close() {
+	r.pages.Close()
+	if r.rest != nil {
+		r.rest.Release()
+		r.rest = nil
+	}
+}
+
+// fill makes sure that there are rows at hand, at most n. An error says what is wrong and what to do.
+func (r *columnReader) fill(ctx context.Context, n int) error {
+	if r.rest != nil {
+		return nil
+	}
+	return advised(ctx, frame.Recovered(func() error {
+		v, err := r.pages.Read(ctx, n)
+		if err == nil {
+			r.rest, err = r.array(v)
+			v.Release()
+		}
+		return err
+	}))
+}
+
+// skip passes over n rows, after which there are more. Its errors are those of fill.
+func (r *columnReader) skip(ctx context.Context, n int64) error {
+	return advised(ctx, frame.Recovered(func() error { return r.pages.Skip(ctx, n) }))
+}
+
+// advised says what to do about an error of a page reader.
+func advised(ctx context.Context, err error) error {
+	var unreadable page.Unsupported
+	var file *page.FileError
+	var long page.LongList
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &unreadable):
+		return err
+	case errors.As(err, &long) && long.Most == schema.MaxFeatures:
+		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, schema.MaxFeatures)
+	case errors.As(err, &long):
+		return fmt.Errorf("%w: leave the column out", err)
+	case errors.As(err, &file):
+		return fmt.Errorf("the file can't be read (%w): check the disk", file)
+	}
+	return fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error()))
+}
+
+// take returns the next n of the rows at hand.
+func (r *columnReader) take(n int) arrow.Array {
+	a := r.rest
+	if a.Len() == n {
+		r.rest = nil
+		return a
+	}
+	defer a.Release()
+	r.rest = array.NewSlice(a, int64(n), int64(a.Len()))
+	return array.NewSlice(a, 0, int64(n))
+}
+
+// array makes values the array of the column's type.
+func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
+	if v.Made {
+		data := arrowData(r.col.Float, v.N, v.Nulls, nil, &v.Valid, &v.Data)
+		defer data.Release()
+		return array.MakeFromData(data), nil
+	}
+	list, isList := r.col.Type.(*arrow.ListType)
+	if !isList {
+		data, err := r.data(r.col.Type, v)
+		if err != nil {
+			return nil, err
+		}
+		defer data.Release()
+		return array.MakeFromData(data), nil
+	}
+	elements, err := r.data(list.Elem(), v)
+	if err != nil {
+		return nil, err
+	}
+	defer elements.Release()
+	data := arrowData(list, v.Rows, v.NullLists, []arrow.ArrayData{elements}, &v.ValidLists, &v.Lists)
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+// data makes values Arrow data of a type.
+func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData, error) {
+	var err error
+	physical := r.col.Physical
+	switch typ.ID() {
+	case arrow.BOOL:
+		r.replace(v, (v.N+7)/8, packBits)
+	case arrow.INT8:
+		err = convert(r, v, narrow[int8])
+	case arrow.INT16:
+		err = convert(r, v, narrow[int16])
+	case arrow.UINT8:
+		err = convert(r, v, narrow[uint8])
+	case arrow.UINT16:
+		err = convert(r, v, narrow[uint16])
+	case arrow.DECIMAL128:
+		switch physical {
+		case page.Int32:
+			err = convert(r, v, intDecimals[int32])
+		case page.Int64:
+			err = convert(r, v, intDecimals[int64])
+		default:
+			err = r.byteDecimals(v)
+		}
+	case arrow.TIMESTAMP:
+		if physical == page.Int96 {
+			err = r.nanoseconds(v)
+		}
+	case arrow.STRING, arrow.BINARY:
+		return arrowData(typ, v.N, v.Nulls, nil, &v.Valid, &v.Offsets, &v.Data), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return arrowData(typ, v.N, v.Nulls, nil, &v.Valid, &v.Data), nil
+}
+
+// arrowData returns data in those buffers, which it takes.
+func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ...**page.Buffer) arrow.ArrayData {
+	owned := make([]*memory.Buffer, len(buffers))
+	for i, b := range buffers {
+		if *b != nil {
+			owned[i] = memory.NewBufferWithAllocator((*b).Bytes, owner{*b})
+			defer owned[i].Release()
+			*b = nil
+		}
+	}
+	return array.NewData(typ, n, owned, children, nulls, 0)
+}
+
+// An owner releases a buffer of pages when Arrow frees it.
+type owner struct{ *page.Buffer }
+
+func (owner) Allocate(int) []byte { panic("dataset: an owner allocates nothing") }
+
+func (owner) Reallocate(int, []byte) []byte { panic("dataset: an owner allocates nothing") }
+
+func (o owner) Free([]byte) { o.Release() }
+
+// replace puts size bytes in the place of the values' data, and write fills them.
+func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []byte)) {
+	dst := r.pool.Get(size)
+	write(dst.Bytes, v.Data.Bytes)
+	v.Data.Release()
+	v.Data = dst
+}
+
+// convert replaces values as they are in the file by those of the array. Where one can't be it returns an error.
+func convert[N, V any](r *columnReader, v *page.Values, f func(dst []N, src []V) error) (err error) {
+	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(page.As[N](dst), page.As[V](src)) })
+	return err
+}
+
+func narrow[N int8 | int16 | uint8 | uint16](dst []N, src []int32) error {
+	for i, v := range src {
+		if dst[i] = N(v); int32(dst[i]) != v {
+			return fmt.Errorf("%d is no value of type %T", v, dst[i])
+		}
+	}
+	return nil
+}
+
+// packBits makes bytes of 0 and 1 a bitmap.
+func packBits(dst, src []byte) {
+	clear(dst)
+	for i, b := range src {
+		dst[i/8] |= b << (i % 8)
+	}
+}
+
+func intDecimals[V int32 | int64](dst []decimal128.Num, src []V) error {
+	for i, v := range src {
+		dst[i] = decimal128.FromI64(int64(v))
+	}
+	return nil
+}
+
+// byteDecimals reads big-endian numbers in two's complement.
+func (r *columnReader) byteDecimals(v *page.Values) (err error) {
+	value := func(src []byte, i int) []byte { return src[i*len(src)/v.N : (i+1)*len(src)/v.N] }
+	if v.Offsets != nil {
+		ends := page.As[int32](v.Offsets.Bytes)
+		value = func(src []byte, i int) []byte { return src[ends[i]:ends[i+1]] }
+	}
+	r.replace(v, v.N*sizeOf[decimal128.Num](), func(dst, src []byte) {
+		for i := range page.As[decimal128.Num](dst) {
+			b := value(src, i)
+			if len(b) > 16 {
+				err = fmt.Errorf("a decimal of %d bytes", len(b))
+				return
+			}
+			var wide [16]byte
+			if len(b) > 0 && int8(b[0]) < 0 {
+				wide = [16]byte(slices.Repeat([]byte{0xff}, 16))
+			}
+			copy(wide[16-len(b):], b)
+			page.As[decimal128.Num](dst)[i] = decimal128.New(int64(binary.BigEndian.Uint64(wide[:])),
+				binary.BigEndian.Uint64(wide[8:]))
+		}
+	})
+	return err
+}
+
+// nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588.
+func (r *columnReader) nanoseconds(v *page.Values) (err error) {
+	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
+	r.replace(v, v.N*8, func(to, from []byte) {
+		dst := page.As[int64](to)
+		for i, t := range page.As[[12]byte](from) {
+			day, ns := int64(binary.LittleEndian.Uint32(t[8:]))-2440588, int64(binary.LittleEndian.Uint64(t[:]))
+			switch {
+			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
+				dst[i] = 0
+			case day <= -most || day >= most || ns <= -perDay || ns >= perDay:
+				err = page.Unsupported("a timestamp out of the range of nanoseconds, 1677 to 2262, can't be read: write the column " +
+					"as INT64 in microseconds, or leave it out")
+				return
+			default:
+				dst[i] = day*perDay + ns
+			}
+		}
+	})
+	return err
+}
+
+func sizeOf[V any]() int { return int(unsafe.Sizeof(*new(V))) }

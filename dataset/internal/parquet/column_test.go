@@ -1,0 +1,43 @@
+package parquet
+
+import (
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/parquet/page"
+)
+
+// TestLargeDictionaries: a dictionary that would take more memory than before, or more than a batch on the way, isn't
+// converted.
+func TestLargeDictionaries(t *testing.T) {
+	pool := page.NewPool(memory.DefaultAllocator)
+	p := arrow.PrimitiveTypes
+	long, short := frame.Column{Type: p.Int64, Physical: page.Int64}, frame.Column{Type: p.Int32, Physical: page.Int32}
+	for _, c := range []struct {
+		col         frame.Column
+		width, n    int
+		float       arrow.DataType
+		isConverted bool
+	}{
+		{long, 8, frame.MaxBatchRows, p.Float32, true},
+		{long, 8, frame.MaxBatchRows, p.Float64, true},
+		{long, 8, frame.MaxBatchRows + 1, p.Float32, false},
+		{short, 4, frame.MaxBatchRows, p.Float32, true},
+		{short, 4, smallDictionary / 8, p.Float64, true},
+		{short, 4, smallDictionary/8 + 1, p.Float64, false},
+	} {
+		c.col.Float = c.float
+		r := columnReader{col: c.col, pool: pool}
+		values := pool.Get(c.n * c.width)
+		clear(values.Bytes)
+		made := r.floats(values, c.n)
+		if made != nil != c.isConverted {
+			t.Errorf("%d values of %d bytes to %s: converted %t", c.n, c.width, c.float, made != nil)
+		}
+		made.Release()
+		values.Release()
+	}
+}

@@ -1,0 +1,148 @@
+package parquet
+
+import (
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
+// name it.
+func arrowType(c *pschema.Column) (arrow.DataType, string) {
+	t := logicalType(c)
+	if t != nil {
+		return t, frame.Describe(t)
+	}
+	if _, none := c.LogicalType().(pschema.NoLogicalType); none {
+		return nil, strings.ToLower(c.PhysicalType().String())
+	}
+	return nil, strings.ToLower(c.LogicalType().String())
+}
+
+// isList tells whether a column is lists of values that aren't nested themselves: a group called a list around a repeated
+// value or a repeated group of one, or a repeated value alone.
+func isList(root pschema.Node) bool {
+	if root.Type() == pschema.Primitive {
+		return root.RepetitionType() == parquet.Repetitions.Repeated
+	}
+	repeated := onlyField(root)
+	if _, ok := root.LogicalType().(pschema.ListLogicalType); !ok || repeated == nil ||
+		root.RepetitionType() == parquet.Repetitions.Repeated || repeated.RepetitionType() != parquet.Repetitions.Repeated {
+		return false
+	}
+	if repeated.Type() == pschema.Primitive {
+		return true
+	}
+	element := onlyField(repeated)
+	return element != nil && element.Type() == pschema.Primitive && element.RepetitionType() != parquet.Repetitions.Repeated
+}
+
+// onlyField returns the field of a group that has but one, otherwise nil.
+func onlyField(n pschema.Node) pschema.Node {
+	if g, ok := n.(*pschema.GroupNode); ok && g.NumFields() == 1 {
+		return g.Field(0)
+	}
+	return nil
+}
+
+// listType returns what arrowType does for lists, whose type is nil unless they are lists of numbers, and the definition
+// level from which on a list has an element.
+func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc string, listDef int) {
+	listDef = 1
+	if root.RepetitionType() == parquet.Repetitions.Optional {
+		listDef = 2
+	}
+	if element, _ := arrowType(leaf); element != nil && frame.Number(element) {
+		return arrow.ListOf(element), "list", listDef
+	}
+	return nil, "list", listDef
+}
+
+func logicalType(c *pschema.Column) arrow.DataType {
+	if !c.LogicalType().IsApplicable(c.PhysicalType(), int32(c.TypeLength())) {
+		return nil
+	}
+	switch lt := c.LogicalType().(type) {
+	case *pschema.IntLogicalType:
+		return intType(int(lt.BitWidth()), lt.IsSigned())
+	case pschema.Float16LogicalType:
+		return arrow.FixedWidthTypes.Float16
+	case pschema.StringLogicalType, pschema.EnumLogicalType, pschema.JSONLogicalType:
+		return arrow.BinaryTypes.String
+	case pschema.DateLogicalType:
+		return arrow.FixedWidthTypes.Date32
+	case *pschema.TimeLogicalType:
+		unit := timeUnit(lt.TimeUnit())
+		if unit == arrow.Millisecond {
+			return &arrow.Time32Type{Unit: unit}
+		}
+		return &arrow.Time64Type{Unit: unit}
+	case *pschema.TimestampLogicalType:
+		zone := ""
+		if lt.IsAdjustedToUTC() {
+			zone = "UTC"
+		}
+		return &arrow.TimestampType{Unit: timeUnit(lt.TimeUnit()), TimeZone: zone}
+	case *pschema.DecimalLogicalType:
+		if p := lt.Precision(); p < 1 || p > 38 {
+			return nil
+		}
+		return &arrow.Decimal128Type{Precision: lt.Precision(), Scale: lt.Scale()}
+	case pschema.NullLogicalType:
+		return nil
+	}
+	return physicalType(c)
+}
+
+// maxWidth is the most bytes of a value of fixed length: a file of a few bytes may claim gigabytes for each.
+const maxWidth = 64 << 10
+
+// physicalType is the type of a column whose logical type says no more about its values.
+func physicalType(c *pschema.Column) arrow.DataType {
+	switch c.PhysicalType() {
+	case parquet.Types.Boolean:
+		return arrow.FixedWidthTypes.Boolean
+	case parquet.Types.Int32:
+		return arrow.PrimitiveTypes.Int32
+	case parquet.Types.Int64:
+		return arrow.PrimitiveTypes.Int64
+	case parquet.Types.Int96:
+		return arrow.FixedWidthTypes.Timestamp_ns
+	case parquet.Types.Float:
+		return arrow.PrimitiveTypes.Float32
+	case parquet.Types.Double:
+		return arrow.PrimitiveTypes.Float64
+	case parquet.Types.ByteArray:
+		return arrow.BinaryTypes.Binary
+	case parquet.Types.FixedLenByteArray:
+		if c.TypeLength() < 1 || c.TypeLength() > maxWidth {
+			return nil
+		}
+		return &arrow.FixedSizeBinaryType{ByteWidth: c.TypeLength()}
+	}
+	return nil
+}
+
+func intType(bits int, signed bool) arrow.DataType {
+	t := arrow.PrimitiveTypes
+	types := map[int][2]arrow.DataType{8: {t.Uint8, t.Int8}, 16: {t.Uint16, t.Int16}, 32: {t.Uint32, t.Int32},
+		64: {t.Uint64, t.Int64}}
+	if signed {
+		return types[bits][1]
+	}
+	return types[bits][0]
+}
+
+func timeUnit(u pschema.TimeUnitType) arrow.TimeUnit {
+	switch u {
+	case pschema.TimeUnitMillis:
+		return arrow.Millisecond
+	case pschema.TimeUnitMicros:
+		return arrow.Microsecond
+	}
+	return arrow.Nanosecond
+}

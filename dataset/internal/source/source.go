@@ -1,0 +1,253 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// Extension returns the last part of a name in lower case, that before .gz if it ends so.
+func Extension(path string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
+}
+
+func HasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
+
+// NameOf names an input of those files.
+func NameOf(sources []*Source) string {
+	paths := make([]string, len(sources))
+	for i, s := range sources {
+		paths[i] = s.Path
+	}
+	return frame.NameFiles(paths)
+}
+
+// A Source is a file that is read from its beginning, or standard input. Either may be compressed by gzip.
+type Source struct {
+	Path  string
+	Info  os.FileInfo    // of a file, when it was first seen
+	Stdin *StandardInput // or nil
+}
+
+func NewSource(ctx context.Context, path string, end <-chan struct{}) (*Source, error) {
+	if path == "-" {
+		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: maxStandardInput()}}, nil
+	}
+	// Looked at before it is opened: a named pipe would wait for a writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, frame.PathError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
+	}
+	return &Source{Path: path, Info: info}, nil
+}
+
+// Live tells whether what comes of the source is to be handed on at once.
+func (s *Source) Live() bool { return s.Stdin != nil && s.Stdin.Live }
+
+// Ahead returns the memory for jobs that are begun before an earlier one's rows are handed on: of a live source there are none, since to look for the
+// next one is to wait for its text.
+func (s *Source) Ahead(memory int64) int64 {
+	if s.Live() {
+		return 1
+	}
+	return memory
+}
+
+// LastPass has the sources held no longer than it takes to read them once more.
+func LastPass(sources []*Source) {
+	for _, s := range sources {
+		if s.Stdin != nil {
+			s.Stdin.last = true
+		}
+	}
+}
+
+// A StandardInput is a stream, of which as much is read as somebody asks for. That is held, so that it can be read from its
+// beginning again, until the last pass.
+type StandardInput struct {
+	Ctx  context.Context
+	End  <-chan struct{} // see Options
+	R    io.Reader
+	Most int64 // bytes that may be held
+	Live bool  // what comes is handed on at once
+
+	Data []byte // what was read before the last pass
+	err  error  // after which there is nothing more
+	last bool   // the reader that is opened next is the last
+}
+
+// An inputError is an error of standard input, in words for the user.
+type inputError struct{ error }
+
+// ErrCutShort is what standard input ends with where that isn't its own end.
+var ErrCutShort = errors.New("-: standard input was cut short")
+
+// maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
+// of them takes room too.
+func maxStandardInput() int64 { return frame.AvailableMemory() / 2 }
+
+// read reads what comes next of the stream. It returns when the context ends: a read that waits for a terminal or a pipe can't be
+// ended, and is left behind with its buffer.
+func (s *StandardInput) read(most int) ([]byte, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	var piece []byte
+	var err error
+	var reading errgroup.Group
+	done := make(chan struct{})
+	reading.Go(func() error {
+		defer close(done)
+		buf := make([]byte, most)
+		n := 0
+		for n == 0 && err == nil {
+			n, err = s.R.Read(buf)
+		}
+		piece = buf[:n]
+		return nil
+	})
+	select {
+	case <-done:
+	case <-s.Ctx.Done():
+		s.err = inputError{s.Ctx.Err()}
+		return nil, s.err
+	case <-s.End:
+		select {
+		case <-done: // that too
+		default:
+			s.err = inputError{ErrCutShort}
+			return nil, s.err
+		}
+	}
+	if err != nil && err != io.EOF {
+		err = inputError{fmt.Errorf("-: standard input can't be read (%w)", err)}
+	}
+	s.err = err
+	if len(piece) > 0 {
+		err = nil
+	}
+	return piece, err
+}
+
+// A standardReader reads standard input from its beginning.
+type standardReader struct {
+	*StandardInput
+	at int // bytes of data that were handed on
+}
+
+func (r *standardReader) Read(p []byte) (int, error) {
+	if r.at == len(r.Data) {
+		piece, err := r.read(max(len(p), 64<<10))
+		switch {
+		case err != nil:
+			return 0, err
+		case r.last:
+			r.Data, r.at = piece, 0
+		case int64(len(r.Data)+len(piece)) > r.Most:
+			return 0, inputError{fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
+				frame.BytesText(r.Most))}
+		default:
+			r.Data = append(r.Data, piece...)
+		}
+	}
+	n := copy(p, r.Data[r.at:])
+	r.at += n
+	return n, nil
+}
+
+// Open starts to read, decompressing what gzip compressed. Errors of the reader name the file.
+func (s *Source) Open() (*SourceReader, error) {
+	r := &SourceReader{Path: s.Path}
+	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
+	if s.Stdin == nil {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			return nil, frame.PathError(s.Path, err)
+		}
+		if info, err := f.Stat(); err != nil || info.Size() != s.Info.Size() || !info.ModTime().Equal(s.Info.ModTime()) {
+			f.Close()
+			return nil, fmt.Errorf("%s: the file changed while it was read: try again", s.Path)
+		}
+		raw, r.file = f, f
+	}
+	buffered := bufio.NewReaderSize(raw, 64<<10)
+	r.R = buffered
+	magic, err := buffered.Peek(2)
+	switch {
+	case err != nil && err != io.EOF:
+		r.Close()
+		return nil, r.explain(err)
+	case string(magic) == "\x1f\x8b":
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			r.Close()
+			return nil, r.explain(err)
+		}
+		r.R, r.Gzip = z, true
+	case len(magic) > 0 && strings.HasSuffix(strings.ToLower(s.Path), ".gz"):
+		r.Close()
+		return nil, fmt.Errorf("%s: not compressed by gzip, though its name says so: rename it or copy it again", s.Path)
+	}
+	return r, nil
+}
+
+// Compressed tells whether gzip compressed the source.
+func (s *Source) Compressed() (bool, error) {
+	r, err := s.Open()
+	if err != nil {
+		return false, err
+	}
+	return r.Gzip, r.Close()
+}
+
+// A SourceReader reads a source. io.EOF is the only error without the file's name.
+type SourceReader struct {
+	R    io.Reader
+	file io.Closer // nil for standard input
+	Path string
+	Gzip bool
+}
+
+func (r *SourceReader) Read(p []byte) (int, error) {
+	n, err := r.R.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.explain(err)
+	}
+	return n, err
+}
+
+func (r *SourceReader) explain(err error) error {
+	var pe *fs.PathError
+	var said inputError
+	switch {
+	case errors.As(err, &said):
+		return said.error
+	case errors.As(err, &pe):
+		return fmt.Errorf("%s: can't be read (%w): check the disk", r.Path, pe.Err)
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path)
+	}
+	return fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, frame.OneLine(err.Error()))
+}
+
+func (r *SourceReader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

@@ -1,0 +1,189 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// cells are the values of a column of text as they are read: integers, numbers, booleans or strings.
+type cells struct {
+	typ     arrow.Type
+	most    int // values that there can be
+	nullIs  *nullWords
+	whole   []int64
+	numbers []float64
+	rounded bool    // a whole number was read as another
+	truths  []byte  // of booleans, bits
+	ends    []int32 // of strings in chars, after a 0
+	chars   []byte
+	rows    int    // of booleans
+	valid   []byte // bits; nil while no value is null
+	nulls   int
+}
+
+func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
+	c := cells{typ: typ.ID(), most: most, nullIs: nulls}
+	switch c.typ {
+	case arrow.INT64:
+		c.whole = make([]int64, 0, most)
+	case arrow.FLOAT64:
+		c.numbers = make([]float64, 0, most)
+	case arrow.BOOL:
+		c.truths = make([]byte, bitutil.BytesForBits(int64(most)))
+	default:
+		c.ends = append(make([]int32, 0, most+1), 0)
+	}
+	return c
+}
+
+// Len returns the number of values so far.
+func (c *cells) Len() int {
+	switch c.typ {
+	case arrow.INT64:
+		return len(c.whole)
+	case arrow.FLOAT64:
+		return len(c.numbers)
+	case arrow.BOOL:
+		return c.rows
+	}
+	return len(c.ends) - 1
+}
+
+// Add reads a field.
+func (c *cells) Add(text []byte, quoted bool) error {
+	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && c.typ != arrow.STRING {
+		c.addNull()
+		return nil
+	}
+	switch c.typ {
+	case arrow.INT64:
+		if v, ok := parseInteger(text); ok {
+			c.whole = append(c.whole, v)
+			return nil
+		}
+		v, err := parseNumber(text)
+		switch {
+		case err != nil:
+			return c.unfit(text, err)
+		case c.nullIs.number(v):
+			c.addNull()
+			return nil
+		}
+		c.widen()
+		c.addNumber(text, v)
+	case arrow.FLOAT64:
+		v, err := parseNumber(text)
+		switch {
+		case err != nil:
+			return c.unfit(text, err)
+		case c.nullIs.number(v):
+			c.addNull()
+			return nil
+		}
+		c.addNumber(text, v)
+	case arrow.BOOL:
+		if !isTruth(text) {
+			return c.unfit(text, errors.New("is neither true nor false"))
+		}
+		bitutil.SetBitTo(c.truths, c.rows, text[0]|0x20 == 't')
+		c.rows++
+	default:
+		if !utf8.Valid(text) {
+			return fmt.Errorf("%s is not valid UTF-8: convert the file to UTF-8", quote(text))
+		}
+		c.chars = append(c.chars, text...)
+		c.ends = append(c.ends, int32(len(c.chars)))
+	}
+	return nil
+}
+
+// addNumber adds the value of text to a column of numbers.
+func (c *cells) addNumber(text []byte, v float64) {
+	c.numbers = append(c.numbers, v)
+	c.rounded = c.rounded || isRounded(text, v)
+}
+
+// widen makes a column of integers one of numbers.
+func (c *cells) widen() {
+	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
+	for _, v := range c.whole {
+		f := float64(v)
+		c.numbers = append(c.numbers, f)
+		c.rounded = c.rounded || f == 1<<63 || int64(f) != v
+	}
+	c.whole = nil
+}
+
+// unfit says that text doesn't fit the column, whose type the first rows decided.
+func (c *cells) unfit(text []byte, err error) error {
+	if err != errNoNumber && c.typ != arrow.BOOL {
+		return fmt.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
+	}
+	return fmt.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
+		quote(text), err, c.nullIs.advice(string(text), nil))
+}
+
+// quote writes text in quotes, shortened.
+func quote(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return fmt.Sprintf("%q...", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+func (c *cells) addNull() {
+	if c.valid == nil {
+		c.valid = bytes.Repeat([]byte{0xff}, int(bitutil.BytesForBits(int64(c.most))))
+	}
+	bitutil.ClearBit(c.valid, c.Len())
+	c.nulls++
+	switch c.typ {
+	case arrow.INT64:
+		c.whole = append(c.whole, 0)
+	case arrow.FLOAT64:
+		c.numbers = append(c.numbers, 0)
+	case arrow.BOOL:
+		c.rows++
+	default:
+		c.ends = append(c.ends, int32(len(c.chars)))
+	}
+}
+
+// array returns the values, whose memory it shares.
+func (c *cells) array() arrow.Array {
+	buffers := []*memory.Buffer{nil}
+	if c.valid != nil {
+		buffers[0] = memory.NewBufferBytes(c.valid)
+	}
+	var typ arrow.DataType
+	switch c.typ {
+	case arrow.INT64:
+		typ = arrow.PrimitiveTypes.Int64
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.whole)))
+	case arrow.FLOAT64:
+		typ = arrow.PrimitiveTypes.Float64
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.numbers)))
+	case arrow.BOOL:
+		typ = arrow.FixedWidthTypes.Boolean
+		buffers = append(buffers, memory.NewBufferBytes(c.truths))
+	default:
+		typ = arrow.BinaryTypes.String
+		buffers = append(buffers, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.chars))
+	}
+	data := array.NewData(typ, c.Len(), buffers, nil, c.nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// isTruth tells whether text is true or false, in small, capital or both letters.
+func isTruth(text []byte) bool {
+	return bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))
+}

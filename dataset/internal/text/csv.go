@@ -1,0 +1,375 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	"halfspace/schema"
+)
+
+func (in *CSV) Limit(memory int64) { in.memory = memory }
+
+// SampleBytes is how much of the first file decides on the types of the columns, and headBytes how much of each file on
+// its dialect.
+const (
+	SampleBytes = 4 << 20
+	HeadBytes   = 64 << 10
+)
+
+// CSV is the selected columns of CSV files.
+type CSV struct {
+	sources []*source.Source
+	Files   []CsvFile
+	sel     *frame.Chosen
+	None    bool          // there are no rows, but a header
+	rounded []atomic.Bool // the columns in which a whole number was read as another
+	memory  int64         // that a pass may take; 0: no bound
+}
+
+// A CsvFile is what is known of a file from its first rows.
+type CsvFile struct {
+	path string
+	dialect
+	place []int // for each column its number in the selection, or -1
+	nulls *nullWords
+	rows  int // among the first
+}
+
+func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
+	in := &CSV{sources: sources}
+	nulls := newNullWords(req.Words)
+	files, first, err := Dialects(sources, opt)
+	if err != nil {
+		return nil, err
+	}
+	var schema []frame.Column
+	for i, f := range files {
+		f.nulls = nulls
+		var bound []frame.Column
+		if i == 0 {
+			if schema, err = f.infer(first.Chunk); err != nil {
+				return nil, err
+			}
+			asModel(req.Spec, schema)
+			if in.sel, err = req.Choose.First(f.path, schema, true); err != nil {
+				return nil, err
+			}
+			if req.Live {
+				keepLive(in.sel)
+			}
+			bound = in.sel.Columns
+		} else if bound, err = req.Choose.Further(f.path, f.typed(schema)); err != nil {
+			return nil, err
+		}
+		f.place = slices.Repeat([]int{-1}, len(f.names))
+		for k, c := range bound {
+			f.place[c.Index] = k
+		}
+		in.Files = append(in.Files, f)
+	}
+	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
+	if in.None = first.all && in.Files[0].rows == 0; first.all {
+		return in, nil
+	}
+	return in, in.findIntegers(ctx, p, req.Progress)
+}
+
+// Dialects finds out how each of the files is written. The head is the first chunk of the first; all tells whether that is all there is.
+func Dialects(sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
+	for i, s := range sources {
+		size := HeadBytes
+		if i == 0 {
+			size = SampleBytes
+		}
+		head, all, err := headOf(s, size)
+		if err != nil {
+			return nil, first, err
+		}
+		if i == 0 {
+			first = firstRows{head, all && len(sources) == 1}
+		}
+		f := CsvFile{path: s.Path}
+		f.dialect, err = detect(s.Path, head, text)
+		if err == nil && i > 0 && f.guessed {
+			like := text
+			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].Header]
+			f.dialect, err = detect(s.Path, head, like)
+		}
+		if err != nil {
+			return nil, first, err
+		}
+		files = append(files, f)
+	}
+	return files, first, nil
+}
+
+// firstRows are the first rows of the first file.
+type firstRows struct {
+	Chunk
+	all bool // there are no others
+}
+
+// headOf returns the first chunk of a source, and whether that is all of it.
+func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
+	r, err := s.Open()
+	if err != nil {
+		return c, false, err
+	}
+	defer r.Close()
+	cutter := newChunker(r, true, size, nil)
+	cutter.live, cutter.least = s.Live(), decisive
+	if c, err = cutter.next(); err == io.EOF {
+		err = nil
+	}
+	if err == nil && len(bytes.TrimSpace(c.Text)) == 0 {
+		err = fmt.Errorf("%s: the file is empty: write it again", s.Path)
+	}
+	return c, cutter.end, err
+}
+
+// asModel gives the columns of a model the types that it takes, where the first rows would do for them too: digits may be text, and fields
+// that are all missing may be numbers.
+func asModel(spec *schema.Spec, cols []frame.Column) {
+	if spec == nil {
+		return
+	}
+	types := map[string]arrow.DataType{}
+	for _, in := range spec.Columns() {
+		switch in.Kind {
+		case schema.NumberColumn:
+			types[in.Name] = arrow.PrimitiveTypes.Float64
+		case schema.OneHotColumn, schema.HashColumn:
+			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
+				schema.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
+		}
+	}
+	for i := range cols {
+		c := &cols[i]
+		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
+			c.Type, c.Desc = typ, frame.Describe(typ)
+		}
+	}
+}
+
+// keepLive gives columns that are handed on types that later rows fit too, since only the first few are known: text, or numbers where the model
+// wants those.
+func keepLive(s *frame.Chosen) {
+	for _, k := range s.Keep {
+		c := &s.Columns[k]
+		switch {
+		case !slices.Contains(s.Features, k):
+			c.Type = arrow.BinaryTypes.String
+		case c.Type.ID() == arrow.INT64:
+			c.Type = arrow.PrimitiveTypes.Float64
+		}
+		c.Desc = frame.Describe(c.Type)
+	}
+}
+
+// decisive tells whether the first records of a file are enough to tell how it is written: two, or one that is no header.
+func decisive(text []byte) bool {
+	n := 0
+	for fields, err := range records(Chunk{Text: text, line: 1}, detectComma(Chunk{Text: text, line: 1})) {
+		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
+			return true
+		}
+	}
+	return false
+}
+
+// findIntegers finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
+// numbers: what is handed on has one type. Features and labels are numbers either way, and so take no pass for that.
+func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(rows, total int64)) error {
+	var whole []int
+	for _, k := range in.sel.Keep {
+		if in.sel.Columns[k].Type.ID() == arrow.INT64 {
+			whole = append(whole, k)
+		}
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	rows := int64(0)
+	for b, err := range in.Only(whole).Batches(ctx, p, memory.DefaultAllocator) {
+		if err != nil {
+			return err
+		}
+		for i, a := range b.Columns {
+			if c := &in.sel.Columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
+				c.Type, c.Desc = a.DataType(), frame.Describe(a.DataType())
+			}
+		}
+		b.Release()
+		if rows += b.Rows; progress != nil {
+			progress(rows, -1)
+		}
+	}
+	return nil
+}
+
+// Only returns the input with some of the selected columns, by their numbers.
+func (in *CSV) Only(columns []int) *CSV {
+	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &frame.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
+		memory: in.memory}
+	for _, k := range columns {
+		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
+	}
+	for i := range sub.Files {
+		f := &sub.Files[i]
+		f.place = slices.Clone(f.place)
+		for n, k := range f.place {
+			f.place[n] = slices.Index(columns, k)
+		}
+	}
+	return sub
+}
+
+// typed returns the columns of a further file: those that the first one has too are read as there.
+func (d dialect) typed(first []frame.Column) []frame.Column {
+	types := map[string]frame.Column{}
+	for _, c := range first {
+		types[c.Name] = c
+	}
+	cols := make([]frame.Column, len(d.names))
+	for i, name := range d.names {
+		cols[i] = types[name]
+		cols[i].Name, cols[i].Index = name, i
+	}
+	return cols
+}
+
+func (in *CSV) LabelOnly() frame.Input { return in }
+
+func (in *CSV) Name() string { return source.NameOf(in.sources) }
+
+func (in *CSV) Total() int64 { return -1 }
+
+func (in *CSV) Chosen() *frame.Chosen { return in.sel }
+
+func (in *CSV) LastPass() { source.LastPass(in.sources) }
+
+func (in *CSV) Notes() (notes []string) {
+	if f := in.Files[0]; f.guessed && f.Header {
+		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
+			"is data)")
+	}
+	for _, c := range in.sel.Columns {
+		if c.Advice != "" {
+			notes = append(notes, c.Advice)
+		}
+	}
+	notes = append(notes, in.sel.Odd...)
+	for k := range in.rounded {
+		if in.rounded[k].Load() {
+			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
+				in.sel.Columns[k].Name))
+		}
+	}
+	return notes
+}
+
+func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
+	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
+		return One(c, func() (*frame.Batch, error) { return in.parse(&in.Files[file], c) })
+	}))
+}
+
+// parse reads the selected columns of a chunk.
+func (in *CSV) parse(f *CsvFile, c Chunk) (*frame.Batch, error) {
+	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
+	if c.first && f.Header {
+		s.skipRecord()
+	}
+	// A record has a line break and a delimiter after each field but the last.
+	most := min(bytes.Count(c.Text, []byte{'\n'})+1, len(c.Text)/len(f.names)+1)
+	values := make([]cells, len(in.sel.Columns))
+	for k, col := range in.sel.Columns {
+		values[k] = newCells(col.Type, most, f.nulls)
+	}
+	b := &frame.Batch{File: f.path}
+	for s.record() {
+		if err := f.row(&s, values); err != nil {
+			return nil, err
+		}
+		b.Rows++
+	}
+	for k := range values {
+		b.Columns = append(b.Columns, values[k].array())
+		if values[k].rounded {
+			in.rounded[k].Store(true)
+		}
+	}
+	return b, nil
+}
+
+// row reads a record into cells.
+func (f *CsvFile) row(s *scanner, to []cells) error {
+	first, n := s.line, 0
+	for ; s.more; n++ {
+		k := -1
+		if n < len(f.place) {
+			k = f.place[n]
+		}
+		if k >= 0 && to[k].typ == arrow.FLOAT64 {
+			if v, ok := s.number(); ok {
+				if f.nulls.number(v) {
+					to[k].addNull()
+				} else {
+					to[k].numbers = append(to[k].numbers, v)
+				}
+				continue
+			}
+		}
+		if k >= 0 && to[k].typ == arrow.INT64 {
+			if v, ok := s.integer(); ok {
+				if f.nulls.number(float64(v)) {
+					to[k].addNull()
+				} else {
+					to[k].whole = append(to[k].whole, v)
+				}
+				continue
+			}
+		}
+		line := s.line
+		text, quoted, err := s.field()
+		if err == nil && k >= 0 {
+			err = to[k].Add(text, quoted)
+		}
+		switch {
+		case err == nil:
+		case n < len(f.names):
+			return fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err)
+		default:
+			return fmt.Errorf("%s: line %d: %w", f.path, line, err)
+		}
+	}
+	if n != len(f.names) {
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
+	}
+	return nil
+}
+
+// Most returns no fewer rows than there are, each of whose columns takes a character and a separator; -1 where files are
+// compressed, and of standard input.
+func (in *CSV) Most() (rows int64) {
+	for _, s := range in.sources {
+		if s.Stdin != nil {
+			return -1
+		}
+		if compressed, err := s.Compressed(); compressed || err != nil {
+			return -1
+		}
+		rows += s.Info.Size()/int64(max(2, 2*len(in.sel.Columns)-1)) + 1
+	}
+	return rows
+}

@@ -1,0 +1,317 @@
+package text
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	"halfspace/schema"
+)
+
+var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
+
+// Options are those of TextOptions that a reader of text needs.
+type Options struct {
+	Header, Delimiter, IndexBase string
+}
+
+// Comma returns the delimiter asked for, 0 for none.
+func (o Options) Comma() (byte, error) {
+	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {
+		return b, nil
+	}
+	if o.Delimiter == `\t` {
+		return '\t', nil
+	}
+	if b := o.Delimiter[0]; len(o.Delimiter) == 1 && b < 0x80 && !strings.ContainsRune("\"\r\n\x00", rune(b)) {
+		return b, nil
+	}
+	return 0, fmt.Errorf("delimiter is %q: use one ASCII character, or comma, tab, semicolon, pipe or space", o.Delimiter)
+}
+
+// A dialect is how a CSV file is written.
+type dialect struct {
+	Comma  byte
+	Header bool     // the first record has the names
+	names  []string // of all columns
+
+	guessed bool // the header, since all is text
+}
+
+// A csvField is what a scanner returns for a field.
+type csvField struct {
+	text   string
+	quoted bool
+}
+
+// records yields the fields of each record of a chunk; where one is malformed it ends with that.
+func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
+	return func(yield func([]csvField, error) bool) {
+		s := scanner{text: c.Text, line: c.line, comma: comma}
+		var fields []csvField
+		for s.record() {
+			fields = fields[:0]
+			for s.more {
+				line := s.line
+				text, quoted, err := s.field()
+				if err == nil && len(fields) == maxTextColumns {
+					err = fmt.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
+						maxTextColumns, schema.MaxFeatures)
+				}
+				if err != nil {
+					yield(nil, fmt.Errorf("line %d: %w", line, err))
+					return
+				}
+				fields = append(fields, csvField{string(text), quoted})
+			}
+			if !yield(fields, nil) {
+				return
+			}
+		}
+	}
+}
+
+// detect finds out the dialect of a file from its first chunk.
+func detect(path string, c Chunk, opt Options) (dialect, error) {
+	var d dialect
+	var err error
+	if d.Comma, err = opt.Comma(); err != nil {
+		return d, err
+	}
+	if d.Comma == 0 && source.Extension(path) == ".tsv" {
+		d.Comma = '\t'
+	}
+	if d.Comma == 0 {
+		d.Comma = detectComma(c)
+	}
+	var first []csvField
+	typed := false // a value in a later record is more than text
+	rows := 0
+	for fields, err := range records(c, d.Comma) {
+		if err != nil {
+			return d, frame.ErrorIn(path, "%w", err)
+		}
+		if rows++; rows == 1 {
+			first = slices.Clone(fields)
+			continue
+		}
+		if typed = slices.ContainsFunc(fields, csvField.typed); typed || rows > 1000 {
+			break
+		}
+	}
+	switch opt.Header {
+	case "yes":
+		d.Header = true
+	case "", "auto":
+		plain := len(first) > 0 && !slices.ContainsFunc(first, csvField.typed)
+		d.Header = plain && (typed || rows == 1 || areNames(first))
+		d.guessed = plain && !typed
+	}
+	d.names = make([]string, len(first))
+	for i, f := range first {
+		if d.names[i] = fmt.Sprint("c", i+1); d.Header && f.text != "" {
+			d.names[i] = f.text
+		}
+	}
+	return d, nil
+}
+
+// areNames tells whether fields of text can be the names of columns: none is missing, and none comes twice.
+func areNames(fields []csvField) bool {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if seen[f.text] || frame.IsNull([]byte(f.text)) {
+			return false
+		}
+		seen[f.text] = true
+	}
+	return true
+}
+
+// typed tells whether a field is a number, true or false.
+func (f csvField) typed() bool { return f.number() || isTruth([]byte(f.text)) }
+
+func (f csvField) number() bool {
+	_, err := parseNumber([]byte(f.text))
+	return err == nil
+}
+
+// detectComma returns the delimiter that cuts the first records into the same number of fields, the most if several do.
+// Blanks count where no other does, since they are part of much text.
+func detectComma(c Chunk) byte {
+	best, most, ragged, raggedMost := byte(','), 1, byte(','), 1
+	for _, comma := range []byte{',', '\t', ';', '|', blanks} {
+		if comma == blanks && most > 1 {
+			break
+		}
+		n, same, first := fieldsOfFirst(c, comma)
+		if same && n > most {
+			best, most = comma, n
+		}
+		if first > raggedMost && comma != blanks {
+			ragged, raggedMost = comma, first
+		}
+	}
+	if most == 1 { // a damaged file: reading it will tell where
+		return ragged
+	}
+	return best
+}
+
+// fieldsOfFirst returns the number of fields of the first records, whether it is the same in all, and that of the first.
+func fieldsOfFirst(c Chunk, comma byte) (n int, same bool, first int) {
+	const most = 100
+	rows := 0
+	for fields, err := range records(c, comma) {
+		if err != nil {
+			return 0, false, first
+		}
+		if rows++; rows == 1 {
+			n, first = len(fields), len(fields)
+		}
+		if len(fields) != n {
+			return n, false, first
+		}
+		if rows == most {
+			break
+		}
+	}
+	return n, true, first
+}
+
+// A guess is what the values of a column are so far.
+type guess struct {
+	values        int
+	ambiguous     int    // texts that are values only in a column of text
+	whole, truths bool   // all are integers, all are true or false
+	odd           int    // values that are no numbers, counted as long as numbers may be more
+	text          bool   // they aren't
+	cell          string // the first of the odd values
+	line          int64  // where it is
+	nulls         *nullWords
+}
+
+// infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
+// where every value of the chunk is one; otherwise it is text.
+func (f *CsvFile) infer(c Chunk) ([]frame.Column, error) {
+	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
+	const maxSeen = 20
+	seen := map[string]bool{} // words that are nulls by default
+	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
+	if f.Header {
+		s.skipRecord()
+	}
+	for s.record() {
+		line := s.line
+		f.rows++
+		for i := 0; s.more; i++ {
+			if i < len(guesses) && guesses[i].plain(&s) {
+				continue
+			}
+			at := s.line
+			text, quoted, err := s.field()
+			if err != nil {
+				return nil, frame.ErrorIn(f.path, "line %d: %w", line, err)
+			}
+			if i < len(guesses) {
+				guesses[i].field(text, quoted, at)
+				if len(text) > 0 && frame.IsNull(text) && len(seen) < maxSeen {
+					seen[string(text)] = true
+				}
+			}
+		}
+	}
+	cols := make([]frame.Column, len(f.names))
+	for i, name := range f.names {
+		typ := guesses[i].typ()
+		cols[i] = frame.Column{Name: name, Type: typ, Desc: frame.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
+		if g := guesses[i]; g.mostlyNumbers() && typ.ID() == arrow.STRING {
+			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
+			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers: use %s if that stands for no value, or correct it",
+				f.path, name, cols[i].Desc, f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+		}
+	}
+	return cols, nil
+}
+
+// plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
+func (g *guess) plain(s *scanner) bool {
+	if g.text {
+		return false
+	}
+	if g.whole {
+		if v, ok := s.integer(); ok {
+			if !g.nulls.number(float64(v)) {
+				g.truths = false
+				g.values++
+			}
+			return true
+		}
+	}
+	v, ok := s.number()
+	if ok && !g.nulls.number(v) {
+		g.truths, g.whole = false, false
+		g.values++
+	}
+	return ok
+}
+
+// field takes a field of a line.
+func (g *guess) field(text []byte, quoted bool, line int64) {
+	switch g.nulls.of(text, quoted) {
+	case aValue:
+		g.Add(text, line)
+	case ambiguous:
+		if len(text) > 0 {
+			g.ambiguous++
+		}
+	}
+}
+
+// Add takes a value of a line.
+func (g *guess) Add(text []byte, line int64) {
+	g.values++
+	g.truths = g.truths && isTruth(text)
+	if g.whole {
+		_, g.whole = parseInteger(text)
+	}
+	if g.whole || g.text {
+		return
+	}
+	if _, err := parseNumber(text); err == errNoNumber {
+		if g.odd++; g.odd == 1 {
+			g.cell, g.line = string(text), line
+		}
+		g.text = g.odd > 100 && !g.mostlyNumbers()
+	}
+}
+
+// mostlyNumbers tells whether some values are no numbers, but fewer than half.
+func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < g.values }
+
+func (g *guess) typ() arrow.DataType {
+	switch {
+	case g.values > 0 && g.truths:
+		return arrow.FixedWidthTypes.Boolean
+	case g.values > 0 && g.whole:
+		return arrow.PrimitiveTypes.Int64
+	case g.odd == 0 && (g.values > 0 || g.ambiguous == 0):
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.BinaryTypes.String
+}
+
+// skipRecord goes past a record; a malformed one has been found before.
+func (s *scanner) skipRecord() {
+	for s.record(); s.more; {
+		if _, _, err := s.field(); err != nil {
+			return
+		}
+	}
+}

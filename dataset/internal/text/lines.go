@@ -1,0 +1,40 @@
+package text
+
+import (
+	"bytes"
+)
+
+// RowsOf goes past rows of a chunk. It returns the line in which the one begins that comes after so many, or 0 and how many are to come yet.
+func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
+	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
+	if c.first && f.Header {
+		s.skipRecord()
+	}
+	for ; s.record(); after-- {
+		if after == 0 {
+			return s.line, 0
+		}
+		for s.more {
+			if _, _, err := s.field(); err != nil {
+				return 0, after
+			}
+		}
+	}
+	return 0, after
+}
+
+// SvmlightRows does what rowsOf does.
+func SvmlightRows(c Chunk, after int64) (line, left int64) {
+	n := c.line
+	for line := range bytes.Lines(c.Text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		if len(bytes.TrimSpace(line)) > 0 {
+			if after == 0 {
+				return n, 0
+			}
+			after--
+		}
+		n++
+	}
+	return 0, after
+}

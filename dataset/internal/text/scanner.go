@@ -1,0 +1,163 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+)
+
+// blanks as a delimiter stands for any number of spaces and tabs.
+const blanks = ' '
+
+// A scanner splits delimited text into records and fields, in the grammar of RFC 4180: fields in quotes may hold
+// delimiters, line breaks and doubled quotes. Empty lines are no records, and spaces around a field aren't part of it.
+type scanner struct {
+	text  []byte
+	pos   int
+	line  int64 // where pos is
+	comma byte
+	more  bool   // the record has a further field
+	buf   []byte // a field in quotes, without the doubling
+}
+
+// record goes to the next record and tells whether there is one. The fields of the one before must have been read.
+func (s *scanner) record() bool {
+	for s.pos < len(s.text) {
+		i := s.pos
+		if s.comma == blanks {
+			i = s.skip(i)
+		}
+		if i < len(s.text) && s.text[i] == '\r' {
+			i++
+		}
+		if i < len(s.text) && s.text[i] != '\n' {
+			s.more = true
+			return true
+		}
+		s.pos = i
+		s.lineEnd()
+	}
+	return false
+}
+
+// field returns the next field of the record, valid until the next call, and whether it stood in quotes.
+func (s *scanner) field() (text []byte, quoted bool, err error) {
+	i := s.skip(s.pos)
+	if i < len(s.text) && s.text[i] == '"' {
+		text, err = s.quoted(i + 1)
+		return text, true, err
+	}
+	start := i
+	for ; i < len(s.text); i++ {
+		b := s.text[i]
+		if b == s.comma || b == '\n' || b == '\t' && s.comma == blanks {
+			break
+		}
+		if b == '"' {
+			return nil, false, errors.New("a quote inside a field: put the field in quotes and double the quote")
+		}
+	}
+	s.pos = i
+	text = s.text[start:i]
+	if (i == len(s.text) || s.text[i] == '\n') && bytes.HasSuffix(text, []byte{'\r'}) {
+		text = text[:len(text)-1]
+	}
+	for len(text) > 0 && s.blank(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	s.fieldEnd()
+	return text, false, nil
+}
+
+// quoted reads a field whose first byte after the quote is at i.
+func (s *scanner) quoted(i int) ([]byte, error) {
+	s.buf = s.buf[:0]
+	for {
+		n := bytes.IndexByte(s.text[i:], '"')
+		if n < 0 {
+			return nil, errors.New("the quotes that begin here aren't closed: close them")
+		}
+		part := s.text[i : i+n]
+		s.line += int64(bytes.Count(part, []byte{'\n'}))
+		i += n + 1
+		if i < len(s.text) && s.text[i] == '"' {
+			s.buf = append(append(s.buf, part...), '"')
+			i++
+			continue
+		}
+		if len(s.buf) > 0 {
+			s.buf = append(s.buf, part...)
+			part = s.buf
+		}
+		s.pos = s.skip(i)
+		if s.pos+1 < len(s.text) && s.text[s.pos] == '\r' && s.text[s.pos+1] == '\n' || s.pos+1 == len(s.text) &&
+			s.text[s.pos] == '\r' {
+			s.pos++
+		}
+		if s.pos < len(s.text) && s.text[s.pos] != s.comma && s.text[s.pos] != '\n' && (s.comma != blanks || s.pos == i) {
+			return nil, errors.New("text after closing quotes: double the quotes inside the field")
+		}
+		s.fieldEnd()
+		return part, nil
+	}
+}
+
+// number returns the next field where it is a number in its plainest form, which most are; otherwise it reads nothing.
+func (s *scanner) number() (v float64, ok bool) {
+	v, n := parseDecimal(s.text[s.pos:])
+	end := s.pos + n
+	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+		return 0, false
+	}
+	s.pos = end
+	s.fieldEnd()
+	return v, true
+}
+
+// integer does what number does, for integers.
+func (s *scanner) integer() (v int64, ok bool) {
+	v, n := parseWhole(s.text[s.pos:])
+	end := s.pos + n
+	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+		return 0, false
+	}
+	s.pos = end
+	s.fieldEnd()
+	return v, true
+}
+
+// fieldEnd goes past what ends a field.
+func (s *scanner) fieldEnd() {
+	if s.comma == blanks {
+		s.pos = s.skip(s.pos)
+		if s.pos+1 < len(s.text) && s.text[s.pos] == '\r' && s.text[s.pos+1] == '\n' {
+			s.pos++
+		}
+		s.more = s.pos < len(s.text) && s.text[s.pos] != '\n'
+		if s.more {
+			return
+		}
+	}
+	if s.more = s.pos < len(s.text) && s.text[s.pos] != '\n'; s.more {
+		s.pos++ // the delimiter
+		return
+	}
+	s.lineEnd()
+}
+
+// lineEnd goes past a line break or stays at the end of the text.
+func (s *scanner) lineEnd() {
+	if s.pos < len(s.text) {
+		s.pos++
+		s.line++
+	}
+}
+
+// skip returns the first position from i on that has no blank.
+func (s *scanner) skip(i int) int {
+	for i < len(s.text) && s.blank(s.text[i]) {
+		i++
+	}
+	return i
+}
+
+func (s *scanner) blank(b byte) bool { return b == ' ' || b == '\t' && s.comma != '\t' }

@@ -1,0 +1,432 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	"halfspace/schema"
+)
+
+func (in *Svmlight) Limit(memory int64) { in.memory = memory }
+
+const (
+	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
+	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
+)
+
+// Svmlight is the selected columns of svmlight files: what a line doesn't name is 0.
+type Svmlight struct {
+	sources  []*source.Source
+	sel      *frame.Chosen
+	rows     int64     // -1 where nobody counted
+	least    int       // index that a feature may have
+	label    int       // its number in the selection, or -1
+	place    []int     // for each index its number in the selection, or -1
+	fewer    bool      // the columns are a model's: lines may have more
+	Plain    bool      // batches have pairs, and no columns but the label
+	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
+	spare    sync.Pool // *pairs
+	memory   int64     // that a pass may take; 0: no bound
+	sawQuery atomic.Bool
+	sawMore  atomic.Bool
+	sawZero  atomic.Bool
+}
+
+func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*Svmlight, error) {
+	in := &Svmlight{sources: sources, rows: -1, fewer: req.Spec != nil && len(req.Spec.Features) > 0}
+	var seen extent
+	if in.fewer {
+		seen = modelExtent(req.Spec.Features)
+	} else {
+		var err error
+		if seen, err = in.measure(ctx, p); err != nil {
+			return nil, err
+		}
+		if in.rows = seen.rows; in.rows == 0 {
+			return nil, fmt.Errorf("%s: no rows: name a file that has some", in.Name())
+		}
+	}
+	first := 1
+	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
+		first = 0
+	}
+	if opt.IndexBase == "1" {
+		in.least = 1
+	}
+	number := arrow.PrimitiveTypes.Float64
+	cols := []frame.Column{{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)}}
+	for i := first; i <= seen.last; i++ {
+		cols = append(cols, frame.Column{Name: fmt.Sprint("f", i), Type: number, Desc: frame.Describe(number), Index: i})
+	}
+	sel, err := req.Choose.First(sources[0].Path, cols, true)
+	if err != nil {
+		return nil, err
+	}
+	in.read(sel, seen.last)
+	// Features must be the numbers in the file, feature k of column k, and the label that of the lines.
+	others := 0
+	if in.label >= 0 {
+		others = 1
+	}
+	in.Plain = sel.Plain && in.label == sel.Label && len(sel.Keep) == 0 && len(sel.Columns) == len(sel.Features)+others
+	return in, nil
+}
+
+// read sets the columns that are read; last is the last index that a feature has.
+func (in *Svmlight) read(sel *frame.Chosen, last int) {
+	in.sel, in.place, in.label = sel, slices.Repeat([]int{-1}, last+1), -1
+	for k, c := range sel.Columns {
+		if c.Name == frame.SvmlightLabel {
+			in.label = k
+		} else {
+			in.place[c.Index] = k
+		}
+	}
+}
+
+// An extent is what lines of svmlight hold.
+type extent struct {
+	rows int64
+	zero bool // the index 0 is there
+	last int  // index
+}
+
+// modelExtent returns the extent of the features of a model, of those that have indices.
+func modelExtent(features []string) (e extent) {
+	for _, name := range features {
+		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxFeatures &&
+			name == fmt.Sprint("f", i) {
+			e.zero = e.zero || i == 0
+			e.last = max(e.last, i)
+		}
+	}
+	return e
+}
+
+// measure finds the extent of all sources. It looks at the first and last pair of a line only, since indices ascend;
+// that they do is checked when the line is parsed.
+func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err error) {
+	var mu sync.Mutex
+	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
+		return One(c, func() (*frame.Batch, error) {
+			defer c.recycle(&in.texts)
+			seen, err := measured(in.sources[file].Path, c)
+			mu.Lock()
+			defer mu.Unlock()
+			all.merge(seen)
+			return &frame.Batch{}, err
+		})
+	})
+	for _, err := range frame.InOrder(ctx, p, in.memory, jobs) {
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, ctx.Err()
+}
+
+// measured returns the extent of a chunk.
+func measured(path string, c Chunk) (seen extent, err error) {
+	n := c.line
+	for line := range bytes.Lines(c.Text) {
+		if err := seen.Add(line); err != nil {
+			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+		n++
+	}
+	return seen, nil
+}
+
+func (e *extent) merge(other extent) {
+	e.rows += other.rows
+	e.zero = e.zero || other.zero
+	e.last = max(e.last, other.last)
+}
+
+func (e *extent) Add(line []byte) error {
+	line, _, _ = bytes.Cut(line, []byte{'#'})
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	e.rows++
+	e.zero = e.zero || beginsAtZero(line)
+	colon := bytes.LastIndexByte(line, ':')
+	if colon < 0 {
+		return nil
+	}
+	start := colon
+	for start > 0 && line[start-1]-'0' < 10 {
+		start--
+	}
+	last, err := strconv.Atoi(string(line[start:colon]))
+	if errors.Is(err, strconv.ErrRange) || last > schema.MaxFeatures {
+		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon],
+			schema.MaxFeatures)
+	}
+	e.last = max(e.last, last)
+	return nil
+}
+
+// beginsAtZero tells whether the first index of a line is 0.
+func beginsAtZero(line []byte) bool {
+	for rest := line; ; {
+		rest = bytes.TrimLeft(rest[len(word(rest)):], blankBytes)
+		if !bytes.HasPrefix(rest, []byte("qid:")) {
+			return bytes.HasPrefix(bytes.TrimLeft(rest, "0"), []byte{':'})
+		}
+	}
+}
+
+// LooksSvmlight tells whether text is svmlight: in the first line with a pair, pairs are all that follows the label.
+func LooksSvmlight(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		tokens := bytes.Fields(line)
+		if len(tokens) < 2 {
+			if len(tokens) == 1 && bytes.ContainsAny(tokens[0], ",;|\"") {
+				return false
+			}
+			continue
+		}
+		for _, t := range tokens[1:] {
+			index, value, ok := bytes.Cut(t, []byte{':'})
+			if !ok || len(index) == 0 || len(value) == 0 || index[0]-'0' >= 10 && string(index) != "qid" {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (in *Svmlight) Name() string { return source.NameOf(in.sources) }
+
+func (in *Svmlight) Total() int64 { return in.rows }
+
+func (in *Svmlight) Most() int64 { return in.rows }
+
+func (in *Svmlight) Chosen() *frame.Chosen { return in.sel }
+
+func (in *Svmlight) LastPass() { source.LastPass(in.sources) }
+
+func (in *Svmlight) Notes() (notes []string) {
+	if in.sawQuery.Load() {
+		notes = append(notes, "qid: ignored, rows are learned from one by one")
+	}
+	if in.sawMore.Load() {
+		notes = append(notes, "indices that are no features of the model are ignored")
+	}
+	if in.sawZero.Load() {
+		notes = append(notes, "index 0 is ignored, since it is no feature of the model: number the indices from 1 if they were so in "+
+			"training")
+	}
+	return notes
+}
+
+func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
+	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
+		path := in.sources[file].Path
+		if in.Plain {
+			return One(c, func() (*frame.Batch, error) {
+				defer c.recycle(&in.texts)
+				return in.parse(path, c)
+			})
+		}
+		most := max(1, denseBytes/(8*max(1, len(in.sel.Columns))))
+		return func(yield func(frame.Job) bool) {
+			for lines := range c.Split(most) {
+				dense := func() (*frame.Batch, error) {
+					b, err := in.parse(path, lines)
+					if err != nil {
+						return nil, err
+					}
+					defer b.Release()
+					return in.dense(b), nil
+				}
+				if !yield(frame.Job{Bytes: max(denseBytes, 8*int64(len(in.sel.Columns))) + parsedBytes(len(lines.Text)), Make: dense}) {
+					return
+				}
+			}
+		}
+	}))
+}
+
+// LabelOnly returns the input with the label as its only column: no dense row is made.
+func (in *Svmlight) LabelOnly() frame.Input {
+	label := in.sel.Columns[in.sel.Label]
+	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
+	only.read(&frame.Chosen{Columns: []frame.Column{label}, Weight: -1}, len(in.place)-1)
+	return only
+}
+
+// Split cuts a chunk into chunks of at most that many lines.
+func (c Chunk) Split(most int) iter.Seq[Chunk] {
+	return func(yield func(Chunk) bool) {
+		for len(c.Text) > 0 {
+			end, lines := 0, 0
+			for lines < most && end < len(c.Text) {
+				n := bytes.IndexByte(c.Text[end:], '\n')
+				if n < 0 {
+					n = len(c.Text) - end - 1
+				}
+				end += n + 1
+				lines++
+			}
+			if !yield(Chunk{Text: c.Text[:end], line: c.line}) {
+				return
+			}
+			c.Text, c.line = c.Text[end:], c.line+int64(lines)
+		}
+	}
+}
+
+// parse returns a batch whose only column is the label, if that is read. Its pairs are those that are wanted.
+func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
+	rows, _ := in.spare.Get().(*frame.Pairs)
+	if rows == nil {
+		const perLine, perPair = 32, 5 // bytes, to begin with
+		lines, most := 1+len(c.Text)/perLine, 1+len(c.Text)/perPair
+		rows = &frame.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
+			Value: make([]float64, 0, most), Place: in.place, Home: &in.spare}
+	}
+	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
+	n := c.line
+	for line := range bytes.Lines(c.Text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := in.row(line, rows); err != nil {
+				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+			}
+		}
+		n++
+	}
+	b := &frame.Batch{File: path, Rows: int64(len(rows.Labels)), Columns: make([]arrow.Array, len(in.sel.Columns)), Pairs: rows}
+	if in.label >= 0 {
+		b.Columns[in.label] = numbers(rows.Labels)
+	}
+	return b, nil
+}
+
+// dense returns a batch with all columns.
+func (in *Svmlight) dense(b *frame.Batch) *frame.Batch {
+	n, rows := int(b.Rows), b.Pairs
+	columns := make([][]float64, len(in.sel.Columns))
+	values := make([]float64, n*len(columns))
+	for k := range columns {
+		columns[k] = values[k*n : (k+1)*n]
+	}
+	if in.label >= 0 {
+		copy(columns[in.label], rows.Labels)
+	}
+	for r := range n {
+		for i := rows.Ends[r]; i < rows.Ends[r+1]; i++ {
+			columns[in.place[rows.Index[i]]][r] = rows.Value[i]
+		}
+	}
+	all := &frame.Batch{File: b.File, Rows: b.Rows}
+	for _, col := range columns {
+		all.Columns = append(all.Columns, numbers(col))
+	}
+	return all
+}
+
+func numbers(v []float64) arrow.Array {
+	data := array.NewData(arrow.PrimitiveTypes.Float64, len(v), []*memory.Buffer{nil,
+		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
+	defer data.Release()
+	return array.NewFloat64Data(data)
+}
+
+// row adds a line to rows.
+func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
+	label, rest := numberAt(line)
+	if rest == nil {
+		return fmt.Errorf("the label %s is not a number: write one label in front of each line", quote(word(line)))
+	}
+	last := -1
+	for {
+		for len(rest) > 0 && isBlank(rest[0]) {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			break
+		}
+		pair := rest
+		index, digits := 0, 0
+		for digits < len(rest) && digits < 9 && rest[digits]-'0' < 10 {
+			index = index*10 + int(rest[digits]-'0')
+			digits++
+		}
+		if bytes.HasPrefix(rest, []byte("qid:")) && last < 0 {
+			in.sawQuery.Store(true)
+			rest = rest[len(word(rest)):]
+			continue
+		}
+		if digits == 0 || digits == len(rest) || rest[digits] != ':' {
+			return fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(pair)))
+		}
+		var v float64
+		if v, rest = numberAt(rest[digits+1:]); rest == nil {
+			return fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(pair)))
+		}
+		switch {
+		case index <= last:
+			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)
+		case index < in.least:
+			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
+		case index < len(in.place) && in.place[index] >= 0:
+			rows.Index, rows.Value = append(rows.Index, int32(index)), append(rows.Value, v)
+		case index >= len(in.place) && in.fewer:
+			in.sawMore.Store(true)
+		case index == 0 && in.fewer:
+			in.sawZero.Store(true)
+		}
+		last = index
+	}
+	rows.Labels, rows.Ends = append(rows.Labels, label), append(rows.Ends, int32(len(rows.Index)))
+	return nil
+}
+
+// numberAt reads the number that text begins with, up to a blank, and returns what follows it, or nil if it is none.
+func numberAt(text []byte) (v float64, rest []byte) {
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+		return float64(text[0] - '0'), text[1:]
+	}
+	v, n := parseDecimal(text)
+	if n > 0 && (n == len(text) || isBlank(text[n])) {
+		return v, text[n:]
+	}
+	w := word(text)
+	v, err := parseNumber(w)
+	if err != nil {
+		return 0, nil
+	}
+	return v, text[len(w):]
+}
+
+// word returns text up to the first blank.
+func word(text []byte) []byte {
+	if i := slices.IndexFunc(text, isBlank); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// blankBytes are those of isBlank but the line break.
+const blankBytes = " \t\v\f\r"
+
+func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }

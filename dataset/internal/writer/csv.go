@@ -1,0 +1,127 @@
+package writer
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// CSV writes a header, then a line for each row: floats in the shortest form that parses back to the same value,
+// nulls empty, text in quotes where needed, and always where it would be read as a null.
+type CSV struct {
+	out io.Writer
+	buf []byte
+}
+
+// csvFlush is how many bytes of lines are written at a time, about.
+const csvFlush = 64 << 10
+
+func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
+	e := &CSV{out: out}
+	for i, f := range schema.Fields() {
+		if arrow.IsNested(f.Type.ID()) {
+			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, frame.Describe(f.Type))
+		}
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = appendText(e.buf, f.Name)
+	}
+	e.buf = append(e.buf, '\n')
+	return e, nil
+}
+
+func (e *CSV) Write(rec arrow.Record) error {
+	cells := make([]cell, rec.NumCols())
+	for i, col := range rec.Columns() {
+		cells[i] = cellOf(col)
+	}
+	for r := range int(rec.NumRows()) {
+		for i, cell := range cells {
+			if i > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			if !rec.Column(i).IsNull(r) {
+				e.buf = cell(e.buf, r)
+			} else if len(cells) == 1 {
+				e.buf = append(e.buf, `""`...) // readers skip an empty line
+			}
+		}
+		e.buf = append(e.buf, '\n')
+		if len(e.buf) >= csvFlush {
+			if err := e.Finish(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *CSV) Finish() error {
+	_, err := e.out.Write(e.buf)
+	e.buf = e.buf[:0]
+	return err
+}
+
+// A cell appends value i of a column to buf.
+type cell func(buf []byte, i int) []byte
+
+func cellOf(col arrow.Array) cell {
+	switch col := col.(type) {
+	case *array.Float64:
+		return floatCell(col.Float64Values(), 64)
+	case *array.Float32:
+		return floatCell(col.Float32Values(), 32)
+	case *array.Int8:
+		return intCell(col.Int8Values())
+	case *array.Int16:
+		return intCell(col.Int16Values())
+	case *array.Int32:
+		return intCell(col.Int32Values())
+	case *array.Int64:
+		return intCell(col.Int64Values())
+	case *array.Boolean:
+		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
+	case *array.String:
+		return func(buf []byte, i int) []byte { return appendText(buf, col.Value(i)) }
+	case *array.Timestamp:
+		if typ := col.DataType().(*arrow.TimestampType); typ.TimeZone == "" { // which Arrow spells as UTC
+			return func(buf []byte, i int) []byte { return appendText(buf, strings.TrimSuffix(col.ValueStr(i), "Z")) }
+		}
+	case *array.Dictionary:
+		value := cellOf(col.Dictionary())
+		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
+	}
+	return func(buf []byte, i int) []byte { return appendText(buf, col.ValueStr(i)) }
+}
+
+func floatCell[T float32 | float64](values []T, bits int) cell {
+	return func(buf []byte, i int) []byte {
+		v, format := float64(values[i]), byte('g')
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // as it was written: 20000000, not 2e+07
+			format = 'f'
+		}
+		return strconv.AppendFloat(buf, v, format, -1, bits)
+	}
+}
+
+func intCell[T int8 | int16 | int32 | int64](values []T) cell {
+	return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(values[i]), 10) }
+}
+
+// appendText appends s as RFC 4180 has it. Spaces at the ends are quoted too, since some readers trim them.
+func appendText(buf []byte, s string) []byte {
+	if !frame.IsNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
+		return append(buf, s...)
+	}
+	buf = append(buf, '"')
+	buf = append(buf, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(buf, '"')
+}

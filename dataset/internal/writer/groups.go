@@ -1,0 +1,47 @@
+package writer
+
+import (
+	"sort"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// A grouping cuts rows into groups of at most maxRows rows and maxBytes bytes, but of at least one row. Where it cuts
+// depends on the rows alone, not on the records that they come in.
+type grouping struct {
+	maxRows, MaxBytes int64
+	rows, bytes       int64 // of the group that is being filled
+}
+
+// cut calls write with rec in parts that belong to one group each, and says which of them begin a group.
+func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
+	sizes := make([]frame.SizeOfRows, rec.NumCols())
+	for i, col := range rec.Columns() {
+		sizes[i] = frame.RowSizes(col)
+	}
+	size := func(lo, hi int64) (bytes int64) {
+		for _, of := range sizes {
+			bytes += of(int(lo), int(hi))
+		}
+		return bytes
+	}
+	for lo, all := int64(0), rec.NumRows(); lo < all; {
+		most := min(all-lo, g.maxRows-g.rows)
+		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(lo, lo+int64(i)+1) > g.MaxBytes }))
+		if n == 0 && g.rows > 0 { // it is full
+			g.rows, g.bytes = 0, 0
+			continue
+		}
+		n = max(1, n)
+		part := rec.NewSlice(lo, lo+n)
+		err := write(part, g.rows == 0)
+		part.Release()
+		if err != nil {
+			return err
+		}
+		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(lo, lo+n), lo+n
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+)
+
+// A row group of a written file has maxGroupRows rows where the options name no number. In files with many columns it
+// has fewer, about maxGroupValues values.
+const (
+	maxGroupRows   = 1 << 17
+	minGroupRows   = 1 << 12
+	maxGroupValues = 1 << 25
+)
+
+// WriteCodecs are the compressions that can be written, by their names in the options.
+var WriteCodecs = map[string]compress.Compression{
+	"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
+	"gzip": compress.Codecs.Gzip,
+}
+
+// Parquet writes a Parquet file with Arrow's column writers. Its row groups are in memory until they are full.
+type Parquet struct {
+	file   *file.Writer
+	group  file.BufferedRowGroupWriter
+	schema *arrow.Schema // of plain columns
+	Groups grouping
+	levels levels
+	out    *tail
+}
+
+// tail remembers the last thing written: a Parquet file ends with its magic number.
+type tail struct {
+	io.Writer
+	last string
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.last = string(p[max(0, len(p)-4):])
+	return t.Writer.Write(p)
+}
+
+// A ParquetOptions is how a Parquet file is written; see WriterOptions.
+type ParquetOptions struct {
+	Compression string            // snappy, none, zstd or gzip; "": snappy
+	GroupRows   int64             // most rows of a row group; 0: a number that suits the columns
+	Metadata    map[string]string // key-value metadata
+}
+
+func NewParquet(out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encoder, error) {
+	if opt.Compression == "" {
+		opt.Compression = "snappy"
+	}
+	codec, ok := WriteCodecs[opt.Compression]
+	if !ok {
+		return nil, fmt.Errorf("unknown compression %q: use snappy, none, zstd or gzip", opt.Compression)
+	}
+	if opt.GroupRows == 0 {
+		opt.GroupRows = min(maxGroupRows, max(minGroupRows, maxGroupValues/int64(max(1, schema.NumFields()))))
+	}
+	if opt.GroupRows < 0 {
+		return nil, fmt.Errorf("%d rows in a row group: use 1 or more", opt.GroupRows)
+	}
+	schema = parquetSchema(schema)
+	fields := make(pschema.FieldList, schema.NumFields())
+	options := []parquet.WriterProperty{parquet.WithCompression(codec)}
+	for i, f := range schema.Fields() {
+		node, err := parquetNode(f)
+		if err != nil {
+			return nil, err
+		}
+		fields[i] = node
+		values, path := f.Type, f.Name
+		if list, ok := values.(*arrow.ListType); ok {
+			values, path = list.Elem(), f.Name+".list.element"
+		}
+		if arrow.IsFloating(values.ID()) { // few values occur twice
+			options = append(options, parquet.WithDictionaryFor(path, false))
+		}
+	}
+	props := parquet.NewWriterProperties(options...)
+	root, err := pschema.NewGroupNode(props.RootName(), props.RootRepetition(), fields, -1)
+	if err != nil {
+		return nil, err
+	}
+	e := &Parquet{schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
+	meta := metadata.KeyValueMetadata{}
+	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
+		if err := meta.Append(key, opt.Metadata[key]); err != nil {
+			return nil, err
+		}
+	}
+	e.file = file.NewParquetWriter(e.out, root, file.WithWriterProps(props), file.WithWriteMetadata(meta))
+	return e, nil
+}
+
+// parquetSchema returns the schema of columns as plainColumn returns them.
+func parquetSchema(s *arrow.Schema) *arrow.Schema {
+	fields := s.Fields()
+	for i, f := range fields {
+		switch t := f.Type.(type) {
+		case *arrow.DictionaryType:
+			fields[i].Type = t.ValueType
+		case *arrow.MapType:
+		case arrow.ListLikeType:
+			fields[i].Type = arrow.ListOf(t.Elem())
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Write adds rec to the row group that is being filled and starts new ones as needed.
+func (e *Parquet) Write(rec arrow.Record) error {
+	columns := slices.Clone(rec.Columns())
+	for i, c := range columns {
+		plain, err := plainColumn(c)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
+		}
+		defer plain.Release()
+		columns[i] = plain
+	}
+	plain := array.NewRecord(e.schema, columns, rec.NumRows())
+	defer plain.Release()
+	return e.Groups.cut(plain, func(part arrow.Record, first bool) error {
+		if first {
+			if err := e.endGroup(); err != nil {
+				return err
+			}
+			e.group = e.file.AppendBufferedRowGroup()
+		}
+		return e.writePart(part)
+	})
+}
+
+// writePart adds rows to the row group.
+func (e *Parquet) writePart(part arrow.Record) error {
+	for i, col := range part.Columns() {
+		w, err := e.group.Column(i)
+		if err != nil {
+			return err
+		}
+		e.levels.reset()
+		values := col
+		if list, ok := col.(*array.List); ok {
+			values = e.levels.list(list, e.schema.Field(i).Nullable)
+			defer values.Release()
+		} else if e.schema.Field(i).Nullable {
+			e.levels.optional(col, 0)
+		}
+		if err := writeValues(w, values, &e.levels); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Parquet) endGroup() error {
+	if e.group == nil {
+		return nil
+	}
+	return e.group.Close()
+}
+
+// Finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
+func (e *Parquet) Finish() error {
+	if err := errors.Join(e.endGroup(), e.file.Close()); err != nil {
+		return err
+	}
+	if e.out.last != "PAR1" {
+		return errors.New("its footer couldn't be made")
+	}
+	return nil
+}
+
+// levels are Parquet's definition and repetition levels of values: which of them are null, and where lists begin. Both
+// are nil in a column that has no such levels.
+type levels struct {
+	def, rep []int16
+}
+
+// reset forgets the levels. Arrow tells none from empty ones by nil.
+func (l *levels) reset() { l.def, l.rep = nil, nil }
+
+// optional adds the definition level of each value: base for a null, one more for others.
+func (l *levels) optional(values arrow.Array, base int16) {
+	if l.def == nil {
+		l.def = make([]int16, 0, values.Len())
+	}
+	for i := range values.Len() {
+		def := base
+		if values.IsValid(i) {
+			def++
+		}
+		l.def = append(l.def, def)
+	}
+}
+
+// list adds the levels of lists, and returns their elements. A null list has level 0, where lists may be null. The next
+// levels are those of an empty list, a null element and an element.
+func (l *levels) list(lists *array.List, nullable bool) arrow.Array {
+	empty := int16(0)
+	if nullable {
+		empty = 1
+	}
+	from, _ := lists.ValueOffsets(0)
+	_, to := lists.ValueOffsets(lists.Len() - 1)
+	values := array.NewSlice(lists.ListValues(), from, to)
+	l.def = make([]int16, 0, values.Len()+lists.Len())
+	l.rep = make([]int16, 0, values.Len()+lists.Len())
+	for i := range lists.Len() {
+		lo, hi := lists.ValueOffsets(i)
+		switch {
+		case lists.IsNull(i):
+			l.def, l.rep = append(l.def, 0), append(l.rep, 0)
+		case lo == hi:
+			l.def, l.rep = append(l.def, empty), append(l.rep, 0)
+		}
+		for k := lo; k < hi; k++ {
+			def, rep := empty+1, int16(1)
+			if values.IsValid(int(k - from)) {
+				def++
+			}
+			if k == lo {
+				rep = 0
+			}
+			l.def, l.rep = append(l.def, def), append(l.rep, rep)
+		}
+	}
+	return values
+}

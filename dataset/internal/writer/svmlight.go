@@ -1,0 +1,142 @@
+package writer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// svmlightEncoder writes a line for each row: its label, then the index and the value of each feature that isn't 0.
+// Columns named f and a number have that index if all have; otherwise they are numbered from 1.
+type svmlightEncoder struct {
+	out     io.Writer
+	buf     []byte
+	label   int
+	order   []int // the feature columns, by ascending index
+	indices []int // of those
+	row     int64
+}
+
+func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, error) {
+	if label == "" {
+		label = frame.SvmlightLabel
+	}
+	e := &svmlightEncoder{out: out, label: -1}
+	for i, f := range schema.Fields() {
+		switch {
+		case !Numeric(f.Type):
+			return nil, fmt.Errorf("column %q is %s, and svmlight holds numbers: leave it out", f.Name, frame.Describe(f.Type))
+		case f.Name == label:
+			e.label = i
+		default:
+			e.order = append(e.order, i)
+		}
+	}
+	if e.label < 0 {
+		return nil, fmt.Errorf("no column %q for the labels: name it with --label", label)
+	}
+	indices := map[int]int{}
+	for k, i := range e.order {
+		indices[i] = k + 1
+	}
+	if named := namedIndices(schema, e.order); named != nil {
+		indices = named
+		slices.SortFunc(e.order, func(a, b int) int { return indices[a] - indices[b] })
+	}
+	for _, i := range e.order {
+		e.indices = append(e.indices, indices[i])
+	}
+	return e, nil
+}
+
+// namedIndices returns the indices that the names of columns stand for, nil unless all do.
+func namedIndices(schema *arrow.Schema, columns []int) map[int]int {
+	indices := map[int]int{}
+	for _, i := range columns {
+		name := schema.Field(i).Name
+		index, err := strconv.Atoi(name[min(1, len(name)):])
+		if err != nil || index < 0 || name != fmt.Sprint("f", index) {
+			return nil
+		}
+		indices[i] = index
+	}
+	return indices
+}
+
+func (e *svmlightEncoder) Write(rec arrow.Record) error {
+	cells := make([]cell, rec.NumCols())
+	zero := make([]func(i int) bool, rec.NumCols())
+	for i, col := range rec.Columns() {
+		if col.NullN() > 0 {
+			return e.null(rec, i)
+		}
+		v, err := frame.NewView[float64](col)
+		if err != nil {
+			return err
+		}
+		cells[i] = numberCell(col)
+		scratch := make([]float64, 1)
+		zero[i] = func(r int) bool {
+			values, _ := v.Read(r, r+1, scratch)
+			return values[0] == 0
+		}
+	}
+	for r := range int(rec.NumRows()) {
+		e.buf = cells[e.label](e.buf, r)
+		for k, i := range e.order {
+			if !zero[i](r) {
+				e.buf = append(strconv.AppendInt(append(e.buf, ' '), int64(e.indices[k]), 10), ':')
+				e.buf = cells[i](e.buf, r)
+			}
+		}
+		e.buf = append(e.buf, '\n')
+		if len(e.buf) >= csvFlush {
+			if err := e.Finish(); err != nil {
+				return err
+			}
+		}
+	}
+	e.row += rec.NumRows()
+	return nil
+}
+
+// null says where the first null of a column is.
+func (e *svmlightEncoder) null(rec arrow.Record, col int) error {
+	r := 0
+	for !rec.Column(col).IsNull(r) {
+		r++
+	}
+	return fmt.Errorf("column %q, row %d: null, which svmlight can't hold: fill the value in, or leave the column out",
+		rec.ColumnName(col), e.row+int64(r))
+}
+
+func (e *svmlightEncoder) Finish() error {
+	_, err := e.out.Write(e.buf)
+	e.buf = e.buf[:0]
+	return err
+}
+
+// numberCell is cellOf for numbers, and booleans as 0 and 1.
+func numberCell(col arrow.Array) cell {
+	b, ok := col.(*array.Boolean)
+	if !ok {
+		return cellOf(col)
+	}
+	return func(buf []byte, i int) []byte {
+		if b.Value(i) {
+			return append(buf, '1')
+		}
+		return append(buf, '0')
+	}
+}
+
+// Numeric tells whether the values of a type can be written as numbers as they are: integers, floating point, booleans.
+func Numeric(t arrow.DataType) bool {
+	return t.ID() == arrow.BOOL || arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
+}

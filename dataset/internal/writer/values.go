@@ -1,0 +1,214 @@
+package writer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// parquetNode returns the node of a plain column in a Parquet schema. Elements of lists are OPTIONAL.
+func parquetNode(f arrow.Field) (pschema.Node, error) {
+	repetition := parquet.Repetitions.Required
+	if f.Nullable {
+		repetition = parquet.Repetitions.Optional
+	}
+	if list, ok := f.Type.(*arrow.ListType); ok {
+		element, err := parquetNode(arrow.Field{Name: f.Name, Type: list.Elem(), Nullable: true})
+		if err != nil {
+			return nil, err
+		}
+		return pschema.ListOf(element, repetition, -1)
+	}
+	physical, logical, width := parquetType(f.Type)
+	if logical == nil {
+		return nil, fmt.Errorf("column %q is %s, which can't be written to Parquet: leave it out", f.Name, frame.Describe(f.Type))
+	}
+	return pschema.NewPrimitiveNodeLogical(f.Name, repetition, logical, physical, width, -1)
+}
+
+// parquetType returns how Parquet stores values of a type, and the bytes of one in columns of fixed length, otherwise -1.
+// The logical type is nil if values can't be written.
+func parquetType(t arrow.DataType) (physical parquet.Type, logical pschema.LogicalType, width int) {
+	none := pschema.NoLogicalType{}
+	switch t := t.(type) {
+	case *arrow.NullType:
+		return parquet.Types.Int32, pschema.NullLogicalType{}, -1
+	case *arrow.BooleanType:
+		return parquet.Types.Boolean, none, -1
+	case *arrow.Float32Type:
+		return parquet.Types.Float, none, -1
+	case *arrow.Float64Type:
+		return parquet.Types.Double, none, -1
+	case *arrow.StringType, *arrow.LargeStringType:
+		return parquet.Types.ByteArray, pschema.StringLogicalType{}, -1
+	case *arrow.BinaryType, *arrow.LargeBinaryType:
+		return parquet.Types.ByteArray, none, -1
+	case *arrow.FixedSizeBinaryType:
+		return parquet.Types.FixedLenByteArray, none, t.ByteWidth
+	case *arrow.Float16Type:
+		return parquet.Types.FixedLenByteArray, pschema.Float16LogicalType{}, arrow.Float16SizeBytes
+	case arrow.DecimalType:
+		return parquet.Types.FixedLenByteArray, pschema.NewDecimalLogicalType(t.GetPrecision(), t.GetScale()), decimalBytes(t)
+	case *arrow.Date32Type, *arrow.Date64Type:
+		return parquet.Types.Int32, pschema.DateLogicalType{}, -1
+	case *arrow.Time32Type:
+		return parquet.Types.Int32, pschema.NewTimeLogicalType(true, pschema.TimeUnitMillis), -1
+	case *arrow.Time64Type:
+		return parquet.Types.Int64, pschema.NewTimeLogicalType(true, parquetUnit(t.Unit)), -1
+	case *arrow.TimestampType:
+		return parquet.Types.Int64, pschema.NewTimestampLogicalTypeForce(t.TimeZone != "", parquetUnit(t.Unit)), -1
+	}
+	if !arrow.IsInteger(t.ID()) {
+		return 0, nil, -1
+	}
+	bits := t.(arrow.FixedWidthDataType).BitWidth()
+	if bits == 64 {
+		physical = parquet.Types.Int64
+	} else {
+		physical = parquet.Types.Int32
+	}
+	return physical, pschema.NewIntLogicalType(int8(bits), arrow.IsSignedInteger(t.ID())), -1
+}
+
+// decimalBytes returns how many bytes hold a decimal of the type's precision and its sign.
+func decimalBytes(t arrow.DecimalType) int {
+	return int(math.Ceil((float64(t.GetPrecision())*math.Log2(10) + 1) / 8))
+}
+
+// parquetUnit returns the unit that times are written in. Parquet has no seconds.
+func parquetUnit(unit arrow.TimeUnit) pschema.TimeUnitType {
+	switch unit {
+	case arrow.Nanosecond:
+		return pschema.TimeUnitNanos
+	case arrow.Microsecond:
+		return pschema.TimeUnitMicros
+	}
+	return pschema.TimeUnitMillis
+}
+
+// writeValues adds the values that aren't null, and the levels, to a column of a row group.
+func writeValues(w file.ColumnChunkWriter, a arrow.Array, l *levels) (err error) {
+	switch w := w.(type) {
+	case *file.BooleanColumnChunkWriter:
+		_, err = w.WriteBatch(gathered(a, a.(*array.Boolean).Value), l.def, l.rep)
+	case *file.Int32ColumnChunkWriter:
+		_, err = w.WriteBatch(int32Values(a), l.def, l.rep)
+	case *file.Int64ColumnChunkWriter:
+		_, err = w.WriteBatch(int64Values(a), l.def, l.rep)
+	case *file.Float32ColumnChunkWriter:
+		_, err = w.WriteBatch(present(a, a.(*array.Float32).Float32Values()), l.def, l.rep)
+	case *file.Float64ColumnChunkWriter:
+		_, err = w.WriteBatch(present(a, a.(*array.Float64).Float64Values()), l.def, l.rep)
+	case *file.ByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(gathered(a, textValue(a.(array.BinaryLike))), l.def, l.rep)
+	case *file.FixedLenByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(gathered(a, fixedValue(a)), l.def, l.rep)
+	default:
+		err = fmt.Errorf("no values of type %s can be written", a.DataType())
+	}
+	return err
+}
+
+// gathered returns value(i) for each i whose value isn't null.
+func gathered[T any](a arrow.Array, value func(i int) T) []T {
+	values := make([]T, 0, a.Len()-a.NullN())
+	for i := range a.Len() {
+		if a.IsValid(i) {
+			values = append(values, value(i))
+		}
+	}
+	return values
+}
+
+// present returns the values that aren't null, without a copy if none is.
+func present[T any](a arrow.Array, values []T) []T {
+	if a.NullN() == 0 {
+		return values
+	}
+	return gathered(a, func(i int) T { return values[i] })
+}
+
+// converted returns the values that aren't null, multiplied by scale.
+func converted[To, From int8 | int16 | int32 | int64 | uint8 | uint16](a arrow.Array, values []From, scale To) []To {
+	return gathered(a, func(i int) To { return To(values[i]) * scale })
+}
+
+func int32Values(a arrow.Array) []int32 {
+	switch a := a.(type) {
+	case *array.Int8:
+		return converted[int32](a, a.Int8Values(), 1)
+	case *array.Int16:
+		return converted[int32](a, a.Int16Values(), 1)
+	case *array.Uint8:
+		return converted[int32](a, a.Uint8Values(), 1)
+	case *array.Uint16:
+		return converted[int32](a, a.Uint16Values(), 1)
+	case *array.Date64:
+		const day = 24 * 60 * 60 * 1000 // milliseconds
+		return gathered(a, func(i int) int32 { return int32(a.Value(i) / day) })
+	case *array.Null:
+		return nil
+	}
+	values := arrow.Int32Traits.CastFromBytes(fixedBytes(a))
+	if t, ok := a.DataType().(*arrow.Time32Type); ok && t.Unit == arrow.Second {
+		return converted(a, values, int32(1000))
+	}
+	return present(a, values)
+}
+
+func int64Values(a arrow.Array) []int64 {
+	values := arrow.Int64Traits.CastFromBytes(fixedBytes(a))
+	if t, ok := a.DataType().(*arrow.TimestampType); ok && t.Unit == arrow.Second {
+		return converted(a, values, int64(1000))
+	}
+	return present(a, values)
+}
+
+// fixedBytes returns the memory of values of a fixed width of whole bytes.
+func fixedBytes(a arrow.Array) []byte {
+	width := a.DataType().(arrow.FixedWidthDataType).Bytes()
+	buffer := a.Data().Buffers()[1]
+	if buffer == nil {
+		return nil
+	}
+	return buffer.Bytes()[a.Data().Offset()*width:][:a.Len()*width]
+}
+
+// textValue returns the function for value i of texts or of binary values, which aren't copied.
+func textValue(a array.BinaryLike) func(i int) parquet.ByteArray {
+	var bytes []byte
+	if buffer := a.Data().Buffers()[2]; buffer != nil {
+		bytes = buffer.Bytes()
+	}
+	return func(i int) parquet.ByteArray {
+		at := a.ValueOffset64(i)
+		return bytes[at : at+int64(a.ValueLen(i))]
+	}
+}
+
+// fixedValue returns the function for value i of a column of values of a fixed length. Parquet has the bytes of a decimal
+// from the highest down, as many as its precision needs.
+func fixedValue(a arrow.Array) func(i int) parquet.FixedLenByteArray {
+	bytes, width := fixedBytes(a), a.DataType().(arrow.FixedWidthDataType).Bytes()
+	value := func(i int) parquet.FixedLenByteArray { return bytes[i*width:][:width] }
+	t, ok := a.DataType().(arrow.DecimalType)
+	if !ok {
+		return value
+	}
+	kept := decimalBytes(t)
+	return func(i int) parquet.FixedLenByteArray {
+		words, turned := value(i), make([]byte, 0, width)
+		for at := width - 8; at >= 0; at -= 8 {
+			turned = binary.BigEndian.AppendUint64(turned, binary.NativeEndian.Uint64(words[at:]))
+		}
+		return turned[width-kept:]
+	}
+}
