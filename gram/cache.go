@@ -14,51 +14,51 @@ import (
 	"halfspace/kernel"
 )
 
-// A RowCache computes rows of a Gram matrix that doesn't fit in memory when they are asked for, and keeps as many of them as it
-// has memory for. Their elements are those of the matrix that Gram computes, to the last bit. It isn't safe for concurrent use.
+// A RowCache computes rows of a Gram matrix on demand, and keeps as many of them as its memory holds. Their elements have the
+// bits of the matrix that Gram computes. It isn't safe for concurrent use.
 //
-// It gives up the row that was asked for least often, those times included when it had to be computed; of equals the one used
-// last, since a training that goes over all rows again needs that one last.
+// It evicts the row with the fewest requests, counting those that had to compute it. Of rows with as many it evicts the one
+// used last: a training that passes over all rows again needs that one last.
 type RowCache[T kernel.Float] struct {
 	x        *Rows[T]
 	kernel   *mercerMap[T] // of x with itself
 	workers  int
-	most     int // rows that the memory holds
-	made     int // slots
+	most     int // number of rows that the memory holds
+	made     int // number of slots
 	free     []*slot[T]
-	rows     []*slot[T] // those that are there: a heap, what is to be given up first
-	at       []*slot[T] // by row, nil where it isn't there
-	uses     []uint32   // how often each row was asked for
+	rows     []*slot[T] // the cached rows: a heap, the next one to evict first
+	at       []*slot[T] // by row, nil if it isn't cached
+	uses     []uint32   // number of requests of each row
 	clock    int64
 	computed int64
 	mirrors  []mirror[T]
 
-	batch  int        // most rows of the next one
-	latest []*slot[T] // of the latest one
+	batch  int        // most rows of the next batch
+	latest []*slot[T] // rows of the latest batch
 }
 
-// A slot is room for a row.
+// A slot is memory for a row.
 type slot[T kernel.Float] struct {
 	row    uint32
 	used   int64 // when it was used last
 	pinned int64 // when it was last found to be needed soon
-	asked  bool  // for, since it was computed
+	asked  bool  // it was requested since it was computed
 	place  int   // in the heap
 	values []T
 }
 
-// A batch has up to leastBatch rows, which cost little more than one as long as a tile has as many columns, and up to mostBatch
-// where what is said to come next comes: the rows that they are multiplied with are packed once for all of them.
+// A batch is computed together. It has leastBatch rows, which cost little more than one row as long as a tile has as many
+// columns. It grows to mostBatch while predicted rows are requested: the other rows are packed once for the whole batch.
 const (
 	leastBatch = 16
 	mostBatch  = 64
 )
 
-// slabBytes is about how much memory is taken at a time.
+// slabBytes is about the size of one allocation.
 const slabBytes = 64 << 20
 
-// NewRowCache returns a cache of rows of the Gram matrix of x, with so many bytes for them, computed on so many workers. It is
-// an error if there are no rows, or not even one fits.
+// NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is an error
+// if there are no rows, or if not even one row fits.
 func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
 	m, err := newMap(k, x, x)
 	if err != nil {
@@ -81,11 +81,11 @@ func (c *RowCache[T]) rowBytes() int64 {
 	return int64(kernel.Stride[T](c.x.n)) * int64(unsafe.Sizeof(T(0)))
 }
 
-// Computed returns how many rows were computed so far.
+// Computed returns the number of rows computed so far.
 func (c *RowCache[T]) Computed() int64 { return c.computed }
 
-// Row returns row i, valid until the next call. If it has to be computed, those that ahead yields are computed with it, as many
-// as are worth while and aren't there: they are what will probably be asked for next.
+// Row returns row i, valid until the next call. ahead yields the rows that will probably be requested next. If Row has to
+// compute row i, it computes some of those in the same batch.
 func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
 	if i < 0 || i >= c.x.n {
 		return nil, fmt.Errorf("there is no row %d among %d", i, c.x.n)
@@ -125,7 +125,7 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 	return slots[0].values, nil
 }
 
-// adapt makes batches larger where most rows of the latest one were asked for, and else smaller.
+// adapt makes batches larger if most rows of the latest one were requested, and else smaller.
 func (c *RowCache[T]) adapt() {
 	asked := 0
 	for _, s := range c.latest {
@@ -142,7 +142,7 @@ func (c *RowCache[T]) adapt() {
 	}
 }
 
-// room takes up to n slots, at least one: free ones, or those of rows that are given up. Rows that are needed soon aren't, unless
+// room takes up to n slots, and at least one: free slots, or those of evicted rows. It evicts rows that are needed soon only if
 // all are.
 func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
 	var kept []*slot[T]
@@ -175,7 +175,7 @@ func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
 	return slots
 }
 
-// grow takes memory for more slots.
+// grow allocates more slots.
 func (c *RowCache[T]) grow() {
 	n := min(c.most-c.made, max(1, int(slabBytes/c.rowBytes())))
 	stride := kernel.Stride[T](c.x.n)
@@ -186,8 +186,8 @@ func (c *RowCache[T]) grow() {
 	c.made += n
 }
 
-// compute sets the slots to rows of the matrix. All rows are multiplied with those of the batch, a block at a time, which is
-// turned round on its way to the slots: so each row is packed once, by the worker that uses it.
+// compute sets the slots to rows of the matrix. It multiplies all rows with those of the batch, and transposes each block into
+// the slots. So each row is packed once, by the worker that uses it.
 func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot[T]) error {
 	apply := *c.kernel
 	if c.kernel.Kind == RBF {
@@ -203,7 +203,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
 	p.finish = func(worker int, b *part[T]) {
 		m := &c.mirrors[worker]
-		length := m.turn(b, func(r int, row []T) { apply.row(row, b.i+r, b.j) })
+		length := m.transpose(b, func(r int, row []T) { apply.row(row, b.i+r, b.j) })
 		for k := range b.cols {
 			put(slots[b.j+k].values[b.i:b.i+b.rows], m.columns[k*length:][:b.rows])
 		}
@@ -212,7 +212,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 	return p.run(ctx, c.workers)
 }
 
-// A slotHeap is the rows of a cache as a heap.
+// A slotHeap orders the rows of a cache as a heap.
 type slotHeap[T kernel.Float] RowCache[T]
 
 func (h *slotHeap[T]) Len() int { return len(h.rows) }

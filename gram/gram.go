@@ -1,13 +1,13 @@
-// Package gram computes inner products of rows by the million: Gram matrices, cross-Gram matrices, and kernels of Mercer
-// made of them, with the blocking of Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication", ACM TOMS
-// 34(3), 2008) and of BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality",
-// ACM TOMS 41(3), 2015).
+// Package gram computes inner products of rows: Gram matrices, cross-Gram matrices, and kernel functions of them. It cuts
+// matrices into blocks as Goto and van de Geijn do ("Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3),
+// 2008), and BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM TOMS
+// 41(3), 2015).
 //
 // # One result, whatever the CPU
 //
-// The inner product of two rows is the same to the last bit on every instruction set, for every number of workers, and in
-// whichever of the results here: columns are cut into panels of 256; the sum of a panel starts at +0 and is
-// s = fma(x[k], y[k], s) with k ascending; the panels' sums are added in order.
+// The inner product of two rows has the same bits on every instruction set, for every number of workers, and in every
+// result of this package. Columns are cut into panels of 256. The sum of a panel starts at +0 and is
+// s = fma(x[k], y[k], s) with k ascending. The sums of panels are added in order.
 package gram
 
 import (
@@ -38,7 +38,7 @@ type Symmetric[T kernel.Float] struct {
 	Data    []T // Packed: row i begins at element i(i+1)/2 and has i+1; Full: at i*Stride
 }
 
-// Elements returns how many elements an n x n symmetric matrix takes, or an error where no int counts their bytes.
+// Elements returns the number of elements of an n x n symmetric matrix. It is an error if their bytes overflow an int.
 func Elements[T kernel.Float](n int, storage Storage) (int, error) {
 	size := int(unsafe.Sizeof(T(0)))
 	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
@@ -92,9 +92,8 @@ func (m *Symmetric[T]) lower(i int) []T {
 	return m.Data[i*(i+1)/2:][:i+1]
 }
 
-// Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. The work is done once for
-// each pair of rows, on so many workers, and stops with the context's error once that is cancelled, m then being partly
-// written.
+// Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. It computes each pair of
+// rows once, on that many workers. If ctx is cancelled it returns the context's error, and m is partly written.
 func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
 	if x.err == nil && m.N != x.n {
 		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
@@ -126,7 +125,8 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	return p.run(ctx, workers)
 }
 
-// place returns where element (i, j) of the lower triangle is, and how rows lie from there on.
+// place returns the memory from element (i, j) of the lower triangle on, and the distance of rows there: ldc, then grow more
+// for each next row.
 func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride+j:], m.Stride, 0
@@ -134,10 +134,10 @@ func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
 	return m.Data[i*(i+1)/2+j:], i + 1, 1
 }
 
-// pastBytes is the size of a result that goes past the caches: it wouldn't stay in them.
+// pastBytes is the size from which a result is written with non-temporal stores: it wouldn't stay in the caches.
 const pastBytes = 32 << 20
 
-// putFor returns how parts of dst are to be copied to it.
+// putFor returns the function that copies parts of a result to dst.
 func putFor[T kernel.Float](dst []T) func(dst, src []T) {
 	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
 		return microkernel.CopyNonTemporal[T]
@@ -152,7 +152,7 @@ type mirror[T kernel.Float] struct {
 }
 
 func (v *mirror[T]) write(m *Symmetric[T], b *part[T], put func(dst, src []T)) {
-	length := v.turn(b, func(int, []T) {})
+	length := v.transpose(b, func(int, []T) {})
 	for j := b.j; j < b.j+b.cols; j++ {
 		below := max(b.i, j+1) // the first row of the block below the diagonal
 		if end := b.i + b.rows; below < end {
@@ -161,8 +161,8 @@ func (v *mirror[T]) write(m *Symmetric[T], b *part[T], put func(dst, src []T)) {
 	}
 }
 
-// turn puts the columns of a block into v.columns, a column each length elements, after do has had each row.
-func (v *mirror[T]) turn(b *part[T], do func(r int, row []T)) (length int) {
+// transpose writes the columns of a block to v.columns, length elements apart. It calls do on each row first.
+func (v *mirror[T]) transpose(b *part[T], do func(r int, row []T)) (length int) {
 	v.rows = v.rows[:0]
 	for r := range b.rows {
 		do(r, b.row(r))
@@ -178,8 +178,8 @@ func (v *mirror[T]) turn(b *part[T], do func(r int, row []T)) (length int) {
 
 var errColumns = errors.New("the rows differ in their number of columns")
 
-// Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It leaves what lies between the
-// rows of dst alone. See Gram.
+// Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the elements
+// between the rows of dst. See Gram.
 func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[T], k Mercer, workers int) error {
 	if x.cols != y.cols {
 		return errColumns
@@ -208,8 +208,8 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	return p.run(ctx, workers)
 }
 
-// Products hands the inner products of the rows of x with those of y to visit: row[k] is x_i . y_(j+k). Each product comes
-// once, those of a row with j ascending, from one goroutine; row is visit's until it returns.
+// Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product comes
+// once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
 func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
 	if x.cols != y.cols {
 		return errColumns
@@ -217,7 +217,7 @@ func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, v
 	return visitRows(ctx, x, y, workers, visit)
 }
 
-// LowerProducts is Products of x with itself, the lower triangle alone: j+k <= i.
+// LowerProducts is Products of x with itself, for the lower triangle only: j+k <= i.
 func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
 	p := newProduct(x, x, true)
 	p.finish = func(_ int, b *part[T]) {

@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel"
 )
 
-// Kind is the form of a kernel.
+// Kind is the form of a kernel function.
 type Kind uint8
 
 const (
@@ -19,16 +19,16 @@ const (
 )
 
 // A Mercer is a kernel function of two rows (Mercer 1909): their inner product in some space of features. The zero value is
-// the linear one.
+// the linear kernel.
 type Mercer struct {
 	Kind   Kind
 	Degree int     // of Polynomial, at least 1
 	Gamma  float64 // of Polynomial and RBF, positive
 	Coef0  float64 // of Polynomial
-	Bias   bool    // 1 is added: the product of two biases that the rows don't hold
+	Bias   bool    // adds 1, the product of two biases that the rows don't hold
 }
 
-// check returns an error that names what can't be.
+// check returns an error that names the first wrong parameter.
 func (k Mercer) check() error {
 	if k.Kind > RBF {
 		return fmt.Errorf("there is no kernel of kind %d", k.Kind)

@@ -12,20 +12,20 @@ import (
 	"halfspace/kernel"
 )
 
-// A product is the inner products of the rows of a with those of b, computed by blocks: result(i, j) for each row i of a
-// and row j of b, or, where a and b are the same, for j <= i alone. The order of operations of each doesn't depend on the
-// blocks' sizes, save KC, nor on who computes it.
+// A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for each row i of a and row
+// j of b. If a and b are the same it computes j <= i only. The order of a product's operations depends on KC alone: not on
+// the other sizes of blocks, nor on the worker.
 type product[T kernel.Float] struct {
 	table
 	a, b     *Rows[T]
-	triangle bool // a and b are the same; only j <= i is wanted
+	triangle bool // a and b are the same, and only j <= i is computed
 
-	// place, if there is one, returns where element (i, j) of the result is to be, and how its rows lie from there on. Blocks
-	// that can be are computed there.
+	// place returns the memory of the result from element (i, j) on, and the distance of its rows. Blocks are computed there
+	// where they fit. It is nil if blocks have memory of their own.
 	place func(i, j int) (to []T, ldc, grow int)
 
-	// finish takes a block of the result. Elements above the diagonal of a triangle are undefined. Blocks of a row come with
-	// ascending columns, from one worker, whose number is given.
+	// finish is called with each block of the result. Elements above the diagonal of a triangle are undefined. The blocks of a
+	// row come from one worker, whose number it gets, with ascending columns.
 	finish func(worker int, b *part[T])
 }
 
@@ -34,10 +34,10 @@ type part[T kernel.Float] struct {
 	i, j, rows, cols int
 	data             []T
 	ldc, grow        int
-	placed           bool // data is where the block is to be
+	placed           bool // data is the memory that place returned
 }
 
-// at returns where row r begins, and how far it is from there to the next.
+// at returns where row r begins, and the distance to the next row.
 func (b *part[T]) at(r int) (first, ldc int) { return r*b.ldc + r*(r-1)/2*b.grow, b.ldc + r*b.grow }
 
 func (b *part[T]) row(r int) []T {
@@ -45,7 +45,7 @@ func (b *part[T]) row(r int) []T {
 	return b.data[first:][:b.cols]
 }
 
-// lower returns row r up to the diagonal, and none of it if it lies above.
+// lower returns row r up to the diagonal, or nothing if the row lies above it.
 func (b *part[T]) lower(r int) []T {
 	n := min(b.cols, b.i+r+1-b.j)
 	if n <= 0 {
@@ -54,7 +54,7 @@ func (b *part[T]) lower(r int) []T {
 	return b.row(r)[:n]
 }
 
-// A worker's memory: room for rows of a, packed, and for as many of the result, stride elements apart.
+// A worker has memory for packed rows of a, and for as many rows of the result, stride elements apart.
 type worker[T kernel.Float] struct {
 	rows   int
 	packed []T
@@ -67,7 +67,7 @@ func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
 	return &product[T]{table: tableFor[T](b.cols), a: a, b: b, triangle: triangle}
 }
 
-// run computes the product on so many workers: all of them pack NC rows of b, then each takes rows of a, MC at a time,
+// run computes the product on that many workers. They pack NC rows of b together. Then each takes MC rows of a at a time,
 // packs them, and multiplies.
 func (p *product[T]) run(ctx context.Context, workers int) error {
 	if err := cmp.Or(p.a.err, p.b.err); err != nil {
@@ -101,7 +101,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 		}
 		cuts := p.cut(lo, workers)
 		err = parallel.For(ctx, workers, len(cuts)-1, func(worker, task int) {
-			task = len(cuts) - 2 - task // of a triangle the longest rows first, so that the shortest are left for the end
+			task = len(cuts) - 2 - task // the longest rows of a triangle come first, so that workers end together
 			p.rows(&w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})
 		if err != nil {
@@ -111,12 +111,12 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	return nil
 }
 
-// buffers are the memory of former products, by the type of elements: new memory would cost as much as packing does.
+// buffers holds the memory of former products for each type of elements: new memory would cost as much as packing.
 var buffers [2]sync.Pool
 
 func pool[T kernel.Float]() *sync.Pool { return &buffers[unsafe.Sizeof(T(0))/8] }
 
-// take returns n elements that hold anything.
+// take returns n elements of any value.
 func take[T kernel.Float](n int) *[]T {
 	if b, ok := pool[T]().Get().(*[]T); ok && len(*b) >= n {
 		return b
@@ -127,10 +127,10 @@ func take[T kernel.Float](n int) *[]T {
 
 func put[T kernel.Float](b *[]T) { pool[T]().Put(b) }
 
-// tasksEach is how many tasks each worker has at least, where there are rows enough.
+// tasksEach is the least number of tasks for each worker, if there are enough rows.
 const tasksEach = 4
 
-// cut returns the borders of tasks: about equally many rows, at most MC, a multiple of MR but for the last task.
+// cut returns the borders of tasks of about equal size: at most MC rows, and a multiple of MR except for the last task.
 func (p *product[T]) cut(lo, workers int) []int {
 	i := 0
 	if p.triangle {
@@ -153,7 +153,7 @@ func (p *product[T]) cut(lo, workers int) []int {
 // rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed.
 func (p *product[T]) rows(w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
 	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
-	whole := hi // columns up to there are in no tile that isn't all of the result
+	whole := hi // tiles up to this column are whole
 	if p.triangle {
 		hi = min(hi, i1)
 		whole = min(hi, i0)
@@ -186,7 +186,7 @@ func (p *product[T]) panel(w *worker[T], packed []T, b *part[T], lo, k int) {
 	n := min(kc, p.b.cols-k)
 	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]
 	for j := b.j; j < b.j+b.cols; j += p.nr {
-		first := 0 // row of the first tile that isn't above the diagonal
+		first := 0 // row of the first tile on or below the diagonal
 		if p.triangle && j > b.i {
 			first = (j - b.i) / p.mr * p.mr
 		}

@@ -9,18 +9,18 @@ import (
 	"halfspace/kernel"
 )
 
-// Rows are rows of a matrix by their numbers, dense or sparse.
+// Rows are the rows of a matrix, dense or sparse, found by number.
 type Rows[T kernel.Float] struct {
 	blocks []*block.Block[T]
 	first  []int // row of each block
 	n      int
 	cols   int
-	zeros  []T   // a row of them
+	zeros  []T   // a row of zeros
 	err    error // what is wrong with the blocks
 }
 
-// RowsOf returns the rows of d, the bias included. It shares their memory. If a block hasn't the shape that d's Spec
-// describes (see block.Block.CheckShape), the rows are those before it, and every computation on them returns the error.
+// RowsOf returns the rows of d, with the bias. It shares their memory. If a block doesn't have the shape that d's Spec
+// describes (see block.Block.CheckShape), every computation on the rows returns that error.
 func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	x := &Rows[T]{cols: d.Spec().Cols(), zeros: make([]T, d.Spec().Cols())}
 	n := 0
@@ -39,7 +39,7 @@ func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
 	x := &Rows[T]{cols: cols, zeros: make([]T, cols)}
 	if x.err = b.CheckShape(b.Cols); x.err == nil && b.Cols < cols {
-		x.err = fmt.Errorf("a block of %d columns hasn't %d", b.Cols, cols)
+		x.err = fmt.Errorf("a block has %d columns, fewer than %d", b.Cols, cols)
 	}
 	if x.err == nil {
 		x.add(b)
@@ -60,7 +60,7 @@ func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	return x
 }
 
-// Values returns copies of some rows, one after the other.
+// Values returns copies of some rows, without gaps.
 func (x *Rows[T]) Values(numbers []uint32) []T {
 	values := make([]T, 0, len(numbers)*x.cols)
 	for _, r := range numbers {
@@ -69,8 +69,8 @@ func (x *Rows[T]) Values(numbers []uint32) []T {
 	return values
 }
 
-// Dense returns n rows of cols elements, each of which begins stride elements after the one before. It shares the memory
-// of values, and panics if that is shorter.
+// Dense returns n rows of cols elements that begin stride elements apart in values. It shares their memory. It panics if
+// values is too short.
 func Dense[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
 	if n < 0 || cols < 0 || stride < cols {
 		panic("gram: a negative size, or rows longer than the stride")
@@ -101,9 +101,9 @@ type packer[T kernel.Float] struct {
 	wide []T   // a panel's elements in rows of kernel.Stride(width)
 }
 
-// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. Both at and total are multiples
-// of width. A panel of up to KC columns of all rows comes after the other; in it, groups of width rows; in a group, the
-// elements of its rows for each column. Zeros fill the last group.
+// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. at and total are multiples of
+// width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for each column, the
+// elements of its rows. Zeros fill the last group.
 func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 	stride := kernel.Stride[T](width)
 	if stride != width && len(p.wide) < kc*stride {
@@ -131,7 +131,7 @@ func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 	}
 }
 
-// squeeze copies the first width elements of each row of wide, element by element: a call of copy for each row takes longer.
+// squeeze copies the first width elements of each row of wide. It does so element by element, which is faster than copy.
 func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
 	for ; width == 6 && len(dst) >= 6; dst, wide = dst[6:], wide[stride:] { // AVX2
 		to, from := dst[:6], wide[:6]
@@ -144,7 +144,7 @@ func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
 	}
 }
 
-// row returns row r, zeros if r is not below hi.
+// row returns row r, or zeros if r is not below hi.
 func (x *Rows[T]) row(r, hi int) []T {
 	if r >= hi {
 		return x.zeros

@@ -12,35 +12,36 @@ import (
 	"halfspace/kernel"
 )
 
-// panelRows is how many rows Outer gets at a time: those of a block of columns are 8 KiB, a quarter of the first-level cache.
+// panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the first-level
+// cache.
 const panelRows = 32
 
 // Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j]. That is
-// the Hessian of Newton's method for a logistic loss, and with s = 1 what scatter matrices are made of. m has as many rows as
-// src has columns.
+// the Hessian of Newton's method for a logistic loss. With s = 1 it is what scatter matrices are made of. m has as many rows
+// as src has columns.
 //
-// weigh sets s[r] for each row r of a run; it is called for several runs at once. Without it, every weight is 1.
+// setWeights sets s[r] for each row r of a run. It is called for several runs at once. If it is nil, every weight is 1.
 //
-// m may have more rows than src has columns, n more. Then rows are that much longer by elements f, which are small in number and which
-// weigh sets too, those of row r from f[r*n] on. So sums over rows of f[r*n+k] s[r] x[r][j] cost next to nothing where the last block of
-// 32 columns has room for them: they are row cols+k of m. What m holds of products of two such elements isn't defined.
+// m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: those of row r
+// from f[r*n] on. Row cols+k of m holds the sums over rows of f[r*n+k] s[r] x[r][j]. They cost next to nothing if the last
+// block of 32 columns has room for them. Products of two extra columns are undefined in m.
 //
-// All is float64. Within a run of 4,096 rows, those whose weight is above 0 are cut into panels of 32, and then those whose weight is
-// below; a panel's sum starts at +0 and is fma(u[r][i], u[r][j], sum), of the latter fma(-u[r][i], u[r][j], sum), u[r] = sqrt(|s[r]|)
-// x[r], j <= i, with r ascending; panels are added in order to zeros, and runs in row order to zeros. So the result doesn't depend on the
-// number of workers, nor on the instruction set.
-func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T], weigh func(run block.Run[T], s, f []float64),
-	workers int) error {
+// All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then those
+// with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i], u[r][j], sum) for
+// j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros in order, and
+// runs in row order. So the result depends neither on the number of workers nor on the instruction set.
+func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T],
+	setWeights func(run block.Run[T], s, f []float64), workers int) error {
 	cols := src.Spec().Cols()
 	more := m.N - cols
-	if more < 0 || more > 0 && weigh == nil {
+	if more < 0 || more > 0 && setWeights == nil {
 		return fmt.Errorf("the scatter matrix of %d columns has as many rows, not %d", cols, m.N)
 	}
 	if err := m.check(); err != nil {
 		return err
 	}
-	if weigh == nil {
-		weigh = func(_ block.Run[T], s, _ []float64) {
+	if setWeights == nil {
+		setWeights = func(_ block.Run[T], s, _ []float64) {
 			for i := range s {
 				s[i] = 1
 			}
@@ -49,9 +50,9 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	workers = max(1, workers)
 	total := newSums(cols, more)
 	var runs []*run[T]
-	w := make([]*weigher[T], workers)
+	w := make([]*scaledPanel[T], workers)
 	for i := range w {
-		w[i] = newWeigher[T](cols, more)
+		w[i] = newScaledPanel[T](cols, more)
 	}
 	for found, err := range block.Runs(ctx, src, windowRuns(cols, more)) {
 		if err != nil {
@@ -63,7 +64,7 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 		for i, r := range found {
 			runs[i].Run = r
 		}
-		if err := scatterRuns(ctx, runs[:len(found)], weigh, w); err != nil {
+		if err := scatterRuns(ctx, runs[:len(found)], setWeights, w); err != nil {
 			return err
 		}
 		for _, r := range runs[:len(found)] {
@@ -74,18 +75,18 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	return nil
 }
 
-// A run is the rows of a run, their weights, what they are longer by, and the sums over them.
+// A run is the rows of a block.Run, their weights, their extra columns, and the sums over them.
 type run[T kernel.Float] struct {
 	block.Run[T]
 	s, f []float64
-	own  weights // where s and f lie if workers share the run
+	own  weights // memory of s and f if workers share the run
 	sums sums
 }
 
-// weights is memory for the weights of a run's rows, and for what they are longer by.
+// weights is memory for the weights and the extra columns of a run's rows.
 type weights struct{ s, f []float64 }
 
-// of returns as much as so many rows need.
+// of returns the memory for that many rows.
 func (v *weights) of(rows, more int) (s, f []float64) {
 	if v.s == nil {
 		v.s, v.f = make([]float64, block.RunRows), make([]float64, block.RunRows*more)
@@ -93,15 +94,16 @@ func (v *weights) of(rows, more int) (s, f []float64) {
 	return v.s[:rows], v.f[:rows*more]
 }
 
-// windowRuns is how many runs are shared out at a time if they are in memory: 64, unless their sums are large, or what rows are longer by.
+// windowRuns is the number of runs that workers share at a time: 64, or fewer if their sums or extra columns are large.
 func windowRuns(cols, more int) int {
 	const most = 16 << 20
 	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
 }
 
-// scatterRuns computes the sums of each run, while it is in the cache. Where there are few runs, workers share them: each part of a run is
-// some rows of the sums, cut so that the parts have about the same area.
-func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func(run block.Run[T], s, f []float64), w []*weigher[T]) error {
+// scatterRuns computes the sums of each run, while it is in the cache. If there are few runs, workers share them: each part
+// of a run is some rows of the sums, and the parts have about the same area.
+func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T],
+	setWeights func(run block.Run[T], s, f []float64), w []*scaledPanel[T]) error {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -115,7 +117,7 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 		} else {
 			r.s, r.f = r.own.of(r.Len(), w[worker].more)
 		}
-		weigh(r.Run, r.s, r.f)
+		setWeights(r.Run, r.s, r.f)
 		if parts == 1 {
 			w[worker].sum(r, 0, cuts[1])
 		}
@@ -129,8 +131,8 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T], weigh func
 	})
 }
 
-// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32: of block rows i and block columns
-// j <= i, block i(i+1)/2+j. Rows beyond the columns have no more block columns than those have, wide, so that they are a rectangle.
+// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j holds block row i and block column
+// j <= i. Block rows of extra columns have wide block columns, as many as the other columns need.
 type sums struct {
 	n, wide int
 	blocks  []float64
@@ -154,7 +156,7 @@ func (s sums) first(i int) int {
 
 func (s sums) block(i, j int) []float64 { return s.blocks[(s.first(i)+j)*blockSize:][:blockSize] }
 
-// cut returns the borders of at most so many ranges of block rows.
+// cut returns the borders of ranges of block rows, parts at most.
 func (s sums) cut(parts int) []int {
 	cuts, n := []int{0}, s.rows()
 	for i := 1; i <= n; i++ {
@@ -165,7 +167,7 @@ func (s sums) cut(parts int) []int {
 	return cuts
 }
 
-// add adds t. Elements above the diagonal say nothing.
+// add adds t. Elements above the diagonal are undefined.
 func (s sums) add(t sums) { kernel.Axpy(s.blocks, 1, t.blocks) }
 
 // store writes the sums to m.
@@ -182,24 +184,24 @@ func (s sums) store(m *Symmetric[float64]) {
 	}
 }
 
-// A weigher holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
-type weigher[T kernel.Float] struct {
+// A scaledPanel holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
+type scaledPanel[T kernel.Float] struct {
 	below      bool // a weight is below 0
 	minus      []float64
-	cols, more int // of the rows, and by how many elements they are longer
+	cols, more int // columns, and extra ones
 	wide       []float64
-	weights    weights   // of a run
-	rows       []T       // where rows are gathered
-	s, f       []float64 // their weights, and elements that they are longer by
+	weights    weights   // of a run's rows
+	rows       []T       // gathered rows
+	s, f       []float64 // their weights and extra columns
 }
 
-func newWeigher[T kernel.Float](cols, more int) *weigher[T] {
+func newScaledPanel[T kernel.Float](cols, more int) *scaledPanel[T] {
 	n := up(cols+more, microkernel.BlockCols) * panelRows
-	return &weigher[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
+	return &scaledPanel[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
 // sum adds the rows of r to block rows lo to hi of its sums.
-func (w *weigher[T]) sum(r *run[T], lo, hi int) {
+func (w *scaledPanel[T]) sum(r *run[T], lo, hi int) {
 	w.below = false
 	w.add(r, lo, hi, false)
 	if w.below {
@@ -207,8 +209,8 @@ func (w *weigher[T]) sum(r *run[T], lo, hi int) {
 	}
 }
 
-// add is sum for the rows whose weights are above 0, or below.
-func (w *weigher[T]) add(r *run[T], lo, hi int, below bool) {
+// add is sum for the rows whose weights are below 0 if below is set, and else for those whose weights are above 0.
+func (w *scaledPanel[T]) add(r *run[T], lo, hi int, below bool) {
 	for k := 0; k < len(r.s); {
 		var x []T
 		var s, f []float64
@@ -233,10 +235,10 @@ func (w *weigher[T]) add(r *run[T], lo, hi int, below bool) {
 	}
 }
 
-// panel returns the next rows of r from row k on whose weights are above 0, or below, a panel at most, their weights without the sign, the
-// elements that they are longer by, and where to go on. They are gathered if some are left out, as many are in a support vector machine,
-// or if rows are sparse.
-func (w *weigher[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64, next int) {
+// panel returns the next rows of r from row k on, panelRows at most, with weights of one sign. It also returns their weights
+// without the sign, their extra columns, and where to go on. It gathers the rows if some are left out, as many are in a
+// support vector machine, or if they are sparse.
+func (w *scaledPanel[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
 		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
@@ -267,8 +269,8 @@ func (w *weigher[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64,
 	return w.rows, w.s[:n], w.f[:n*w.more], k
 }
 
-// fill fills the first so many blocks of columns with rows.
-func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
+// fill fills the first blocks of columns with rows.
+func (w *scaledPanel[T]) fill(x []T, s []float64, stride, blocks int) {
 	for j := range min(blocks, up(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
 		first := j * microkernel.BlockCols
 		at := first * panelRows
@@ -276,14 +278,14 @@ func (w *weigher[T]) fill(x []T, s []float64, stride, blocks int) {
 	}
 }
 
-// lengthen adds elements to the rows.
-func (w *weigher[T]) lengthen(s, f []float64) {
+// lengthen adds the extra columns to the rows.
+func (w *scaledPanel[T]) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
 		at := w.wide[c/microkernel.BlockCols*panelRows*microkernel.BlockCols+c%microkernel.BlockCols:]
 		for i, weight := range s {
 			v := f[i*w.more+k]
-			if weight != 1 { // a root takes as long as all else here
+			if weight != 1 { // a root takes as long as the rest of the loop
 				v *= math.Sqrt(weight)
 			}
 			at[i*microkernel.BlockCols] = v

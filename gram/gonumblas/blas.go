@@ -3,9 +3,9 @@
 //	blas64.Use(gonumblas.Implementation{})
 //	blas32.Use(gonumblas.Implementation{})
 //
-// Dot, Axpy, Gemv, Gemm and Syrk run on them, in both precisions, the latter two on all cores. What is left, small matrices,
-// vectors whose elements aren't next to each other, and wrong arguments are gonum's own. Results differ from gonum's by
-// rounding; they don't depend on the number of cores.
+// Dot, Axpy, Gemv, Gemm and Syrk run on the kernels, in both precisions; Gemm and Syrk use all cores. gonum itself does the rest:
+// other functions, small matrices, vectors with gaps, and wrong arguments. Results differ from gonum's by rounding. They don't
+// depend on the number of cores.
 package gonumblas
 
 import (
@@ -27,7 +27,7 @@ var (
 	_ blas.Float64 = Implementation{}
 )
 
-// small is how many products of elements gonum does at least as fast as it takes to start here.
+// small is the number of products of elements up to which gonum is at least as fast.
 var small = 1 << 20
 
 func isSmall(m, n, k int) bool { return float64(m)*float64(n)*float64(k) <= float64(small) }
@@ -66,7 +66,7 @@ func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []f
 	kernel.Axpy(y[:n], alpha, x[:n])
 }
 
-// plain tells whether n elements of both vectors are there, next to each other.
+// plain tells whether both vectors have n elements without gaps.
 func plain[T kernel.Float](n int, x []T, incX int, y []T, incY int) bool {
 	return incX == 1 && incY == 1 && n > 0 && n <= len(x) && n <= len(y)
 }
@@ -130,7 +130,7 @@ func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64,
 	gemm(rows(tA == blas.NoTrans, a, m, k, lda), rows(tB != blas.NoTrans, b, n, k, ldb), alpha, beta, c, ldc)
 }
 
-// rows returns n rows of k columns: those of a, or its columns.
+// rows returns n rows of k columns: the rows of a, or its columns if straight isn't set.
 func rows[T kernel.Float](straight bool, a []T, n, k, lda int) *gram.Rows[T] {
 	if straight {
 		return gram.Dense(a, n, k, lda)
@@ -192,8 +192,8 @@ func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 	syrk(ul == blas.Lower, rows(tA == blas.NoTrans, a, n, k, lda), alpha, c, ldc)
 }
 
-// syrk adds to a triangle of C. Rows of a block of products come one after the other, so that the cache lines of the upper
-// triangle's columns are still there for the next.
+// syrk adds to a triangle of C. LowerProducts visits the rows of a block in turn, so that the cache lines of the upper
+// triangle's columns stay for the next row.
 func syrk[T kernel.Float](lower bool, a *gram.Rows[T], alpha T, c []T, ldc int) {
 	must(gram.LowerProducts(context.Background(), a, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
 		if lower {
