@@ -77,6 +77,16 @@ func (v variant) parameters() (names []string, results bool) {
 	return names, t.Results != nil
 }
 
+// checkTable returns an error if the table lists a function that no package has: its callers would always get pure Go.
+func checkTable(pkgs []pkg) error {
+	for _, v := range variants() {
+		if !slices.ContainsFunc(pkgs, func(p pkg) bool { return slices.Contains(p.functions, v.name()) }) {
+			return fmt.Errorf("the table lists %s, which no package has: write its assembly or delete its line", v.name())
+		}
+	}
+	return nil
+}
+
 // A target is a build that the dispatch is written for: an architecture and its packages, the best level first.
 type target struct {
 	file, constraint string

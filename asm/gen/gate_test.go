@@ -120,7 +120,7 @@ func kernelGates(t *testing.T) map[string][]string {
 	return gates
 }
 
-// returned is the names of the levels that a return statement of detected lists, those of their packages.
+// returned lists the levels that a return statement of detected names, as the names of their packages.
 func returned(t *testing.T, stmt ast.Stmt) (levels []string) {
 	r, ok := stmt.(*ast.ReturnStmt)
 	if !ok || len(r.Results) != 1 {

@@ -54,6 +54,9 @@ func generate(root string) error {
 		return err
 	}
 	pkgs = append(pkgs, p)
+	if err := checkTable(pkgs); err != nil {
+		return err
+	}
 	for _, p := range pkgs {
 		if err := writeGo(filepath.Join(root, p.name, "stubs_"+p.arch+".go"), stubs(p)); err != nil {
 			return err

@@ -133,7 +133,7 @@ func sigmoid[T float](y, x []T) {
 //
 // 1+x = 2^k * (1+g) with -1/4 <= g <= 1/2, and log(1+g) = 2*atanh(s) = g - g*g/2 + s*(g*g/2 + z*p(z)), s = g/(2+g) and
 // z = s*s (as in fdlibm by Sun Microsystems, 1993). k comes from the rounded sum 1+x, g from x itself: it is exact, and
-// computed as 4*g so that no factor is subnormal, save where k is so large that the last bits of g don't matter.
+// computed as 4*g so that no factor is subnormal, except where k is so large that the last bits of g don't matter.
 // k*ln2High is exact, and so is the sum of high and low, k*ln2High + g.
 func log1pOf[T float](f *format[T], x T) T {
 	hidden := uint64(1) << f.mantissa

@@ -195,7 +195,7 @@ func (w *Writer) visitor() visitor {
 	return v
 }
 
-// test jumps to wrong if the row at x, whose label is at y, calls for an update: the score with y's sign is <= 0. A
+// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= 0. A
 // comparison with NaN sets the carry flag and falls through.
 func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) {
 	label := v.XMM()

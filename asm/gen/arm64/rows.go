@@ -153,7 +153,7 @@ func (w *Writer) visitor() visitor {
 	return v
 }
 
-// test jumps to wrong if the row at x, whose label is at y, calls for an update: the score with y's sign is <= 0. The
+// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= 0. The
 // condition LS is false for a NaN.
 func (v visitor) test(x gp, y mem, ws weights, wrong string) {
 	defer v.scope()()
