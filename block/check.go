@@ -2,7 +2,6 @@ package block
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
-	"halfspace/schema"
 )
 
 // Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an error
@@ -302,114 +300,6 @@ func (b *Block[T]) CheckLabels(vectors int) error {
 		if vectors > 1 && !(y >= 0 && y < T(vectors) && y == T(int(y))) {
 			return fmt.Errorf("row %d: the label is %v, and labels other than the class numbers 0 to %d stand for none of %d classes",
 				b.First+int64(r), y, vectors-1, vectors)
-		}
-	}
-	return nil
-}
-
-// A layout checks how blocks follow each other, and that their slices are as long as they must be. So nothing that is within a layout
-// reaches beyond the memory of a block.
-type layout[T kernel.Float] struct {
-	spec         *schema.Spec
-	cols, stride int
-	rows         int64 // of all blocks
-	at           int64 // rows of the blocks so far
-	sparse       bool  // they are
-}
-
-func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
-	if d, ok := src.(*Data[T]); src == nil || ok && d == nil {
-		return nil, errors.New("the source of rows is nil")
-	}
-	l := &layout[T]{spec: src.Spec(), rows: src.Rows()}
-	switch {
-	case l.spec == nil:
-		return nil, errors.New("the source of rows has no Spec, which says what its columns are")
-	case l.spec.Cols() == 0:
-		return nil, errors.New("Spec has no columns: name the features")
-	case l.spec.Positive < schema.FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
-		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
-	}
-	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())
-	return l, nil
-}
-
-// next checks the next block, whose number is n.
-func (l *layout[T]) next(n int, b *Block[T]) error {
-	var err error
-	switch {
-	case b == nil:
-		err = b.CheckShape(l.cols)
-	case l.at%RunRows != 0:
-		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows, as block.Rows tells",
-			n-1, l.at, RunRows)
-	case b.First != l.at:
-		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.at)
-	case n > 0 && l.sparse != (b.Sparse != nil):
-		err = errors.New("it is sparse or dense, and those before it aren't: all blocks have one form")
-	default:
-		err = b.CheckShape(l.cols)
-	}
-	if err == nil && int64(b.Len()) > l.rows-l.at {
-		err = fmt.Errorf("it has %d rows, where the source has only %d more: Rows returns the number of all", b.Len(), l.rows-l.at)
-	}
-	if err != nil {
-		return fmt.Errorf("block %d: %w", n, err)
-	}
-	l.sparse = b.Sparse != nil
-	l.at += int64(b.Len())
-	return nil
-}
-
-// end checks that all rows came.
-func (l *layout[T]) end(ctx context.Context) error {
-	if l.at == l.rows || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
-}
-
-// CheckShape returns an error unless the block has so many columns, and slices of the length that its columns and rows need.
-// Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
-func (b *Block[T]) CheckShape(cols int) error {
-	rows, stride := b.Len(), kernel.Stride[T](cols)
-	switch {
-	case b == nil:
-		return errors.New("it is nil")
-	case b.Cols != cols:
-		return fmt.Errorf("it has %d columns, and %d are described, the bias included: make it by block.NewFor", b.Cols, cols)
-	case b.Stride != stride:
-		return fmt.Errorf("its stride is %d, and that of %d columns is %d: make it by block.NewFor", b.Stride, cols, stride)
-	case b.Sparse != nil && b.X != nil:
-		return errors.New("it has dense rows and sparse ones: leave out one of them")
-	case len(b.X)%stride != 0:
-		return fmt.Errorf("it has %d elements, which aren't whole rows of the stride %d", len(b.X), stride)
-	case b.Y != nil && len(b.Y) != rows:
-		return fmt.Errorf("it has %d labels for %d rows", len(b.Y), rows)
-	case b.W != nil && len(b.W) != rows:
-		return fmt.Errorf("it has %d weights for %d rows", len(b.W), rows)
-	case b.Sparse != nil:
-		return checkSparse(b.Sparse, cols)
-	}
-	return nil
-}
-
-// checkSparse checks the places of elements of sparse rows.
-func checkSparse[T kernel.Float](s *kernel.SparseRows[T], cols int) error {
-	if len(s.Idx) != len(s.Val) {
-		return fmt.Errorf("it names %d columns for %d elements", len(s.Idx), len(s.Val))
-	}
-	for r := range len(s.Ptr) - 1 {
-		lo, hi := s.Ptr[r], s.Ptr[r+1]
-		if lo < 0 || hi < lo || hi > int64(len(s.Idx)) {
-			return fmt.Errorf("its row %d has elements %d to %d of %d", r, lo, hi, len(s.Idx))
-		}
-		last := -1
-		for _, c := range s.Idx[lo:hi] {
-			if int(c) <= last || int(c) >= cols {
-				return fmt.Errorf("its row %d has column %d after column %d: columns ascend from 0 to %d", r, c, last, cols-1)
-			}
-			last = int(c)
 		}
 	}
 	return nil

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"halfspace/schema"
+)
+
+// Check returns an error that says what makes the model useless, if anything does. Models that come from a file have
+// passed it.
+func (m *Model) Check() error {
+	if m.Dtype != "float32" && m.Dtype != "float64" {
+		return fmt.Errorf("dtype is %q, not float32 or float64", m.Dtype)
+	}
+	if err := m.checkClasses(); err != nil {
+		return err
+	}
+	if err := m.checkFeatures(); err != nil {
+		return err
+	}
+	if p := m.Projection; p != nil {
+		if err := p.check(len(m.Features)); err != nil {
+			return err
+		}
+	}
+	if m.Expansion != nil {
+		if err := m.checkExpansion(); err != nil {
+			return err
+		}
+	} else if n := m.vectors(); len(m.Weights) != n {
+		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
+	}
+	for _, row := range m.Weights {
+		if len(row) != len(m.Features) {
+			return fmt.Errorf("%d weights for %d features", len(row), len(m.Features))
+		}
+		for i, w := range row {
+			if err := m.checkNumber(w); err != nil {
+				return fmt.Errorf("weight of feature %q %w", m.Features[i], err)
+			}
+		}
+	}
+	if want := m.vectors(); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
+		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
+	}
+	for _, b := range m.Bias {
+		if err := m.checkNumber(b); err != nil {
+			return fmt.Errorf("bias %w", err)
+		}
+	}
+	if err := m.checkVoters(); err != nil {
+		return err
+	}
+	if err := m.checkStdErrors(); err != nil {
+		return err
+	}
+	if way := m.Options.Multiclass; way != "" && way != OneVersusRest && way != Joint {
+		return fmt.Errorf("multiclass is %q, not %s or %s", way, OneVersusRest, Joint)
+	}
+	if n := len(m.Options.ClassWeight); n > 0 && n != len(m.Classes) {
+		return fmt.Errorf("class_weight has %d numbers for %d classes", n, len(m.Classes))
+	}
+	for _, w := range m.Options.ClassWeight {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("%v is among class_weight", w)
+		}
+	}
+	return m.checkSums()
+}
+
+func (m *Model) checkStdErrors() error {
+	if want := len(m.Features) + len(m.Bias); m.StdErrors != nil && (len(m.Weights) > 1 || len(m.StdErrors) != want) {
+		return fmt.Errorf("std_errors has %d numbers for %d weights", len(m.StdErrors), want)
+	}
+	for _, v := range m.StdErrors {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%v is among std_errors", v)
+		}
+	}
+	return nil
+}
+
+// checkSums makes sure that the other numbers can be written too.
+func (m *Model) checkSums() error {
+	t := &m.Training
+	var optimum Optimum
+	if t.Optimum != nil {
+		optimum = *t.Optimum
+	}
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
+		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
+		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
+			advice := "scale the features down"
+			if m.Dtype == "float32" {
+				advice += ", or use float64"
+			}
+			return fmt.Errorf("%s is %v: %s", s.name, s.value, advice)
+		}
+	}
+	return nil
+}
+
+// checkNumber makes sure that v is finite and an element of the model's type.
+func (m *Model) checkNumber(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("is %v, not a finite number", v)
+	}
+	if m.Dtype == "float32" && float64(float32(v)) != v {
+		return fmt.Errorf("is %v, which no float32 equals", v)
+	}
+	return nil
+}
+
+func (m *Model) checkClasses() error {
+	if len(m.Classes) < 2 {
+		return fmt.Errorf("%d classes: a linear model has two or more", len(m.Classes))
+	}
+	for i, high := range m.Classes[1:] {
+		low := m.Classes[i]
+		if low.Kind != high.Kind {
+			return fmt.Errorf("classes are a %s and a %s, not of one type", low.Kind, high.Kind)
+		}
+		if low.Compare(high) >= 0 {
+			return fmt.Errorf("classes %s and %s are not in ascending order", low, high)
+		}
+	}
+	if !slices.Contains(m.Classes, m.Positive) {
+		return fmt.Errorf("positive class %q is not among the classes", m.Positive)
+	}
+	for _, c := range m.Classes {
+		if !utf8.ValidString(c.Text) {
+			return fmt.Errorf("class %q is not valid UTF-8 text", c.Text)
+		}
+	}
+	return nil
+}
+
+func (m *Model) checkFeatures() error {
+	if err := schema.CheckFeatures(m.Features, m.Label); err != nil {
+		return err
+	}
+	if m.Preprocessing == nil {
+		return nil
+	}
+	if err := m.Preprocessing.Check(m.Features); err != nil {
+		return fmt.Errorf("preprocessing: %w", err)
+	}
+	return nil
+}
