@@ -1,5 +1,5 @@
-// Package block defines the unit that every algorithm runs on: blocks of rows with their labels, sources of blocks,
-// and the specification of what their columns mean.
+// Package block defines the unit that every algorithm runs on: blocks of rows with their labels, and sources of blocks. FromRows, FromFlat
+// and FromGenerator make sources of the rows of a program. Package schema says what columns mean.
 //
 // Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows; a block is a whole
 // number of runs, at most about 8 MiB, and only the last is shorter. Blocks are cut by row number alone, never by files
@@ -38,7 +38,7 @@ type Block[T kernel.Float] struct {
 	X      []T                   // dense rows
 	Sparse *kernel.SparseRows[T] // or sparse ones
 	Y      []T                   // labels: -1 and +1, or class numbers; nil where labels are unknown
-	W      []float64             // weights, finite and at least 0, where Spec.Weighted says so; nil: every row weighs 1
+	W      []float64             // weights, finite and at least 0, where Spec.Weighted says so; nil: every row has the weight 1
 }
 
 // New returns a dense block of zeros with room for rows rows of cols columns, labels included.
@@ -191,8 +191,8 @@ func (b *Block[T]) Axpy(w []T, a T, r int) {
 	kernel.Axpy(w, a, b.X[r*b.Stride:(r+1)*b.Stride])
 }
 
-// RowScores writes the dot products of row r with vectors of Stride elements, which stand in w one behind the other, to out. To the
-// kernel these are rows, and the row is the weights: the products and their order are the same.
+// RowScores writes the dot products of row r with the vectors in w, which have Stride elements each, to out. The kernel takes the vectors
+// for rows and the row for weights: the products and their order are the same.
 func (b *Block[T]) RowScores(r int, w, out []T) {
 	if len(w) != len(out)*b.Stride {
 		panic("block: length of w is not a stride for each element of out")

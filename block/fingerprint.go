@@ -16,8 +16,9 @@ import (
 // Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on nothing
 // else: not on files, their format or how they were read.
 //
-// Each run hashes to XXH3-64 of its labels' bytes, seeded with XXH3-64 of its rows' bytes (little-endian, padding
-// included), and where a row of it weighs other than 1, to XXH3-64 of its weights' bytes, seeded with that; the fingerprint is the XXH3-64 of the runs' hashes in row order, after the number of columns.
+// The hash of a run is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows' bytes (little-endian, padding included). If a
+// row of the run has another weight than 1, it is the XXH3-64 of the weights' bytes, seeded with that hash. The fingerprint is the XXH3-64
+// of the number of columns and then the hashes of the runs in row order.
 func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
 	all := xxh3.New()
 	var word [8]byte

@@ -35,7 +35,7 @@ type Seekable[T kernel.Float] interface {
 // read.
 const InFlight = 3
 
-// ErrNoLabels is returned where rows are to be learned from that have no labels.
+// ErrNoLabels tells that rows without labels are to be learned from.
 var ErrNoLabels = errors.New("the rows have no labels: load them with a label column; a program sets Block.Y and Spec.Classes")
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
@@ -104,10 +104,9 @@ type Run[T kernel.Float] struct {
 	Number int64
 }
 
-// Runs yields the runs of src in row order, many at a time, so that those who share them out seldom wait for each other: of
-// data in memory the runs of as many blocks as have n or all of them, of other sources those of a block. They are valid until
-// the next are asked for. Unless Check or Trust returned src, it is an
-// error if blocks don't follow each other as Check wants them, or their slices are too short.
+// Runs yields the runs of src in row order, several at a time: of data in memory those of enough blocks for n runs, of other sources those
+// of one block. They are valid until the next are asked for. Unless Check or Trust returned src, blocks that don't follow each other as
+// Check says, or whose slices are too short, are errors.
 func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
 	_, keeps := src.(*Data[T])
 	checked := isChecked(src) // then a look at all columns of sparse rows for each pass is spared

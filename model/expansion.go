@@ -24,9 +24,9 @@ type Expansion struct {
 	Steps        []byte   `json:"steps,omitempty"` // beside votes, of each row what a mistake on it adds, above 0; none: 1
 }
 
-// Votes are how the machines of a training vote (Freund & Schapire 1999): mistake k added a row, times its step with the sign of its
-// coefficient, and so a bias where there is one, to the sum so far; the sign of that sum has as many votes as visits passed until
-// the next mistake, its own counted. The score is the mean vote. Coefficients beside votes have a say by their signs alone.
+// Votes are the mistakes of a voted training (Freund & Schapire 1999). Mistake k added a row, and the bias if there is one, to the sum so
+// far, times the row's step with the sign of its coefficient. Each sum votes by its sign, once for each visit up to the next mistake. The
+// score is the mean vote. Beside votes, only the signs of coefficients count.
 type Votes struct {
 	Mistakes []byte `json:"mistakes"` // positions in rows, 32 bits unsigned
 	Survived []byte `json:"survived"` // visits, 64 bits signed

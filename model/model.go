@@ -12,11 +12,11 @@
 // classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
 // "weights"; see Expansion.
 //
-// A voted perceptron has "voters" instead, of which "weights" are the mean: "counts", and "weights", which are vectors of
-// little-endian numbers of the type "dtype" in base64, each with the bias at its end. Each vector casts as many votes as its count,
-// for "positive" where its score is above zero; the row is "positive" if those are more than the others. Of more than two classes
-// "sizes" says how many of the vectors are each class's, in the order of "classes"; they vote for it or against it, and the class
-// with the largest share of its votes is predicted.
+// A voted perceptron also has "voters", of which "weights" are the mean. Their "weights" are vectors of little-endian numbers of the
+// type "dtype" in base64, each with the bias at its end. Each vector votes with its number in "counts", for "positive" if its score is
+// above zero. The row is "positive" if those votes are more than the others. For more than two classes, "sizes" has the number of
+// vectors of each class, in the order of "classes". They vote for the class or against it, and the class with the largest share of its
+// votes is predicted.
 //
 // The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
 // by hand:
@@ -24,6 +24,19 @@
 //	head -n -2 m.json | sha256sum
 //
 // A reader accepts keys that it doesn't know, and no other number than 1 after the slash of "format".
+//
+// # In a program
+//
+// A program reads a model, and package predict applies it to rows:
+//
+//	m, err := model.Load("m.json")
+//	...
+//	p, err := predict.New(m)
+//	...
+//	class, err := p.Class([]float64{5.1, 3.5, 1.4, 0.2})
+//
+// A training of package fit gives a whole model, and Save writes it. New makes one of weights that a program has. Files that can't be
+// used are the errors ErrNoModel, ErrVersion and ErrDamaged.
 package model
 
 import (
@@ -77,19 +90,19 @@ type Model struct {
 	Training Training `json:"training"`
 }
 
-// Options are the training options that shaped the result. One that had no say, such as the seed of a training in file
-// order, is absent.
+// Options are the training options that shaped the result. An option without an effect, such as the seed of a training in file order, is
+// absent.
 type Options struct {
 	Order      string  `json:"order,omitempty"`
 	Epochs     int64   `json:"epochs,omitempty"`
 	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
 	Eta        float64 `json:"eta,omitempty"`
-	Margin     float64 `json:"margin,omitempty"` // rows within which call for an update
+	Margin     float64 `json:"margin,omitempty"` // an update happens on rows with y(w.x+b) of at most this
 	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
 	Multiclass string  `json:"multiclass,omitempty"` // of more than two classes: OneVersusRest or Joint; a file without it is of the former, and none is written
-	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last machine is kept
+	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last weights are kept
 	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
 
 	Winnow string `json:"winnow,omitempty"` // the variant
@@ -100,8 +113,8 @@ type Options struct {
 	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
 	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
 
-	SampleWeight string    `json:"sample_weight,omitempty"` // the column that held what rows weigh
-	ClassWeight  []float64 `json:"class_weight,omitempty"`  // what times that rows of each class weigh, in the classes' order
+	SampleWeight string    `json:"sample_weight,omitempty"` // the column of sample weights
+	ClassWeight  []float64 `json:"class_weight,omitempty"`  // factor of the sample weights of each class, in the order of Classes
 }
 
 // A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
@@ -127,7 +140,7 @@ func (p *Projection) check(features int) error {
 
 // What Options.Multiclass says.
 const (
-	OneVersusRest = "ovr"   // each class has a machine that tells it from the rest, learned as if it were alone
+	OneVersusRest = "ovr"   // each class has weights that tell it from the rest, learned in a training of its own
 	Joint         = "joint" // the vectors of all classes were learned together
 )
 
@@ -137,15 +150,15 @@ type Data struct {
 	Rows        int64  `json:"rows"`
 }
 
-// Training tells how the training went. Of several machines, one for each class, Epochs and Visits are those of the machine that had
-// the most, Updates, Loss and Optimum are sums over all, and all have Converged.
+// Training tells how the training went. Where each class had a training of its own, Epochs and Visits are the most of any class. Updates,
+// Loss and Optimum are sums over the classes, and Converged tells that all converged.
 type Training struct {
 	Rows          int64           `json:"rows"`
 	Epochs        int64           `json:"epochs"`
 	Visits        int64           `json:"visits"`
 	Updates       int64           `json:"updates"`
-	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, whatever they weigh; nil where rows went by once
-	Mistakes      *int64          `json:"mistakes,omitempty"` // rows whose prediction wasn't, each made before the row was learned from
+	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, without sample weights; nil after one pass over a stream
+	Mistakes      *int64          `json:"mistakes,omitempty"` // rows that were predicted wrongly before they were learned from
 	Converged     bool            `json:"converged"`
 	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
 	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included

@@ -9,17 +9,17 @@ import (
 	"halfspace/kernel"
 )
 
-// Voters are the vectors of weights of a voted perceptron. A row is put to the vote: each vector has as many votes as its count,
-// for the positive class where its score is above 0, else for the other.
+// Voters are the weight vectors of a voted perceptron. Each vector votes with its count: for the positive class if its score is above 0,
+// else for the other class.
 type Voters struct {
-	Counts []int64 `json:"counts"` // rows in a row that each vector stood for
+	Counts []int64 `json:"counts"` // visits that each vector survived
 
-	// Sizes are, of more than two classes, how many of the vectors are each class's, one class behind the other; they vote on whether
-	// a row is of that class.
+	// Sizes are, for more than two classes, the numbers of vectors of each class. The vectors of the first class come first. They vote
+	// on whether a row is of their class.
 	Sizes []int `json:"sizes,omitempty"`
 
-	// Weights are the vectors in little-endian numbers of the model's dtype, one vector behind the other, each with a weight for each
-	// feature and then the bias if there is one. In JSON they are base64.
+	// Weights are the vectors, one after the other, in little-endian numbers of the model's dtype. A vector has a weight for each
+	// feature, and then the bias if there is one. In JSON they are base64.
 	Weights []byte `json:"weights"`
 }
 

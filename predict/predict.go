@@ -1,4 +1,4 @@
-// Package predict scores blocks of rows with a model.
+// Package predict applies a model to rows: a Scorer to blocks of them, and a Predictor to one row at a time.
 package predict
 
 import (

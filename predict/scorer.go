@@ -35,7 +35,7 @@ type expansion[T kernel.Float] struct {
 	votes        []mistakes[T]
 }
 
-// mistakes are those of one of the machines, in order.
+// mistakes are those of the training of one class, in order.
 type mistakes[T kernel.Float] struct {
 	row      []uint32 // of the support
 	step     []T      // what it adds of it, with its sign
@@ -43,8 +43,8 @@ type mistakes[T kernel.Float] struct {
 	visits   float64  // votes of all
 }
 
-// NewScorer returns the scorer of a model, which expands or puts to the vote on so many workers. T is the type that m.Dtype names: then a score has the
-// bits that it had in training. It is an error if T can't hold the kernel's numbers.
+// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines. With the T that m.Dtype names, a
+// score has the bits that it had in training. It is an error if T can't hold the numbers of the model's kernel.
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
 	switch {
 	case m.Voters != nil:
@@ -74,7 +74,7 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 	return &Scorer[T]{cols: m.Spec().Cols(), expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
 }
 
-// newMistakes returns the mistakes of a machine, given coefficients and steps of the support; no steps are all 1.
+// newMistakes unpacks mistakes, given the coefficients and steps of the support vectors. No steps are all 1.
 func newMistakes[T kernel.Float](from model.Votes, coefficients, steps []T) mistakes[T] {
 	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
@@ -96,9 +96,8 @@ func Mercer(k model.Kernel) gram.Mercer {
 	return gram.Mercer{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
 }
 
-// Scores returns the scores of every row of b, of each vector of the model: of the only one for two classes, which is positive
-// for the positive class, or of one for each class. They are valid until the next call. It is an error if b hasn't the model's columns;
-// see block.Block.CheckShape.
+// Scores returns the scores of every row of b: for two classes one slice, where a score above 0 predicts the positive class, else one
+// slice for each class. They are valid until the next call. It is an error if b hasn't the model's columns; see block.Block.CheckShape.
 func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
 	if err := b.CheckShape(s.cols); err != nil {
 		return nil, fmt.Errorf("the block doesn't suit the model: %w", err)
@@ -147,10 +146,10 @@ func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
 	return gram.BlockRows(b, e.support.Cols())
 }
 
-// expandedRows is how many rows an expansion's machines vote on at a time.
+// expandedRows is how many rows an expansion votes on at a time.
 const expandedRows = 256
 
-// vote puts rows to the vote of the machines, as many at a time as a mistake changes the sums of at once.
+// vote sets out to the mean votes for each row, a panel of rows at a time.
 func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, e.workers))

@@ -87,5 +87,5 @@ func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, wor
 	})
 }
 
-// voteRows is how many rows one goroutine puts to the vote at a time.
+// voteRows is how many rows one goroutine scores at a time.
 const voteRows = 64

@@ -1,3 +1,5 @@
+// Package schema says what the columns of rows mean: features and how they are made of the data, classes, and names. Blocks, files and
+// models share it.
 package schema
 
 import (
