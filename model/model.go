@@ -115,6 +115,8 @@ type Options struct {
 
 	SampleWeight string    `json:"sample_weight,omitempty"` // the column of sample weights
 	ClassWeight  []float64 `json:"class_weight,omitempty"`  // factor of the sample weights of each class, in the order of Classes
+
+	Others map[string]any `json:"others,omitempty"` // options of learners that have no key of their own here, by name; see Set
 }
 
 // A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.

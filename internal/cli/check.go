@@ -69,7 +69,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	o.addTo(cmd, "float64", "float32")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the report as one JSON object")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		o.storage.access = nested // there are many passes, and a pocket at the end
+		o.storage.access = train.Nested // there are many passes, and a pocket at the end
 		o.storage.beside = separable.Bytes
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err

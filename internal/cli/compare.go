@@ -12,13 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/kernel"
-	"halfspace/metrics"
-	"halfspace/model"
-	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -105,15 +102,15 @@ does.`,
 
 // A comparison is what compare --json prints.
 type comparison struct {
-	Rows        int64        `json:"rows"`
-	Features    int          `json:"features"`
-	Folds       int          `json:"folds"`
-	Standardize bool         `json:"standardize"`
-	Learners    []contestant `json:"learners"` // the best first
-	LeftOut     []leftOut    `json:"left_out"`
-	Baseline    *baseline    `json:"baseline"`
-	Best        string       `json:"best"` // the command that learns from all rows with the best learner
-	Seconds     float64      `json:"seconds"`
+	Rows        int64         `json:"rows"`
+	Features    int           `json:"features"`
+	Folds       int           `json:"folds"`
+	Standardize bool          `json:"standardize"`
+	Learners    []contestant  `json:"learners"` // the best first
+	LeftOut     []leftOut     `json:"left_out"`
+	Baseline    *fit.Baseline `json:"baseline"`
+	Best        string        `json:"best"` // the command that learns from all rows with the best learner
+	Seconds     float64       `json:"seconds"`
 }
 
 // A contestant is how a learner did. Figures that it hasn't are null.
@@ -131,46 +128,12 @@ type leftOut struct {
 	Reason  string `json:"reason"`
 }
 
-// figures are figures of merit over folds.
-type figures struct {
-	auc     []float64 // of each fold
-	loss    metrics.LogLoss
-	seconds float64
-}
-
-// addFigures adds those of a model on a fold, which was learned in so many seconds.
-func addFigures[T kernel.Float](ctx context.Context, f *figures, m *model.Model, held block.Source[T], workers int, seconds float64) error {
-	scorer, err := predict.NewScorer[T](m, workers)
-	if err != nil {
-		return err
-	}
-	f.seconds += seconds
-	auc, odds, positive := new(metrics.AUC[T]), learnerNamed(m.Algorithm).odds, held.Spec().PositiveClass()
-	for b, err := range held.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return err
-		}
-		if len(scores) == 1 {
-			auc.Add(scores[0], b.Y)
-		}
-		if odds {
-			f.loss.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
-		}
-	}
-	f.auc = append(f.auc, auc.Value())
-	return nil
-}
-
 func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, paths []string, command string) error {
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.storage.access, o.storage.shared, o.storage.folds = anyOrder, true, o.data.learned()
+	o.storage.access, o.storage.shared, o.storage.folds = train.AnyOrder, true, o.data.learned()
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
 		return err
@@ -179,29 +142,22 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	if len(data.Spec().Classes) < 2 {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
 	}
-	looked, err := surveyed(ctx, data.Source)
+	looked, err := fit.NewSurvey(ctx, data.Source)
 	if err != nil {
 		return err
 	}
 	c := &comparison{Rows: data.Rows(), Features: len(data.Spec().Features), Folds: o.folds, Standardize: o.data.standardize, LeftOut: []leftOut{},
-		Baseline: newBaseline(data.Spec().Classes, looked.counts)}
-	all := &trainOptions{rowOptions: o.rowOptions, folds: o.folds, seed: o.seed, learner: &learner{name: "compare", held: true}} // one after the other, for their times
-	for _, e := range entrants {
-		if reason := e.unfit(data.Rows(), len(data.Spec().Classes), o.data.standardize); reason != "" {
-			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
-		} else if !e.others(len(data.Spec().Classes)) {
-			v, err := o.options(e.options)
-			if err != nil {
-				return err
-			}
-			all.variations = append(all.variations, variation{options: v, figures: new(figures), name: e.options})
-		}
+		Baseline: fit.NewBaseline(data.Spec().Classes, looked.Counts)}
+	learners, names, err := c.enter(o, data.Spec())
+	if err != nil {
+		return err
 	}
-	cv, err := crossValidate(ctx, all, data, bar)
+	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: func(name string, done, total int64) { bar.show(name, "", done, total) }}
+	cv, err := fit.Compare(ctx, data.relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
 	if err != nil {
 		return ofLearner(err)
 	}
-	c.add(all, cv)
+	c.add(names, cv)
 	c.Best = command + " " + c.Learners[0].Options + " --out model.json"
 	c.Seconds = time.Since(start).Seconds()
 	bar.end()
@@ -229,34 +185,45 @@ func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 	return ""
 }
 
-// options returns the options of a training with those of an entrant, checked.
-func (o *compareOptions) options(entrant string) (*trainOptions, error) {
-	v, flags := new(trainOptions), new(cobra.Command)
-	v.addFlags(flags)
-	if err := flags.ParseFlags(strings.Fields(entrant)); err != nil {
-		return nil, err
+// enter returns the learners that fit the rows, and the options that name them. It lists the others as left out.
+func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit.Learner, names []string, err error) {
+	for _, e := range entrants {
+		if reason := e.unfit(c.Rows, len(spec.Classes), o.data.standardize); reason != "" {
+			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
+		} else if !e.others(len(spec.Classes)) {
+			l, err := o.learner(e.options)
+			if err != nil {
+				return nil, nil, err
+			}
+			learners, names = append(learners, l), append(names, e.options)
+		}
 	}
-	v.rowOptions, v.folds, v.seed, v.learner = o.rowOptions, o.folds, o.seed, learnerNamed(v.algo.value)
-	if err := v.checkLearner(); err != nil {
-		return nil, err
+	return learners, names, nil
+}
+
+// learner returns the learner that the options of an entrant say.
+func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
+	words := strings.Fields(entrant)
+	l, err := fit.Named(words[1])
+	for i := 2; i < len(words) && err == nil; i += 2 {
+		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
-	return v, v.settle(flags)
+	if err == nil {
+		l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.workers
+	}
+	return l, err
 }
 
 // add takes in the cross-validation, sorted by errors; of learners with as many the one that is listed first is better.
-func (c *comparison) add(all *trainOptions, cv *crossValidation) {
+func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	for i := range cv.Points {
-		p, v := &cv.Points[i], &all.variations[i]
+		p := &cv.Points[i]
 		if p.Errors == nil {
-			c.LeftOut = append(c.LeftOut, leftOut{v.name, p.Failed})
+			c.LeftOut = append(c.LeftOut, leftOut{names[i], asTyped(p.Failed)})
 			continue
 		}
-		auc := 0.0
-		for _, x := range v.figures.auc {
-			auc += x / float64(len(v.figures.auc))
-		}
-		c.Learners = append(c.Learners, contestant{v.name, *p.Errors, *p.Accuracy, finite(auc), finite(v.figures.loss.Value()),
-			v.figures.seconds / float64(c.Folds)})
+		c.Learners = append(c.Learners, contestant{names[i], *p.Errors, *p.Accuracy, finite(p.Figures.MeanAUC()), finite(p.Figures.LogLoss.Value()),
+			p.Figures.Seconds / float64(c.Folds)})
 	}
 	slices.SortStableFunc(c.Learners, func(x, y contestant) int { return cmp.Compare(x.Errors, y.Errors) })
 }

@@ -189,22 +189,6 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestSideBySide: the points of a grid keep within the workers and the memory.
-func TestSideBySide(t *testing.T) {
-	o := trainOptions{variations: make([]variation, 10)}
-	const rows, bytes = 1000, 200_000
-	for _, c := range []struct {
-		memory  int64
-		workers int
-		want    int
-	}{{1 << 40, 4, 4}, {1 << 40, 64, 10}, {bytes + 3*rows*noted, 4, 3}, {bytes + rows*noted/2, 4, 1}, {bytes / 2, 4, 1}, {0, 2, 2}} {
-		o.storage.memory.bytes, o.workers = c.memory, c.workers
-		if got := o.sideBySide(rows, bytes); got != c.want {
-			t.Errorf("%d workers with %d bytes learn %d at a time, want %d", c.workers, c.memory, got, c.want)
-		}
-	}
-}
-
 func TestGridUsage(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": lines(50, "0", 0, 1), "few.csv": "1,0\n2,1\n3,0\n4,0\n"})
 	for args, want := range map[string]string{

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -141,7 +142,7 @@ type evalReport struct {
 	Positive  schema.Class      `json:"positive"`
 	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass  []classReport     `json:"per_class"`
-	Baseline  *baseline         `json:"baseline"`
+	Baseline  *fit.Baseline     `json:"baseline"`
 	auc       float64
 	logLoss   float64                  // NaN of models without probabilities
 	curve     []metrics.Point[float64] // where it is to be written
@@ -168,7 +169,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 		return nil, err
 	}
 	confusion := metrics.NewConfusion(len(m.Classes))
-	auc, logLoss, odds := new(metrics.AUC[T]), new(metrics.LogLoss), learnerNamed(m.Algorithm).odds
+	auc, logLoss, odds := new(metrics.AUC[T]), new(metrics.LogLoss), learnerNamed(m.Algorithm).LogOdds
 	memory, undo := o.memory.hold()
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
@@ -221,7 +222,7 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 		counts[i] = c.Actual(i)
 		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), finite(c.Precision(i)), finite(c.Recall(i)), finite(c.F1(i))})
 	}
-	r.Baseline = newBaseline(m.Classes, counts)
+	r.Baseline = fit.NewBaseline(m.Classes, counts)
 	return r
 }
 
@@ -229,7 +230,7 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 func (r *evalReport) text() []byte {
 	var s sheet
 	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), say.Percent(r.Confusion.Accuracy())),
-		"baseline", r.Baseline.text()}
+		"baseline", baselineText(r.Baseline)}
 	if len(r.Classes) == 2 {
 		s.line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
 		pairs = append(pairs, "AUC", say.Fixed(r.auc, 6))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/fit"
 )
 
 // A learnersError is what a learner says of its options or rows. Learners know neither files nor the command line.
@@ -21,6 +22,9 @@ func (e learnersError) Unwrap() error { return e.error }
 
 // ofLearner marks an error of a learner.
 func ofLearner(err error) error {
+	if weights := (*fit.ErrClassWeights)(nil); errors.As(err, &weights) {
+		return usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
+	}
 	if err == nil || errors.As(err, new(usageError)) {
 		return err
 	}
@@ -34,7 +38,8 @@ var (
 )
 
 // options are what learners call the options in advice, and what to type.
-var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", "margin is ", "--margin is ",
+var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", "margin is ", "--margin is ", ", memory is ", ", --memory is ",
+	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
 

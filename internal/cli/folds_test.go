@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"halfspace/fit"
 )
 
 // leaky writes rows with nulls, a number that is huge in few rows, and a text that each row in ten has for itself: of all three another
@@ -87,7 +89,7 @@ func TestShareLearns(t *testing.T) {
 	for _, l := range labels {
 		counts[strings.Index("ab", l)]++
 	}
-	held := stratified(1, 0.2, counts)()
+	held := fit.Stratified(1, 0.2, counts)()
 	parts := [2]string{head, head}
 	for i, row := range rows {
 		if held(strings.Index("ab", labels[i])) {
@@ -109,30 +111,6 @@ func TestShareLearns(t *testing.T) {
 				!reflect.DeepEqual(got.Preprocessing, m.Preprocessing) {
 				t.Errorf("%s %s: validation %v, want %v; inputs %v, want %v", learner, more, r["validation"], want["validation"], got.Preprocessing, m.Preprocessing)
 			}
-		}
-	}
-}
-
-// TestStratified: each class has its share among the rows that are held back, to the nearest row, and rows on either side.
-func TestStratified(t *testing.T) {
-	counts := []int64{1000, 1, 2, 3, 37}
-	for share, want := range map[float64][]int64{0.2: {200, 0, 1, 1, 7}, 0.5: {500, 1, 1, 2, 19}, 0.9: {900, 1, 1, 2, 33}, 1e-9: {0, 0, 0, 0, 0}} {
-		is, held := stratified(3, share, counts)(), make([]int64, len(counts))
-		rng := rand.New(rand.NewPCG(1, 2))
-		var rows []int
-		for c, n := range counts {
-			for range n {
-				rows = append(rows, c)
-			}
-		}
-		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		for _, c := range rows {
-			if is(c) {
-				held[c]++
-			}
-		}
-		if !reflect.DeepEqual(held, want) {
-			t.Errorf("share %v: %v held back, want %v", share, held, want)
 		}
 	}
 }

@@ -17,9 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/perceptron"
 )
 
 // largestWeights is how many weights inspect shows of a model without --top.
@@ -135,32 +138,8 @@ type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
 	Largest []weight `json:"largest_weights"`
-	*significance
+	*model.Significance
 	top int
-}
-
-// A significance says of weights with standard errors, in their order, how far from 0 they are.
-type significance struct {
-	Z         []float64    `json:"z"`             // weights in standard errors
-	PValues   []float64    `json:"p_values"`      // chance of a z as far from 0, where the true weight is 0, by the normal distribution
-	Intervals [][2]float64 `json:"confidence_95"` // of 95 %
-}
-
-// quantile97 is the number that a normal variable is below with the chance 0.975.
-const quantile97 = 1.959963984540054
-
-// newSignificance returns that of a model, nil of one without standard errors.
-func newSignificance(m *model.Model) *significance {
-	if m.StdErrors == nil {
-		return nil
-	}
-	s := new(significance)
-	for i, w := range slices.Concat(m.Weights[0], m.Bias) {
-		e := m.StdErrors[i]
-		s.Z, s.PValues = append(s.Z, w/e), append(s.PValues, math.Erfc(math.Abs(w/e)/math.Sqrt2))
-		s.Intervals = append(s.Intervals, [2]float64{w - quantile97*e, w + quantile97*e})
-	}
-	return s
 }
 
 type weight struct {
@@ -173,7 +152,7 @@ func (a *app) inspectModel(path string, top int, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r := modelReport{"model", m, largest(m, top), newSignificance(m), top}
+	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
 	if asJSON {
 		return a.printJSON(r)
 	}
@@ -249,7 +228,7 @@ func (r modelReport) facts() []string {
 		"features", fmt.Sprintf("%s, %s", say.Count(int64(len(r.Features))), bias),
 	}
 	facts = append(facts, preprocessingText(r.Preprocessing)...)
-	if learnerNamed(r.Algorithm).solved {
+	if learnerNamed(r.Algorithm).Story != nil {
 		facts = append(facts, howSolved(r.Model)...)
 	} else {
 		facts = append(facts, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
@@ -270,36 +249,37 @@ func (r modelReport) facts() []string {
 
 // optionsText is the options of a training that visits rows one by one.
 func optionsText(m *model.Model) string {
-	o := &m.Options
-	text := fmt.Sprintf("order %s, at most %s, eta %s", o.Order, say.Plural(o.Epochs, "epoch"), say.Real(o.Eta))
-	if o.Winnow != "" {
-		text = fmt.Sprintf("%s, at most %s", o.Winnow, say.Plural(o.Epochs, "epoch"))
+	o, l := &m.Options, *learnerNamed(m.Algorithm)
+	if m.Algorithm == fit.OnlineName {
+		l = *perceptron.Learner
 	}
-	if o.MaxUpdates > 0 {
-		text += ", at most " + say.Plural(o.MaxUpdates, "update")
+	rank := func(o train.Option) int {
+		switch i := slices.Index(sharedOptions, o.Name); {
+		case o.Bare:
+			return -1
+		case i >= 0:
+			return i
+		}
+		return len(sharedOptions)
 	}
+	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b train.Option) int { return cmp.Compare(rank(a), rank(b)) })
+	var parts []string
+	add := func(first bool) {
+		for _, option := range l.Options {
+			if (option.Bare || slices.Contains(sharedOptions, option.Name)) == first {
+				parts = append(parts, option.InReport(o.Get(option.Name))...)
+			}
+		}
+	}
+	add(true)
 	if o.Seed != nil {
-		text += fmt.Sprintf(", seed %d", *o.Seed)
+		parts = append(parts, fmt.Sprintf("seed %d", *o.Seed))
 	}
-	if o.Pocket != "" {
-		text += ", pocket " + o.Pocket
-	}
-	if o.Form != "" {
-		text += ", form " + o.Form
-	}
-	if o.L2 != nil {
-		text += ", l2 " + say.Real(*o.L2)
-	}
-	if o.Margin > 0 {
-		text += ", margin " + say.Real(o.Margin)
-	}
-	if o.EarlyStop > 0 {
-		text += fmt.Sprintf(", early stop %d", o.EarlyStop)
-	}
+	add(false)
 	if o.Validation > 0 {
-		text += ", validation " + say.Real(o.Validation)
+		parts = append(parts, "validation "+say.Real(o.Validation))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 func updatesText(t *model.Training) string {
@@ -329,7 +309,7 @@ func resultFacts(m *model.Model) (facts []string) {
 	if v := t.Validation; v != nil {
 		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if learnerNamed(m.Algorithm).loss {
+	if learnerNamed(m.Algorithm).Perceptron != nil {
 		facts = append(facts, "loss", say.Real(t.Loss))
 	}
 	facts = append(facts, "radius", say.Real(t.Radius), "norm", say.Real(t.Norm))
@@ -367,7 +347,7 @@ func (r modelReport) tables(s *sheet) {
 
 // zTable is the table of weights with standard errors, z-values and what follows from these, the bias at its end. The largest z-values are first.
 func zTable(m *model.Model, n int) [][]string {
-	of := newSignificance(m)
+	of := m.Significance()
 	weights := slices.Concat(m.Weights[0], m.Bias)
 	order := make([]int, len(m.Features))
 	for i := range order {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/train"
@@ -50,38 +50,41 @@ func TestInterruptedKeeps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := jobOf(t, data, strings.Fields(c.options+" --epochs 1000"))
+			l, opt := learnerOf(t, strings.Fields(c.options+" --epochs 1000"))
 			ended := int64(0) // epochs at the end
-			j.show = func(p train.Progress) {
+			l.Settings.Shared().Progress = func(p train.Progress) {
 				if p.Epoch >= 3 && ended == 0 {
 					ended = p.Epoch
 					cancel()
 				}
 			}
-			m, learned, err := j.run(ctx)
+			f, err := fit.Learn(ctx, data, l, opt)
 			if ended == 0 {
 				t.Fatalf("the training ended by itself: %v", err)
 			}
-			if m == nil || !errors.Is(err, context.Canceled) {
-				t.Fatalf("model %v, error %v", m, err)
+			if f == nil || !errors.Is(err, context.Canceled) {
+				t.Fatalf("%v, error %v", f, err)
 			}
+			m, learned := f.Model, f.Result
 			if !learned.Interrupted || m.Training.Converged || m.Data.Fingerprint == "" {
 				t.Errorf("interrupted %v, converged %v, fingerprint %q", learned.Interrupted, m.Training.Converged, m.Data.Fingerprint)
 			}
-			errors, err := errorsOf(context.Background(), m, block.Source[float64](data), 2)
-			if err != nil || errors != *m.Training.Errors {
-				t.Errorf("the model has %d errors, and says %d (%v)", errors, *m.Training.Errors, err)
+			wrong, err := fit.Count(context.Background(), m, data, 2)
+			if err != nil || wrong.Errors != *m.Training.Errors {
+				t.Errorf("the model has %d errors, and says %d (%v)", wrong.Errors, *m.Training.Errors, err)
 			}
-			if float64(errors) > 0.35*float64(data.Rows()) {
-				t.Errorf("%d errors of %d rows", errors, data.Rows())
+			if float64(wrong.Errors) > 0.35*float64(data.Rows()) {
+				t.Errorf("%d errors of %d rows", wrong.Errors, data.Rows())
 			}
 			if !c.same {
 				return
 			}
-			whole, _, err := jobOf(t, data, strings.Fields(c.options+" --epochs 3")).run(context.Background())
+			l, opt = learnerOf(t, strings.Fields(c.options+" --epochs 3"))
+			three, err := fit.Learn(context.Background(), data, l, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
+			whole := three.Model
 			if got, want := m.Training.Visits, whole.Training.Visits; got == want && !slices.EqualFunc(m.Weights, whole.Weights, slices.Equal) {
 				t.Errorf("after %d visits the weights aren't those of a training that ends there", got)
 			}
@@ -89,8 +92,8 @@ func TestInterruptedKeeps(t *testing.T) {
 	}
 }
 
-// jobOf returns the job of some options, as train makes it.
-func jobOf(t *testing.T, data *block.Data[float64], args []string) *job[float64] {
+// learnerOf returns the learner and the options of fit that train makes of its own.
+func learnerOf(t *testing.T, args []string) (fit.Learner, fit.Options) {
 	t.Helper()
 	var o trainOptions
 	cmd := new(cobra.Command)
@@ -98,14 +101,15 @@ func jobOf(t *testing.T, data *block.Data[float64], args []string) *job[float64]
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
-	o.learner, o.workers = learnerNamed(o.algo.value), 2
-	if err := o.checkLearner(); err != nil {
+	o.workers = 2
+	if err := o.checkLearner(cmd); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.settle(cmd); err != nil {
+	l, err := o.finish(o.learner)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return &job[float64]{trainOptions: &o, src: data, held: 1 << 20, show: func(train.Progress) {}, note: func(string, ...any) {}}
+	return l, o.fitOptions(nil, nil)
 }
 
 // A cancelling writer cancels when it was written a text so many times.

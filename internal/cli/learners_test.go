@@ -210,7 +210,7 @@ func TestSolverMessages(t *testing.T) {
 	train := []string{"train", "--algo", "perceptron", data, "--label", "y", "--out", m, "--features", "x1,x2"}
 	for options, want := range map[string]string{
 		"--algo logistic --l2 1 --order shuffle --eta 0.5": "note: --order has no effect with --algo logistic\nnote: --eta has no effect with --algo logistic\n",
-		"--algo lda --l2 1 --epochs 3":                     "note: --epochs has no effect with --algo lda\nnote: --l2 has no effect with --algo lda\n",
+		"--algo lda --l2 1 --epochs 3":                     "note: --l2 has no effect with --algo lda\nnote: --epochs has no effect with --algo lda\n",
 		"--algo pocket --l2 1":                             "note: --l2 has no effect with --algo pocket\n",
 		"--algo lda --loss hinge":                          "note: --loss has no effect with --algo lda\n",
 	} {

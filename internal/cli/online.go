@@ -2,14 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
-	"math"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -118,7 +118,7 @@ func checkGoesOn(path string, m *model.Model) error {
 		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Expansion != nil:
 		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
-	case m.Algorithm != onlineName && !learnerNamed(m.Algorithm).loss:
+	case m.Algorithm != fit.OnlineName && learnerNamed(m.Algorithm).Perceptron == nil:
 		return fmt.Errorf("%s: a model of --algo %s can't be continued, since online makes the perceptron's updates: "+
 			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to continue from", path, m.Algorithm, m.Algorithm)
 	}
@@ -157,25 +157,23 @@ func (o *onlineOptions) check(args []string) error {
 	return o.machine.apply()
 }
 
-// A progressive is what was counted until so many rows were visited.
-type progressive struct {
-	Rows     int64 `json:"rows"`
-	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
-	Updates  int64 `json:"updates"`
-}
-
 // An onlineReport is what online --json prints.
 type onlineReport struct {
-	Rows         int64         `json:"rows"`
-	Mistakes     int64         `json:"mistakes"`
-	Updates      int64         `json:"updates"`
-	Errors       *int64        `json:"errors"` // of the weights of the end; null of standard input, whose rows went by once
-	Progressive  []progressive `json:"progressive"`
-	Radius       float64       `json:"radius"`
-	Margin       *float64      `json:"margin,omitempty"`
-	MistakeBound *float64      `json:"mistake_bound,omitempty"` // of a perceptron that begins with zeros
-	Interrupted  bool          `json:"interrupted"`
-	Model        *string       `json:"model"`
+	Rows         int64             `json:"rows"`
+	Mistakes     int64             `json:"mistakes"`
+	Updates      int64             `json:"updates"`
+	Errors       *int64            `json:"errors"` // of the weights of the end; null of standard input, whose rows went by once
+	Progressive  []fit.Progressive `json:"progressive"`
+	Radius       float64           `json:"radius"`
+	Margin       *float64          `json:"margin,omitempty"`
+	MistakeBound *float64          `json:"mistake_bound,omitempty"` // of a perceptron that begins with zeros
+	Interrupted  bool              `json:"interrupted"`
+	Model        *string           `json:"model"`
+}
+
+func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
+	return &onlineReport{Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
+		Radius: f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
 }
 
 func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *model.Model, paths []string) error {
@@ -208,161 +206,33 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	w := block.Alloc[T](kernel.Stride[T](src.Spec().Cols()))
-	if m != nil {
-		copy(w, model.Vector[T](m))
-	}
-	v := &visitor[T]{Source: src, ctx: work, w: w, eta: T(o.eta), zeros: m == nil}
-	v.show = func() { bar.show("learning", "", v.r.Rows, src.Rows()) }
-	if err = v.learn(o.workers); err == nil && !again {
+	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Workers: o.workers, Once: !again,
+		Show: func(rows int64) { bar.show("learning", "", rows, src.Rows()) }})
+	if err == nil && !again {
 		err = ctx.Err()
 	}
-	if v.r.Interrupted = err != nil && ctx.Err() != nil; err != nil && !v.r.Interrupted {
+	if errors.Is(err, fit.ErrNoRows) {
+		return fmt.Errorf("%s: %w: name data that has some", dataset.Name(paths), err)
+	}
+	if f == nil {
 		return ofLearner(err)
 	}
-	if v.r.Rows == 0 {
-		if err == nil {
-			err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+	r := newOnlineReport(f, err != nil)
+	if o.out != "" {
+		r.Model = &o.out
+		if err := f.Model.Save(o.out); err != nil {
+			return err
 		}
-		return err
-	}
-	if saved := v.finish(context.WithoutCancel(ctx), o, again); saved != nil {
-		return saved
 	}
 	bar.end()
-	print := func() error { return a.print(v.r.text()) }
+	print := func() error { return a.print(r.text()) }
 	if o.json {
-		print = func() error { return a.printJSON(&v.r) }
+		print = func() error { return a.printJSON(r) }
 	}
 	if printed := print(); printed != nil {
 		return printed
 	}
 	return err
-}
-
-// A visitor is a source of which each block was learned from when it is handed on.
-type visitor[T kernel.Float] struct {
-	block.Source[T]
-	ctx   context.Context
-	w     []T
-	eta   T
-	zeros bool // w began with zeros
-	show  func()
-
-	r           onlineReport
-	square      float64 // the largest of a row's squared norms
-	fingerprint string
-	err         error
-}
-
-// learn visits the rows until their end or that of the context, and takes the fingerprint of those that it visited.
-func (v *visitor[T]) learn(workers int) error {
-	var err error
-	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
-		return err
-	}
-	return v.err
-}
-
-// Blocks ends without an error where learning does; v.err has it.
-func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
-		for b, err := range v.Source.Blocks(v.ctx) {
-			if v.err = err; err != nil {
-				return
-			}
-			first := v.r.Rows
-			v.err = v.visit(b)
-			b = b.Slice(0, int(v.r.Rows-first))
-			v.square = max(v.square, b.MaxSquaredNorm())
-			if !yield(b, nil) || v.err != nil {
-				return
-			}
-		}
-	}
-}
-
-// visit has the perceptron predict each row and then learn from it, and counts.
-func (v *visitor[T]) visit(b *block.Block[T]) error {
-	r := &v.r
-	for i, y := range b.Y {
-		if i%1024 == 0 {
-			if err := v.ctx.Err(); err != nil {
-				return err
-			}
-			v.show()
-		}
-		x := b.X[i*b.Stride : (i+1)*b.Stride]
-		s := kernel.Dot(x, v.w)
-		if (s > 0) != (y > 0) {
-			r.Mistakes++
-		}
-		if y < 0 && s >= 0 || y > 0 && s <= 0 {
-			kernel.Axpy(v.w, v.eta*y, x)
-			r.Updates++
-		}
-		if r.Rows++; r.Rows&(r.Rows-1) == 0 {
-			r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
-		}
-	}
-	return nil
-}
-
-// finish measures the rows that were visited by the weights of the end, if they can be read again, and writes the model.
-func (v *visitor[T]) finish(ctx context.Context, o *onlineOptions, again bool) error {
-	r, spec := &v.r, v.Spec()
-	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
-		r.Progressive = append(r.Progressive, progressive{r.Rows, r.Mistakes, r.Updates})
-	}
-	m := model.New(spec, v.w)
-	m.Algorithm = onlineName
-	m.Options = model.Options{Order: string(train.Cyclic), Epochs: 1, Eta: o.eta}
-	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
-	r.Radius = math.Sqrt(v.square)
-	norm := train.Norm(v.w)
-	if sum := norm + r.Radius; sum-sum != 0 {
-		return train.TooLarge[T]()
-	}
-	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: r.Radius, Norm: norm}
-	if again {
-		learned := train.Result[T]{Weights: v.w[:spec.Cols()]}
-		if err := train.Evaluate(ctx, firstRows[T]{v.Source, r.Rows}, o.workers, &learned); err != nil {
-			return err
-		}
-		r.Errors, m.Training.Errors = &learned.Errors, &learned.Errors
-		if learned.Margin > 0 {
-			m.Training.Margin, r.Margin = &learned.Margin, &learned.Margin
-		}
-		if bound := learned.MistakeBound(); v.zeros && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
-			m.Training.MistakeBound, r.MistakeBound = &bound, &bound
-		}
-	}
-	if o.out == "" {
-		return nil
-	}
-	r.Model = &o.out
-	return m.Save(o.out)
-}
-
-// firstRows is the first rows of a source.
-type firstRows[T kernel.Float] struct {
-	block.Source[T]
-	rows int64
-}
-
-func (s firstRows[T]) Rows() int64 { return s.rows }
-
-func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
-		for b, err := range s.Source.Blocks(ctx) {
-			if err == nil && b.First+int64(b.Len()) > s.rows {
-				b = b.Slice(0, int(s.rows-b.First))
-			}
-			if !yield(b, err) || err != nil || b.First+int64(b.Len()) >= s.rows {
-				return
-			}
-		}
-	}
 }
 
 func mistakesText(mistakes, rows int64) string {
@@ -373,7 +243,7 @@ func mistakesText(mistakes, rows int64) string {
 func (r *onlineReport) text() []byte {
 	var s sheet
 	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
-	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, progressive{}
+	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
 	for _, p := range r.Progressive {
 		rows = append(rows, []string{say.Count(p.Rows), say.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
 			say.Count(p.Updates)})

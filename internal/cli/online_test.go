@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/model"
 )
 
@@ -83,7 +83,7 @@ func TestOnline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Weights[0][0] != w[0] || m.Weights[0][1] != w[1] || m.Bias[0] != w[2] || m.Algorithm != onlineName {
+	if m.Weights[0][0] != w[0] || m.Weights[0][1] != w[1] || m.Bias[0] != w[2] || m.Algorithm != fit.OnlineName {
 		t.Errorf("weights %v and %v, want %v", m.Weights, m.Bias, w)
 	}
 	if e := decode(t, "eval", "--model", at("m.json"), at("x.csv"), "--json"); e["errors"] != r["errors"] {
@@ -153,17 +153,16 @@ func TestOnlineInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	v := &visitor[float32]{Source: data, ctx: ctx, w: block.Alloc[float32](8), eta: 1, zeros: true}
-	v.show = func() {
-		if v.r.Rows == 1024 {
+	f, err := fit.LearnOnline(ctx, data, nil, fit.OnlineOptions{Workers: 2, Show: func(rows int64) {
+		if rows == 1024 {
 			cancel()
 		}
-	}
-	if err := v.learn(2); !errors.Is(err, context.Canceled) || v.r.Rows != 2048 {
-		t.Fatalf("%d rows were visited, error %v", v.r.Rows, err)
+	}})
+	if !errors.Is(err, context.Canceled) || f == nil || f.Rows != 2048 {
+		t.Fatalf("%+v were visited, error %v", f, err)
 	}
 	o := &onlineOptions{out: filepath.Join(dir, "m.json"), eta: 1}
-	if err := v.finish(context.WithoutCancel(ctx), o, true); err != nil {
+	if err := f.Model.Save(o.out); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, o.out)

@@ -403,7 +403,7 @@ func floatColumn[T kernel.Float](scores []T, valid []bool) arrow.Array {
 
 // checkProba returns an error unless the scores of a model are the logarithms of odds.
 func checkProba(path string, m *model.Model) error {
-	if learnerNamed(m.Algorithm).odds {
+	if learnerNamed(m.Algorithm).LogOdds {
 		return nil
 	}
 	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)

@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/perceptron"
 )
 
@@ -110,7 +111,7 @@ type storage struct {
 
 	// What the verb knows besides its flags.
 	out      string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
-	access   access
+	access   train.Access
 	weighted bool // rows have weights
 	shared   bool // rows are shared out, so that they are there twice for a while
 	folds    bool // each fold has features of its own, so that its rows are there beside the others
@@ -118,15 +119,6 @@ type storage struct {
 
 	beside func(rows int64, cols int) int64 // bytes that the verb takes beside the rows; nil: none to speak of
 }
-
-// access is how rows are read.
-type access int
-
-const (
-	inOrder  access = iota // one pass after the other, each in the rows' order
-	nested                 // passes within passes, many in all
-	anyOrder               // each row where it is wanted
-)
 
 // check finds out what is wrong with the options before any work.
 func (s *storage) check() error {
@@ -156,6 +148,48 @@ type rows[T kernel.Float] struct {
 	block.Source[T]
 	close func() error
 	input func() (*dataset.Input[T], error) // opens the files that the rows are of; nil of rows that have none of their own
+}
+
+// relearner returns the rows as a source for a cross-validation, which learns features again for each fold where the rows come from files
+// and their features depend on them.
+func (r *rows[T]) relearner(ctx context.Context) block.Source[T] {
+	if r.input == nil {
+		return block.Trust(r.Source)
+	}
+	return relearner[T]{r.Source, r.input}
+}
+
+// A relearner is rows whose features can be learned again.
+type relearner[T kernel.Float] struct {
+	block.Source[T]
+	input func() (*dataset.Input[T], error)
+}
+
+func (r relearner[T]) Unwrap() block.Source[T] { return block.Trust(r.Source) }
+
+// Relearn opens the rows as those of r are: in memory, or as a stream.
+func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
+	in, err := r.input()
+	if err != nil || !in.Learned() {
+		return nil, err
+	}
+	inputs, err := in.Shares(ctx, func([]int64) (taken []dataset.Choice) {
+		for _, c := range choices {
+			taken = append(taken, c)
+		}
+		return taken
+	})
+	_, inMemory := r.Source.(*block.Data[T])
+	for _, in := range inputs {
+		all = append(all, func(ctx context.Context) (block.Source[T], error) {
+			if inMemory {
+				data, err := in.Load(ctx)
+				return data, err
+			}
+			return in.Stream(ctx)
+		})
+	}
+	return all, err
 }
 
 // openRows opens the rows in memory, where they fit, and else in the files themselves or in a cache. The files serve for
@@ -207,7 +241,7 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 		return &rows[T]{data, nothing, again}, err
 	}
 	stream, err := in.Stream(ctx)
-	if err != nil || s.access == inOrder || s.parted {
+	if err != nil || s.access == train.InOrder || s.parted {
 		return &rows[T]{stream, nothing, again}, err
 	}
 	f, err := cache.Temporary(ctx, s.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
@@ -285,6 +319,15 @@ func openCache[T kernel.Float](ctx context.Context, o *rowOptions, paths []strin
 	return &rows[T]{Source: data, close: nothing}, err
 }
 
+// hold has the garbage collector keep within the memory where a learner fills it beside the rows: with two shares of them where there are
+// folds.
+func (s *storage) hold(bytes int64) {
+	if s.memory.bytes == 0 {
+		bytes = 0 // the limit is of what is available beside the rows
+	}
+	debug.SetMemoryLimit(s.memory.limit() + bytes)
+}
+
 // tempDir returns the directory that a temporary cache is made in; "" is the system's place.
 func (s *storage) tempDir() string {
 	if info, err := os.Stat(s.out); s.out == "" || err == nil && !info.Mode().IsRegular() {
@@ -315,9 +358,9 @@ func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err e
 	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted))
 	least := pass + beside
 	switch s.access {
-	case anyOrder:
+	case train.AnyOrder:
 		least += perceptron.WindowBytes[T](cols, s.weighted)
-	case nested:
+	case train.Nested:
 		least += pass
 	}
 	if least > limit {

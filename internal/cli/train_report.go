@@ -6,14 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/logistic"
-	"halfspace/train/svm"
 )
 
 // marginText tells the margin of weights that separate the rows, and what follows from it.
@@ -26,45 +25,45 @@ func marginText(t *model.Training) string {
 
 // A trainReport is what train --json prints.
 type trainReport struct {
-	Algorithm       string            `json:"algorithm"`
-	Rows            int64             `json:"rows"`
-	Features        int               `json:"features"`
-	Classes         []schema.Class    `json:"classes"`
-	Positive        schema.Class      `json:"positive"`
-	Epochs          int64             `json:"epochs"`
-	Updates         int64             `json:"updates"`
-	Visits          int64             `json:"visits"`
-	TrainErrors     int64             `json:"train_errors"`
-	TrainAccuracy   float64           `json:"train_accuracy"`
-	NeverPredicted  []schema.Class    `json:"never_predicted,omitempty"` // classes that no row is predicted to be
-	Baseline        *baseline         `json:"baseline"`
-	Converged       bool              `json:"converged"`
-	Interrupted     bool              `json:"interrupted"`          // the weights are those of the training so far
-	Multiclass      string            `json:"multiclass,omitempty"` // the way that more than two classes were learned
-	Loss            float64           `json:"loss"`
-	Optimum         *model.Optimum    `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
-	Radius          float64           `json:"radius"`
-	Norm            float64           `json:"norm"`
-	Voters          int               `json:"voters,omitempty"`      // vectors of weights that vote
-	Kept            *int64            `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates      int64             `json:"candidates,omitempty"`  // that the pocket judged
-	RowsScored      int64             `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
-	Curve           []pocket.Point    `json:"curve,omitempty"`       // where it found better weights
-	Validation      *validationReport `json:"validation,omitempty"`  // of rows that it didn't learn from
-	CrossValidation *crossValidation  `json:"cross_validation,omitempty"`
-	Margin          *float64          `json:"margin,omitempty"` // of weights that separate the rows
-	MistakeBound    *float64          `json:"mistake_bound,omitempty"`
-	Standardize     bool              `json:"standardize"`
-	Options         model.Options     `json:"options"`
-	Fingerprint     string            `json:"fingerprint"`
-	Dtype           string            `json:"dtype"`
-	ISA             string            `json:"isa"`
-	Workers         int               `json:"workers"`
-	Streamed        bool              `json:"streamed"` // the rows weren't in memory
-	PeakRSSBytes    int64             `json:"peak_rss_bytes"`
-	Seconds         trainSeconds      `json:"seconds"`
-	Model           *string           `json:"model"` // path of the file, null if none was written
-	most            int64             // epochs
+	Algorithm       string               `json:"algorithm"`
+	Rows            int64                `json:"rows"`
+	Features        int                  `json:"features"`
+	Classes         []schema.Class       `json:"classes"`
+	Positive        schema.Class         `json:"positive"`
+	Epochs          int64                `json:"epochs"`
+	Updates         int64                `json:"updates"`
+	Visits          int64                `json:"visits"`
+	TrainErrors     int64                `json:"train_errors"`
+	TrainAccuracy   float64              `json:"train_accuracy"`
+	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that no row is predicted to be
+	Baseline        *fit.Baseline        `json:"baseline"`
+	Converged       bool                 `json:"converged"`
+	Interrupted     bool                 `json:"interrupted"`          // the weights are those of the training so far
+	Multiclass      string               `json:"multiclass,omitempty"` // the way that more than two classes were learned
+	Loss            float64              `json:"loss"`
+	Optimum         *model.Optimum       `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
+	Radius          float64              `json:"radius"`
+	Norm            float64              `json:"norm"`
+	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates      int64                `json:"candidates,omitempty"`  // that the pocket judged
+	RowsScored      int64                `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
+	Curve           []pocket.Point       `json:"curve,omitempty"`       // where it found better weights
+	Validation      *validationReport    `json:"validation,omitempty"`  // of rows that it didn't learn from
+	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
+	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
+	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
+	Standardize     bool                 `json:"standardize"`
+	Options         model.Options        `json:"options"`
+	Fingerprint     string               `json:"fingerprint"`
+	Dtype           string               `json:"dtype"`
+	ISA             string               `json:"isa"`
+	Workers         int                  `json:"workers"`
+	Streamed        bool                 `json:"streamed"` // the rows weren't in memory
+	PeakRSSBytes    int64                `json:"peak_rss_bytes"`
+	Seconds         trainSeconds         `json:"seconds"`
+	Model           *string              `json:"model"` // path of the file, null if none was written
+	most            int64                // epochs
 }
 
 type trainSeconds struct {
@@ -114,6 +113,16 @@ func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 	return never
 }
 
+// setCrossValidation names options as they are typed in why points failed.
+func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
+	if r.CrossValidation = cv; cv == nil {
+		return
+	}
+	for i := range cv.Points {
+		cv.Points[i].Failed = asTyped(cv.Points[i].Failed)
+	}
+}
+
 // text is the report for people.
 func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	var s sheet
@@ -123,8 +132,8 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	}
 	if r.Converged {
 		converged = "yes, after " + say.Plural(r.Updates, "update")
-		if o.learner.kept != "" {
-			converged += ", as the last weights tell; " + o.learner.kept
+		if o.learner.Converged != "" {
+			converged += ", as the last weights tell; " + o.learner.Converged
 		}
 		if r.MistakeBound != nil {
 			converged += "; bound " + say.Bound(*r.MistakeBound)
@@ -139,7 +148,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		"converged", converged,
 		"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")),
 	}
-	if o.learner.solved {
+	if o.learner.Story != nil {
 		pairs = howSolved(m)
 	}
 	if o.unnamed {
@@ -152,10 +161,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
-	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows), "baseline", r.Baseline.text())
+	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows), "baseline", baselineText(r.Baseline))
 	scored := r.Rows
 	if r.CrossValidation != nil {
-		pairs = append(pairs, "folds", r.CrossValidation.summary(r.Rows))
+		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
 	}
 	if v := r.Validation; v != nil {
 		scored = v.Rows
@@ -176,7 +185,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		pairs = append(pairs, kernelText(e)...)
 	}
 	voted := m.Options.Form == string(train.Voted) // of many perceptrons, with a loss and a norm each
-	if o.learner.loss && !voted {
+	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", say.Real(r.Loss))
 	}
 	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
@@ -196,8 +205,8 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	s.pairs(pairs...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
-		s.table(cv.table(o.learner))
-		for _, failure := range cv.failures() {
+		s.table(gridTable(cv))
+		for _, failure := range gridFailures(cv) {
 			s.line("  failed: %s", failure)
 		}
 	}
@@ -209,11 +218,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 
 // defaultsText tells what was chosen where no --algo was given.
 func (o *trainOptions) defaultsText() string {
-	text := "--algo " + o.learner.name
+	text := "--algo " + o.learner.Name
 	if o.data.standardize {
 		text += " --standardize"
 	}
-	return text + " --order " + o.order.value + ", without --algo"
+	return text + " --order " + o.learner.Text("order") + ", without --algo"
 }
 
 // advice says what to try where the training did not converge.
@@ -223,50 +232,59 @@ func (r *trainReport) advice(o *trainOptions) string {
 		return "Interrupted: the model is that of the training so far."
 	case r.Converged:
 		return ""
-	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.judged():
+	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
 		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
-	case o.earlyStop > 0 && r.Epochs < o.epochs && (o.maxUpdates == 0 || r.Updates < o.maxUpdates):
-		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(o.earlyStop, "epoch"), o.earlyStop)
-	case o.learner.loss && r.TrainErrors == 0:
+	case o.stoppedEarly(r):
+		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(n, "epoch"), n)
+	case o.learner.Perceptron != nil && r.TrainErrors == 0:
 		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
-	case o.learner.advise != nil && o.learner.advise(o, r) != "":
-		return o.learner.advise(o, r)
-	case o.maxUpdates > 0 && r.Updates >= o.maxUpdates:
+	case o.learner.Story != nil:
+		return adviseSolver(r)
+	case o.learner.LastOnly && r.Validation == nil && r.TrainErrors > 0:
+		return adviseLast(o, r)
+	case o.learner.NotFound != "":
+		return "Not converged: " + o.learner.NotFound + " in " + say.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
+	case o.stoppedAtUpdates(r):
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
-	more := " More --epochs than " + strconv.FormatInt(o.epochs, 10) + " may do better."
+	more := " More --epochs than " + strconv.FormatInt(o.learner.Settings.Shared().Epochs, 10) + " may do better."
 	if len(r.Classes) > 2 {
 		return "Not converged: no planes that separate the classes were found." + more
 	}
 	return "Not converged: no plane that separates the classes was found." + more + "\n" + adviceCheck
 }
 
+// stoppedEarly tells whether --early-stop ended the training.
+func (o *trainOptions) stoppedEarly(r *trainReport) bool {
+	stop := o.learner.Text("early-stop")
+	return stop != "" && stop != "0" && r.Epochs < o.learner.Settings.Shared().Epochs && !o.stoppedAtUpdates(r)
+}
+
+// stoppedAtUpdates tells whether --max-updates ended the training.
+func (o *trainOptions) stoppedAtUpdates(r *trainReport) bool {
+	most := o.learner.Settings.Shared().MaxUpdates
+	return most > 0 && r.Updates >= most
+}
+
 // adviseSolver does that for learners that solve for an optimum.
-func adviseSolver(_ *trainOptions, r *trainReport) string {
+func adviseSolver(r *trainReport) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
 	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
 
-// advisePerceptron does that for weights that are the last ones.
-func advisePerceptron(o *trainOptions, r *trainReport) string {
-	if r.Validation != nil || r.TrainErrors == 0 {
-		return ""
-	}
+// adviseLast does that for weights that are the last ones.
+func adviseLast(o *trainOptions, r *trainReport) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
-	if o.order.value == string(train.Cyclic) {
+	if o.learner.Settings.Shared().Order == train.Cyclic {
 		advice += ", or --order shuffle if the rows are sorted"
 	}
 	if len(r.Classes) > 2 {
 		return advice + "."
 	}
 	return advice + ".\n" + adviceCheck
-}
-
-// adviseWinnow does that for Winnow.
-func adviseWinnow(o *trainOptions, _ *trainReport) string {
-	return "Not converged: no disjunction, or other plane that this variant finds, was found in " + say.Plural(o.epochs, "epoch") + "."
 }
 
 const adviceCheck = "halfspace check finds out whether any plane separates them."
@@ -311,47 +329,7 @@ func describeClasses(m *model.Model) string {
 
 // howSolved tells of a model of a learner that solves which options it had, and how it went.
 func howSolved(m *model.Model) []string {
-	t := &m.Training
-	var pairs []string
-	if m.Options.L2 != nil {
-		loss, sum := "", "log(1 + e^(-y(w.x+b)))"
-		if m.Options.Multiclass == model.Joint {
-			sum = "-log p of the row's class"
-		}
-		if m.Options.Loss != "" {
-			loss, sum = m.Options.Loss+", ", "max(0, 1 - y(w.x+b))"
-		}
-		if m.Options.Loss == string(svm.SquaredHinge) {
-			sum += "^2"
-		}
-		pairs = append(pairs, "options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)))
-		converged := "converged"
-		if !t.Converged {
-			converged = "not converged"
-		}
-		of, ok := map[string]string{string(logistic.LBFGS): "L-BFGS", string(logistic.SGD): "stochastic gradient descent"}[m.Options.Solver]
-		if !ok {
-			of = "Newton's"
-		}
-		pairs = append(pairs, "solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), of, say.Passes(t.Epochs), converged),
-			"loss", say.Real(t.Loss)+", the sum of "+sum)
-		if t.Optimum != nil {
-			pairs = append(pairs, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
-				say.Real(t.Optimum.Gap)))
-		}
-	} else {
-		if m.Options.Shrinkage != "" {
-			pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
-		}
-		pairs = append(pairs, "solver", "one solution in "+say.Passes(t.Epochs))
-		if p := m.Projection; p != nil {
-			var shares []string
-			for _, v := range p.Explained {
-				shares = append(shares, say.Percent(v))
-			}
-			pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", say.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
-		}
-	}
+	t, pairs := &m.Training, learnerNamed(m.Algorithm).Story(m)
 	if t.Dependent != nil {
 		pairs = append(pairs, "dependent", listDependences(t.Dependent))
 	}
@@ -360,6 +338,10 @@ func howSolved(m *model.Model) []string {
 			"weights that mean something", say.Real(t.Ridge)))
 	}
 	return pairs
+}
+
+func baselineText(b *fit.Baseline) string {
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
 // listDependences says which features depend on which, the first few of them.

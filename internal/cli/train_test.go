@@ -155,7 +155,7 @@ func TestWinnow(t *testing.T) {
 		cols = append(cols, col{fmt.Sprintf("x%d", c), values})
 	}
 	data := write(t, "x.parquet", append(cols, col{"label", label})...)
-	for _, variant := range winnowNames() {
+	for _, variant := range wordsOf("winnow") {
 		path := filepath.Join(dir, "m.json")
 		args := []string{"train", data, "--label", "label", "--algo", "winnow", "--winnow", variant, "--out", path, "--json"}
 		r := decode(t, args...)

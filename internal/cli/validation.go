@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train/perceptron"
@@ -20,7 +22,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 	bar *progress) (*rows[T], error) {
 	v := &rows[T]{close: nothing}
 	if o.share > 0 {
-		return v, holdBack(ctx, o, learned, v, bar)
+		return v, holdOut(ctx, o, learned, v, bar)
 	}
 	if len(paths) == 0 {
 		return v, nil
@@ -65,6 +67,23 @@ func (r *rows[T]) openTemporary(ctx context.Context, s *storage, src block.Sourc
 		r.Source, r.close = f, f.Close
 	}
 	return err
+}
+
+// holdOut takes a share of the rows out of those that are learned from.
+func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows[T], bar *progress) error {
+	opt := o.fitOptions(nil, bar)
+	opt.HoldOut = o.share
+	all := *learned
+	parts, err := fit.HoldOut(ctx, all.Source, o.learner, opt)
+	if errors.Is(err, fit.ErrEmptyShare) {
+		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, say.Plural(all.Rows(), "row"), err)
+	}
+	if err != nil {
+		return err
+	}
+	learned.Source, validation.Source, validation.close = parts.Kept, parts.Held, parts.Close
+	learned.close, learned.input = nothing, nil
+	return all.close()
 }
 
 // budgetBeside tells whether so many rows fit in memory beside those that are learned from, and tells the garbage collector.

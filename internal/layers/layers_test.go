@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
 	{"train", "internal/synth", "internal/families"},
 	{"train/"},
-	{"separable"},
+	{"separable", "fit"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
@@ -55,7 +55,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string

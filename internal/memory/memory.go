@@ -1,6 +1,8 @@
 // Package memory says how much memory there is for this process.
 package memory
 
+import "math"
+
 // Available returns how many bytes of memory the process may use without others having to give some up. On Linux that is within
 // the limits of the control groups that the process is in, and of those around them, less what they use. On macOS it is the
 // share of the physical memory that the system calls free, on Windows the physical memory that is. It is 0 where that isn't known.
@@ -18,4 +20,15 @@ func share(bytes uint64, percent uint32) int64 {
 		return 0
 	}
 	return max(least, int64(bytes/100*uint64(percent)))
+}
+
+// Limit returns the bytes that were given, and without any four fifths of what is available, or no limit where that isn't known.
+func Limit(given int64) int64 {
+	if given > 0 {
+		return given
+	}
+	if free := Available(); free > 0 {
+		return free / 5 * 4
+	}
+	return math.MaxInt64
 }

@@ -1,0 +1,354 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// CV says how to cross-validate.
+type CV struct {
+	Folds int    // 5; each is judged by a model of the others
+	Grid  []Axis // options to vary; every combination of their values is judged
+}
+
+// Axis is an option and the values that a grid takes for it, as they are typed.
+type Axis struct {
+	Option string
+	Values []string
+}
+
+// MaxPoints bounds the combinations of a grid.
+const MaxPoints = 10_000
+
+// CrossValidation tells how trainings do on rows that they weren't trained on. Each of the folds is held back once.
+type CrossValidation struct {
+	Folds  int     `json:"folds"`
+	Chosen int     `json:"chosen"` // the point with the fewest errors, or the least weight of them; the first of equals
+	Points []Point `json:"points"`
+}
+
+// Point is how a learner did with some options.
+type Point struct {
+	Options      map[string]string `json:"options"`                // that the grid varied
+	Errors       *int64            `json:"errors"`                 // of all rows, each judged when its fold was held back; null of a point that failed
+	ErrorWeight  *float64          `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
+	Accuracy     *float64          `json:"accuracy"`
+	FoldAccuracy []float64         `json:"fold_accuracy"`
+	Failed       string            `json:"failed,omitempty"` // why nothing was learned on some fold
+
+	Learner Learner `json:"-"`
+	Figures *Merit  `json:"-"` // of Compare; else nil
+	failure error
+	sum     Tally
+}
+
+// Best returns the learner with the fewest errors.
+func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner }
+
+// Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns them again for
+// each fold, from the other folds alone. Another source is one whose features depend on no rows.
+type Relearner[T kernel.Float] interface {
+	block.Source[T]
+
+	// Unwrap returns the rows as the source that holds them, such as a *block.Data.
+	Unwrap() block.Source[T]
+
+	// Relearn returns for each choice of rows a function that opens all rows again, with features learned from the chosen ones. It
+	// returns nil if features depend on no rows. A choice tells for one row after the other, by its class, whether it is taken.
+	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source[T], error), error)
+}
+
+// CrossValidate judges a learner by cross-validation: the rows are dealt into folds, each with its share of every class, by the learner's
+// seed. Each fold is predicted by a model of the others. With a grid it judges every combination of options. One that fails on a fold is
+// left out; it is an error if all do. Of opt it uses weights of classes, Multiclass, Memory, TempDir, Note and Stage.
+func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
+	learners, err := l.Grid(cv.Grid)
+	if err != nil {
+		return nil, err
+	}
+	return judgeAll(ctx, src, learners, cv, opt, false)
+}
+
+// Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that their times can be
+// compared, and tells their figures of merit.
+func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
+	return judgeAll(ctx, src, learners, cv, opt, true)
+}
+
+// Grid returns the learner with every combination of options, the last axis varying fastest: the learner itself without axes. An option
+// that has no effect in a combination is left out of it.
+func (l Learner) Grid(axes []Axis) ([]Learner, error) {
+	points := []Learner{l}
+	for _, axis := range axes {
+		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
+			return nil, fmt.Errorf("the grid varies %q twice, or has no values for it: list all its values once", axis.Option)
+		}
+		var more []Learner
+		for _, p := range points {
+			for _, value := range axis.Values {
+				v, err := p.vary(axis.Option, value)
+				if err != nil {
+					return nil, err
+				}
+				more = append(more, v)
+			}
+		}
+		if points = more; len(points) > MaxPoints {
+			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", say.Count(MaxPoints))
+		}
+	}
+	for i := range points {
+		if len(axes) > 0 {
+			points[i].Settings = train.CopySettings(points[i].Settings)
+			points[i].Drop(points[i].Settings)
+		}
+	}
+	return points, nil
+}
+
+func (l Learner) vary(option, value string) (Learner, error) {
+	v, err := l.With(option, value)
+	v.Varied = map[string]string{option: value}
+	for k, old := range l.Varied {
+		v.Varied[k] = old
+	}
+	return v, err
+}
+
+// crossing is a cross-validation under way.
+type crossing[T kernel.Float] struct {
+	*CrossValidation
+	src          block.Source[T]
+	learners     []Learner
+	opt          Options
+	seed         uint64
+	workers      int
+	classWeights []float64
+	alone        bool // one training at a time
+}
+
+// judgeAll judges every learner on each fold in turn, by what it learns from the others.
+func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
+	if cv.Folds == 0 {
+		cv.Folds = 5
+	}
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Points: make([]Point, len(learners))}, learners: learners, opt: opt,
+		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
+	c.opt.CV, c.opt.HoldOut, c.opt.Judged, c.opt.Note = nil, 0, nil, nil
+	for i, l := range learners {
+		if err := c.opt.check(l, src.Spec(), false); err != nil {
+			return nil, err
+		}
+		if c.Points[i].Learner, c.Points[i].Options = l, l.Varied; l.Varied == nil {
+			c.Points[i].Options = map[string]string{}
+		}
+		if figures {
+			c.Points[i].Figures = new(Merit)
+		}
+		c.alone = c.alone || l.InMemory
+	}
+	src, err := checked(ctx, src, learners[0])
+	if err != nil {
+		return nil, err
+	}
+	c.src = plain(src)
+	if err := checkCounts(ctx, cv.Folds, c.workers, c.src); err != nil {
+		return nil, err
+	}
+	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	if err := c.folds(ctx, src); err != nil {
+		return nil, err
+	}
+	return c.CrossValidation, c.choose(src.Rows(), src.Spec().Weighted || opt.classWeighted())
+}
+
+// folds judges on one fold after the other.
+func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
+	has := func(f int) Chooser { return Fold(c.seed, c.Folds, len(src.Spec().Classes), f) }
+	var again []func(context.Context) (block.Source[T], error)
+	if r, ok := src.(relearned[T]); ok {
+		var choices []func(class int) bool
+		for f := range c.Folds {
+			choices = append(choices, has(f).Others())
+		}
+		var err error
+		if again, err = r.from.Relearn(ctx, choices); err != nil {
+			return err
+		}
+	}
+	for f := range c.Folds {
+		from, err := c.src, error(nil)
+		if again != nil {
+			from, err = again[f](ctx)
+		}
+		if err == nil {
+			err = c.fold(ctx, from, has(f), f)
+		}
+		if err != nil {
+			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
+		}
+	}
+	return nil
+}
+
+// fold learns by every learner from the rows outside of a fold, in memory several at a time, and counts the errors in it.
+func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
+	parts, err := split(ctx, all, has, &c.opt)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	judges := parts.Held
+	if c.classWeights != nil {
+		judges = train.Weigh(judges, c.classWeights)
+	}
+	side, bytes := 1, 2*block.Bytes[T](all.Rows(), all.Spec().Cols(), all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
+	if _, inMemory := all.(*block.Data[T]); inMemory && !c.alone {
+		side = c.sideBySide(all.Rows(), bytes)
+	}
+	var g errgroup.Group
+	g.SetLimit(side)
+	for i, l := range c.learners {
+		p := &c.Points[i]
+		if p.failure != nil {
+			continue
+		}
+		c.opt.stage("cross-validating", int64(number*len(c.learners)+i), int64(c.Folds*len(c.learners)))
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			j := &job[T]{Learner: l.with(max(1, c.workers/side), nil), opt: &c.opt, src: parts.Kept, held: bytes}
+			if err := judge(ctx, p, j, parts.Held, judges); err != nil {
+				p.failure = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// prefix names the varied options before an error.
+func (l Learner) prefix() string {
+	if len(l.Varied) == 0 {
+		return ""
+	}
+	return l.VariedText() + ": "
+}
+
+// noted is how many bytes a learner keeps of a row at most, beside the rows: six numbers of svm's hinge, a weight and a label.
+const noted = 8 * 8
+
+// sideBySide returns how many learners train at a time from so many rows in memory, where these and their shares take that many bytes:
+// as many as there are workers, and as there is room for what they note.
+func (c *crossing[T]) sideBySide(rows, bytes int64) int {
+	room := memory.Limit(c.opt.Memory)
+	if c.opt.Memory > 0 { // else that is what is available beside them
+		room -= bytes
+	}
+	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
+}
+
+// choose sets what the points have come to, and chooses one.
+func (cv *CrossValidation) choose(rows int64, weighted bool) error {
+	cv.Chosen = -1
+	for i := range cv.Points {
+		p := &cv.Points[i]
+		if p.failure != nil {
+			p.Failed, p.FoldAccuracy = p.failure.Error(), nil
+			continue
+		}
+		accuracy := float64(rows-p.sum.Errors) / float64(rows)
+		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
+		if weighted {
+			p.ErrorWeight = &p.sum.Weight
+		}
+		if cv.Chosen < 0 || p.sum.Weight < cv.Points[cv.Chosen].sum.Weight {
+			cv.Chosen = i
+		}
+	}
+	if cv.Chosen < 0 {
+		return cv.Points[0].failure
+	}
+	return nil
+}
+
+// ErrFolds is returned where rows can't be dealt into so many folds.
+var ErrFolds = errors.New("too few rows for the folds")
+
+// checkCounts returns an error unless every fold gets rows, and leaves some of each class.
+func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all block.Source[T]) error {
+	if folds < 2 {
+		return fmt.Errorf("folds is %d: use 2 or more", folds)
+	}
+	counts, err := train.ClassCounts(ctx, all, workers)
+	if err != nil {
+		return err
+	}
+	for i, n := range counts {
+		if n < 2 {
+			return fmt.Errorf("%w: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", ErrFolds, schema.NameClass(all.Spec().Classes[i]), say.Plural(n, "row"))
+		}
+	}
+	if most := slices.Max(counts); int64(folds) > most {
+		return fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", ErrFolds, folds, say.Plural(most, "row"))
+	}
+	return nil
+}
+
+// judge learns, and counts on the rows that were held back, which judges are with the weights of their classes.
+func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) error {
+	f, err := j.learn(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := Count(ctx, f.Model, judges, j.workers())
+	p.sum.Rows += t.Rows
+	p.sum.Errors += t.Errors
+	p.sum.Weight += t.Weight
+	p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
+	if err == nil && p.Figures != nil {
+		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
+	}
+	return err
+}
+
+// Deviation returns the standard deviation of the folds' accuracies.
+func (p *Point) Deviation() float64 {
+	n, mean, squares := float64(len(p.FoldAccuracy)), 0.0, 0.0
+	for _, a := range p.FoldAccuracy {
+		mean += a / n
+	}
+	for _, a := range p.FoldAccuracy {
+		squares += (a - mean) * (a - mean)
+	}
+	return math.Sqrt(squares / (n - 1))
+}
+
+// relearned is a source whose rows were checked and whose features can be learned again.
+type relearned[T kernel.Float] struct {
+	block.Source[T]
+	from Relearner[T]
+}
+
+// plain returns the rows of a source whose features can be learned again, and another source as it is.
+func plain[T kernel.Float](src block.Source[T]) block.Source[T] {
+	if r, ok := src.(relearned[T]); ok {
+		return r.Source
+	}
+	return src
+}

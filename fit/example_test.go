@@ -1,0 +1,84 @@
+package fit_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/predict"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+)
+
+// Rows in memory, logistic regression with a cross-validated penalty, saved, and a handler that predicts one row.
+func Example() {
+	x := [][]float64{{36.6, 72}, {36.9, 70}, {37.0, 75}, {36.8, 80}, {38.9, 98}, {39.2, 110}, {38.4, 96}, {39.5, 104}}
+	y := []string{"healthy", "healthy", "healthy", "healthy", "ill", "ill", "ill", "ill"}
+	data, err := block.FromRows[float32](x, y, block.RowOptions{Features: []string{"temperature", "pulse"}})
+	check(err)
+	grid := fit.CV{Folds: 4, Grid: []fit.Axis{{Option: "l2", Values: []string{"0.01", "1", "100"}}}}
+	f, err := fit.Learn(context.Background(), data, fit.Logistic(logistic.Options{}), fit.Options{CV: &grid})
+	check(err)
+	dir, err := os.MkdirTemp("", "fit")
+	check(err)
+	defer os.RemoveAll(dir)
+	check(f.Model.Save(filepath.Join(dir, "m.json")))
+
+	p, err := predict.New(f.Model) // safe for concurrent use
+	check(err)
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		var row [2]float64
+		fmt.Sscan(r.FormValue("row"), &row[0], &row[1])
+		class, err := p.Class(row[:])
+		fmt.Fprintln(w, class, err)
+	}
+	answer := httptest.NewRecorder()
+	handler(answer, httptest.NewRequest("GET", "/?row=39.1+101", nil))
+	fmt.Print(f.CrossValidation.Best().VariedText(), ": ", answer.Body)
+	// Output: l2 0.01: ill <nil>
+}
+
+// A share of the rows is held out, and the model is counted on it.
+func ExampleLearn() {
+	x, y := circle(1000)
+	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	check(err)
+	f, err := fit.Learn(context.Background(), data, fit.Perceptron(perceptron.Options{Margin: 1}), fit.Options{HoldOut: 0.2})
+	check(err)
+	fmt.Println(f.Model.Algorithm, f.Validation.Errors, "of", f.Validation.Rows)
+	// Output: perceptron 0 of 174
+}
+
+// Each fold is predicted by a model of the others.
+func ExampleCrossValidate() {
+	x, y := circle(200)
+	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	check(err)
+	cv, err := fit.CrossValidate(context.Background(), data, fit.Logistic(logistic.Options{L2: 1}), fit.CV{Folds: 5}, fit.Options{})
+	check(err)
+	fmt.Println(*cv.Points[0].Errors, "errors in", cv.Folds, "folds")
+	// Output: 0 errors in 5 folds
+}
+
+// circle returns points around the origin; those on the right are true.
+func circle(n int) (x [][]float64, y []bool) {
+	for i := range n {
+		sin, cos := math.Sincos(float64(i) + 0.25)
+		if math.Abs(cos) > 0.2 {
+			x, y = append(x, []float64{cos, sin}), append(y, cos > 0)
+		}
+	}
+	return x, y
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,325 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Options say what a whole training does beside learning. The zero value is a plain training on all rows.
+type Options struct {
+	HoldOut      float64            // share of each class that is held out, above 0 and below 1, and counted on; 0 is none
+	CV           *CV                // judge the learner, or each of a grid, by cross-validation first, and learn with the best; nil: don't
+	ClassWeights map[string]float64 // weights of classes, by their text, which multiply those of rows; 1 for others
+	Balanced     bool               // weights of classes that make all classes weigh the same, in place of ClassWeights
+	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
+
+	Memory  int64                                // most bytes for rows and what is kept beside them; 0: as much as is available
+	TempDir string                               // where rows that don't fit in memory are parted; "" is the system's place
+	Note    func(text string)                    // told what is worth knowing; may be nil
+	Stage   func(name string, done, total int64) // told how far work other than learning is; may be nil
+	Weights string                               // name of the column that the weights of rows came from, for the model
+	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
+	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
+}
+
+// Fitted is a whole training: the model, complete, and how it went.
+type Fitted[T kernel.Float] struct {
+	Model           *model.Model
+	Result          *train.Result[T]
+	Own             any              // the learner's own result, such as *logistic.Result[float32]; nil of several classes one versus the rest
+	Survey          *Survey          // what the rows tell without learning
+	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any
+	CrossValidation *CrossValidation // nil without one
+}
+
+// Learn learns a model from the rows of src. Where ctx ends the training after some updates, Learn returns what was learned so far with
+// ctx's error. Errors: options of the learner that are out of range or have no effect, rows that block.Check refuses, fewer classes than
+// two, and what the learner fails with. See also package train.
+//
+// Rows and everything else may be as in memory or streamed; a learner that takes rows in another order needs a *block.Data or a
+// block.Seekable. The result doesn't depend on the number of workers.
+func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+	return LearnValidated(ctx, src, nil, l, opt)
+}
+
+// LearnValidated is Learn with rows that the model is counted on, and that some learners choose their weights by. They have the spec of
+// src. There are none if validation is nil. Options.HoldOut then only tells the model which share of all rows they are.
+func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+	if err := opt.check(l, src.Spec(), validation != nil); err != nil {
+		return nil, err
+	}
+	src, err := checked(ctx, src, l)
+	if err != nil {
+		return nil, err
+	}
+	if validation != nil {
+		if validation, err = checked(ctx, validation, l); err != nil {
+			return nil, err
+		}
+	}
+	if opt.HoldOut > 0 && validation == nil {
+		parts, err := HoldOut(ctx, src, l, opt)
+		if err != nil {
+			return nil, err
+		}
+		defer parts.Close()
+		return learnAll(ctx, parts.Kept, parts.Held, l, opt)
+	}
+	if opt.CV != nil {
+		if opt.Judged, err = CrossValidate(ctx, src, l, *opt.CV, opt); err != nil {
+			return nil, err
+		}
+	}
+	return learnAll(ctx, src, validation, l, opt)
+}
+
+// check looks for options that can't be, before any row is read.
+func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
+	if err := l.CheckSettings(l.Settings, ""); err != nil {
+		return err
+	}
+	weighted := spec.Weighted || o.classWeighted()
+	switch {
+	case o.HoldOut != 0 && !(o.HoldOut > 0 && o.HoldOut < 1):
+		return fmt.Errorf("the share to hold out is %v: use one above 0 and below 1", o.HoldOut)
+	case o.CV != nil && (validated || o.HoldOut > 0):
+		return fmt.Errorf("rows to validate on beside a cross-validation, which judges on the rows that each fold holds back: leave one of them out")
+	case o.Balanced && len(o.ClassWeights) > 0:
+		return fmt.Errorf("balanced weights of classes beside given ones: leave one of them out")
+	case weighted && l.NoWeights != "":
+		return fmt.Errorf("weights with %s, %s: leave them out", l.Name, l.NoWeights)
+	case !spec.Bias && l.NeedsBias != "":
+		return fmt.Errorf("no bias with %s, %s: add one", l.Name, l.NeedsBias)
+	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
+		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
+	case o.Multiclass == model.Joint && !l.Joint:
+		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
+	case len(spec.Classes) <= 2:
+		return train.TwoClasses(spec)
+	}
+	return nil
+}
+
+func (o *Options) classWeighted() bool { return o.Balanced || len(o.ClassWeights) > 0 }
+
+// note tells what is worth knowing.
+func (o *Options) note(text string) {
+	if o.Note != nil {
+		o.Note(text)
+	}
+}
+
+func (o *Options) stage(name string, done, total int64) {
+	if o.Stage != nil {
+		o.Stage(name, done, total)
+	}
+}
+
+// checked returns src as a source whose rows learners can take. Sources that can learn features again stay that.
+func checked[T kernel.Float](ctx context.Context, src block.Source[T], l Learner) (block.Source[T], error) {
+	if r, ok := src.(Relearner[T]); ok {
+		rows, err := block.Check(ctx, r.Unwrap(), l.workers())
+		return relearned[T]{rows, r}, err
+	}
+	return block.Check(ctx, src, l.workers())
+}
+
+// learnAll learns and tells the model which rows it was learned from and judged on.
+func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+	src = plain(src)
+	if opt.Judged != nil {
+		l = opt.Judged.Best().with(l.workers(), l.Settings.Shared().Progress)
+	}
+	held := block.Bytes[T](src.Rows(), src.Spec().Cols(), src.Spec().Weighted || opt.classWeighted())
+	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
+	f, interrupted := j.learn(ctx)
+	if f == nil {
+		return nil, interrupted
+	}
+	ctx = context.WithoutCancel(ctx)
+	m, looked := f.Model, src
+	if f.Survey = opt.Survey; f.Survey == nil {
+		f.Survey = newSurvey(src.Spec())
+		looked = watched[T]{src, f.Survey}
+	}
+	if cv := opt.Judged; cv != nil {
+		f.CrossValidation = cv
+		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
+	}
+	var err error
+	m.Data.Rows = src.Rows()
+	if m.Data.Fingerprint, err = block.Fingerprint(ctx, looked, l.workers()); err != nil {
+		return nil, err
+	}
+	if validation != nil {
+		if f.Validation, err = validate(ctx, m, validation, l.workers()); err != nil {
+			return nil, err
+		}
+	}
+	return f, interrupted
+}
+
+// validate counts on rows that the model didn't learn from, and tells the model.
+func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
+	v := &model.Validation{Rows: rows.Rows()}
+	var err error
+	if v.Fingerprint, err = block.Fingerprint(ctx, rows, workers); err != nil {
+		return nil, err
+	}
+	judges := rows
+	if classes := m.Options.ClassWeight; classes != nil {
+		judges = train.Weigh(judges, classes)
+	}
+	wrong, err := Count(ctx, m, judges, workers)
+	if err != nil {
+		return nil, err
+	}
+	v.Errors, m.Training.Validation = wrong.Errors, v
+	return &wrong, nil
+}
+
+// A job is rows to learn from, and how.
+type job[T kernel.Float] struct {
+	Learner
+	opt             *Options
+	src, validation block.Source[T]
+	classWeights    []float64 // of the rows of src; nil where classes have none
+	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
+	held            int64     // bytes of all rows in memory
+}
+
+func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
+
+// together tells whether the vectors of more than two classes are learned together.
+func (j *job[T]) together() bool {
+	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.Together
+}
+
+// learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. The model has
+// no fingerprints.
+func (j *job[T]) learn(ctx context.Context) (*Fitted[T], error) {
+	one := *j
+	if j.opt.classWeighted() {
+		var err error
+		if one.classWeights, err = weightsOf(ctx, j.opt, j.src, j.workers()); err != nil {
+			return nil, err
+		}
+		one.src = train.Weigh(j.src, one.classWeights)
+		if j.validation != nil {
+			one.validation = train.Weigh(j.validation, one.classWeights)
+		}
+	}
+	how := one.whole
+	if j.classes() > 2 && !j.together() && !j.EachClass {
+		how = one.eachVersusRest
+	}
+	f, err := how(ctx)
+	if f != nil {
+		f.Model.Options.ClassWeight = one.classWeights
+	}
+	return f, err
+}
+
+// whole learns by the learner alone.
+func (j *job[T]) whole(ctx context.Context) (*Fitted[T], error) {
+	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.Settings, ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	if j.validation != nil {
+		task.Validation = block.Trust(j.validation)
+	}
+	learned, err := train.Learn(ctx, j.Learner.Learner, task)
+	if learned == nil {
+		return nil, err
+	}
+	r := learned.Result
+	if err != nil && ctx.Err() != nil && !r.Interrupted { // also where it was in the last pass, which only counts
+		r.Interrupted, r.Errors = true, 0
+	}
+	if err != nil && !r.Interrupted {
+		return nil, err
+	}
+	after := context.WithoutCancel(ctx)
+	if r.Interrupted && !j.InMemory {
+		if bad := j.evaluate(after, r); bad != nil {
+			return nil, bad
+		}
+	}
+	m := j.model(r)
+	if learned.Keep != nil {
+		learned.Keep(m)
+	}
+	if r.Interrupted && m.Voters != nil { // whose mean was evaluated
+		wrong, bad := Count(after, m, j.src, j.workers())
+		if bad != nil {
+			return nil, bad
+		}
+		m.Training.Errors, r.Predicted = &wrong.Errors, nil
+	}
+	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
+}
+
+// evaluate adds to what an interrupted training learned what takes a pass over the rows.
+func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
+	if j.Perceptron == nil {
+		return train.Evaluate(ctx, j.src, j.workers(), learned)
+	}
+	_, err := train.EvaluateLoss(ctx, j.src, j.workers(), learned)
+	return err
+}
+
+// model returns the model of what was learned, without the fingerprint of the data.
+func (j *job[T]) model(learned *train.Result[T]) *model.Model {
+	m := model.New(j.src.Spec(), learned.Weights)
+	m.Algorithm, m.Options = j.Name, j.modelOptions()
+	if j.classes() > 2 {
+		if m.Options.Multiclass = model.OneVersusRest; j.together() {
+			m.Options.Multiclass = model.Joint
+		}
+	}
+	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
+		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+	if len(learned.Curve) > 0 {
+		m.Training.Kept = &learned.Kept
+	}
+	if learned.Margin > 0 {
+		m.Training.Margin = &learned.Margin
+	}
+	if bound := j.updateBound(learned); !math.IsInf(bound, 0) {
+		m.Training.MistakeBound = &bound
+	}
+	return m
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order, +Inf where no theorem tells: of learners
+// other than perceptrons, with a penalty, where rows have weights, and of several trainings one versus the rest.
+func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
+	if j.Perceptron == nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return math.Inf(1)
+	}
+	margin, l2 := j.Perceptron(j.Settings)
+	if l2 > 0 {
+		return math.Inf(1)
+	}
+	return learned.UpdateBound(margin, j.Settings.Shared().Eta)
+}
+
+// modelOptions returns the options that have an effect, for the model.
+func (j *job[T]) modelOptions() model.Options {
+	var m model.Options
+	for i := range j.Options {
+		if o := &j.Options[i]; j.Has(o.Name) && o.Kept(j.Settings) {
+			m.Set(o.Name, o.Get(j.Settings))
+		}
+	}
+	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil {
+		m.Seed = &shared.Seed
+	}
+	m.SampleWeight, m.Validation = j.opt.Weights, j.opt.HoldOut
+	return m
+}

@@ -1,0 +1,148 @@
+package fit
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"halfspace/internal/nearest"
+	"halfspace/internal/say"
+	"halfspace/train"
+	"halfspace/train/dual"
+	"halfspace/train/lda"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
+)
+
+// Learners lists every learner. To add one is to add its description here.
+var Learners = []*train.Learner{
+	perceptron.Learner,
+	perceptron.Pocket,
+	perceptron.Averaged,
+	perceptron.Voted,
+	winnow.Learner,
+	dual.Learner,
+	dual.Kernel,
+	logistic.Learner,
+	lda.Learner,
+	svm.Learner,
+}
+
+// Names returns the names of the learners.
+func Names() []string {
+	var names []string
+	for _, l := range Learners {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Describe returns the description of a learner, or nil if there is none of that name.
+func Describe(name string) *train.Learner {
+	for _, l := range Learners {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Learner is a learning algorithm with its options.
+type Learner struct {
+	*train.Learner
+	Settings train.Settings // the options: a pointer to the learner's own
+
+	// Varied has the options that a grid set, as they are typed; nil without a grid.
+	Varied map[string]string
+}
+
+// New returns a learner with options. Zero values stand for defaults.
+func New(l *train.Learner, s train.Settings) Learner {
+	s = train.CopySettings(s)
+	l.Complete(s)
+	return Learner{Learner: l, Settings: s}
+}
+
+// Named returns the learner of a name with the options that the command has by default.
+func Named(name string) (Learner, error) {
+	l := Describe(name)
+	if l == nil {
+		advice := ""
+		if near := nearest.Name(name, Names()); near != "" {
+			advice = ": did you mean " + near + "?"
+		}
+		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, say.OneOf(Names()), advice)
+	}
+	return Learner{Learner: l, Settings: l.New()}, nil
+}
+
+// Perceptron returns the perceptron, the pocket, the averaged or the voted perceptron, as the options say.
+func Perceptron(o perceptron.Options) Learner { return New(perceptron.Of(&o), &o) }
+
+// Winnow returns Winnow.
+func Winnow(o winnow.Options) Learner { return New(winnow.Learner, &o) }
+
+// Dual returns the perceptron in its dual form, with a kernel.
+func Dual(o dual.Options) Learner { return New(dual.Learner, &o) }
+
+// Logistic returns logistic regression.
+func Logistic(o logistic.Options) Learner { return New(logistic.Learner, &o) }
+
+// LDA returns linear discriminant analysis.
+func LDA(o lda.Options) Learner { return New(lda.Learner, &o) }
+
+// SVM returns the support vector machine.
+func SVM(o svm.Options) Learner { return New(svm.Learner, &o) }
+
+// With returns the learner with an option set to what a user types, such as "l2" and "0.1".
+func (l Learner) With(option, value string) (Learner, error) {
+	o := l.Option(option)
+	if o == nil {
+		var names []string
+		for _, o := range l.Options {
+			names = append(names, o.Name)
+		}
+		return l, fmt.Errorf("%s has no option %q: use %s", l.Name, option, say.OneOf(names))
+	}
+	l.Settings = train.CopySettings(l.Settings)
+	return l, o.Set(l.Settings, value)
+}
+
+// Has tells whether the learner has an option that has an effect with the others.
+func (l Learner) Has(option string) bool { return l.Learner.Has(l.Settings, option) }
+
+// Text returns the value of an option as it is typed, "" of an option that the learner hasn't.
+func (l Learner) Text(option string) string {
+	if o := l.Option(option); o != nil {
+		return o.Text(l.Settings)
+	}
+	return ""
+}
+
+// VariedText names the options that a grid set, in the order of the learner's options.
+func (l Learner) VariedText() string {
+	var parts []string
+	for _, o := range l.Options {
+		if value, ok := l.Varied[o.Name]; ok {
+			parts = append(parts, o.Name+" "+value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// workers returns how many goroutines may run at once.
+func (l Learner) workers() int {
+	if n := l.Settings.Shared().Workers; n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// with returns the learner with other workers and another progress.
+func (l Learner) with(workers int, show func(train.Progress)) Learner {
+	l.Settings = train.CopySettings(l.Settings)
+	l.Settings.Shared().Workers, l.Settings.Shared().Progress = workers, show
+	return l
+}

@@ -1,0 +1,198 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// OnlineName is what models of LearnOnline say of their learner.
+const OnlineName = "online"
+
+// ErrNoRows is returned where there are no rows to learn from.
+var ErrNoRows = errors.New("no rows")
+
+// Progressive is what was counted until so many rows were visited.
+type Progressive struct {
+	Rows     int64 `json:"rows"`
+	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
+	Updates  int64 `json:"updates"`
+}
+
+// OnlineFit is what the perceptron learned from rows that it visited once, and the model. The model tells errors and margin only if the
+// rows could be read again.
+type OnlineFit struct {
+	Model                   *model.Model
+	Rows, Mistakes, Updates int64
+	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
+}
+
+// OnlineOptions are the options of LearnOnline. The zero value is the text book's.
+type OnlineOptions struct {
+	Eta     float64          // learning rate, in (0, 1]; 1
+	Workers int              // GOMAXPROCS. No result depends on it
+	Once    bool             // the rows can be read once only
+	Show    func(rows int64) // told how many rows were visited; may be nil
+}
+
+// LearnOnline has the perceptron predict each row of two classes, and then learn from it. It visits the rows once, in their order, and
+// begins with the weights of a model, or with zeros if from is nil. Where ctx ends the visits, it returns what was learned so far with
+// ctx's error. Errors: ErrNoRows, another number of classes, sums that overflow, and whatever src fails with.
+func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
+	shared, err := train.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := train.TwoClasses(src.Spec()); err != nil {
+		return nil, err
+	}
+	if src, err = block.Check(ctx, src, shared.Workers); err != nil {
+		return nil, err
+	}
+	w := block.Alloc[T](kernel.Stride[T](src.Spec().Cols()))
+	if from != nil {
+		copy(w, model.Vector[T](from))
+	}
+	v := &visitor[T]{Source: src, ctx: ctx, w: w, eta: T(shared.Eta), zeros: from == nil, show: opt.Show}
+	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	if v.r.Rows == 0 {
+		return nil, cmp.Or(err, ErrNoRows)
+	}
+	if bad := v.finish(context.WithoutCancel(ctx), shared, !opt.Once); bad != nil {
+		return nil, bad
+	}
+	return &v.r, err
+}
+
+// A visitor is a source of which each block was learned from when it is handed on.
+type visitor[T kernel.Float] struct {
+	block.Source[T]
+	ctx   context.Context
+	w     []T
+	eta   T
+	zeros bool // w began with zeros
+	show  func(rows int64)
+
+	r           OnlineFit
+	square      float64 // the largest of a row's squared norms
+	fingerprint string
+	err         error
+}
+
+// learn visits the rows until their end or that of the context, and takes the fingerprint of those that it visited.
+func (v *visitor[T]) learn(workers int) error {
+	var err error
+	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
+		return err
+	}
+	return v.err
+}
+
+// Blocks ends without an error where learning does; v.err has it.
+func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range v.Source.Blocks(v.ctx) {
+			if v.err = err; err != nil {
+				return
+			}
+			first := v.r.Rows
+			v.err = v.visit(b)
+			b = b.Slice(0, int(v.r.Rows-first))
+			v.square = max(v.square, b.MaxSquaredNorm())
+			if !yield(b, nil) || v.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// visit has the perceptron predict each row and then learn from it, and counts.
+func (v *visitor[T]) visit(b *block.Block[T]) error {
+	r := &v.r
+	for i, y := range b.Y {
+		if i%1024 == 0 {
+			if err := v.ctx.Err(); err != nil {
+				return err
+			}
+			if v.show != nil {
+				v.show(r.Rows)
+			}
+		}
+		x := b.X[i*b.Stride : (i+1)*b.Stride]
+		s := kernel.Dot(x, v.w)
+		if (s > 0) != (y > 0) {
+			r.Mistakes++
+		}
+		if y < 0 && s >= 0 || y > 0 && s <= 0 {
+			kernel.Axpy(v.w, v.eta*y, x)
+			r.Updates++
+		}
+		if r.Rows++; r.Rows&(r.Rows-1) == 0 {
+			r.Progressive = append(r.Progressive, Progressive{r.Rows, r.Mistakes, r.Updates})
+		}
+	}
+	return nil
+}
+
+// finish makes the model, and measures the rows that were visited by the last weights if they can be read again.
+func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) error {
+	r, spec := &v.r, v.Spec()
+	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
+		r.Progressive = append(r.Progressive, Progressive{r.Rows, r.Mistakes, r.Updates})
+	}
+	m := model.New(spec, v.w)
+	m.Algorithm = OnlineName
+	m.Options = model.Options{Order: string(train.Cyclic), Epochs: 1, Eta: opt.Eta}
+	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
+	radius, norm := math.Sqrt(v.square), train.Norm(v.w)
+	if sum := norm + radius; sum-sum != 0 {
+		return train.TooLarge[T]()
+	}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: radius, Norm: norm}
+	r.Model = m
+	if !again {
+		return nil
+	}
+	learned := train.Result[T]{Weights: v.w[:spec.Cols()]}
+	if err := train.Evaluate(ctx, firstRows[T]{v.Source, r.Rows}, opt.Workers, &learned); err != nil {
+		return err
+	}
+	m.Training.Errors = &learned.Errors
+	if learned.Margin > 0 {
+		m.Training.Margin = &learned.Margin
+	}
+	if bound := learned.MistakeBound(); v.zeros && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
+		m.Training.MistakeBound = &bound
+	}
+	return nil
+}
+
+// firstRows is the first rows of a source.
+type firstRows[T kernel.Float] struct {
+	block.Source[T]
+	rows int64
+}
+
+func (s firstRows[T]) Rows() int64 { return s.rows }
+
+func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range s.Source.Blocks(ctx) {
+			if err == nil && b.First+int64(b.Len()) > s.rows {
+				b = b.Slice(0, int(s.rows-b.First))
+			}
+			if !yield(b, err) || err != nil || b.First+int64(b.Len()) >= s.rows {
+				return
+			}
+		}
+	}
+}

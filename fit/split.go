@@ -1,0 +1,211 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// Chooser returns a function that tells for one row after the other, from row 0 on, by the number of its class, whether it is held back.
+type Chooser func() func(class int) bool
+
+// Others takes the rows that aren't held back.
+func (has Chooser) Others() func(class int) bool {
+	is := has()
+	return func(class int) bool { return !is(class) }
+}
+
+// Stratified holds back a share of each class, of which counts says how many rows there are: the nearest whole number of rows, half a
+// row being one. Of a class of two or more rows, one at least is held back and one at least is not, where the share is one of all rows
+// at least and not all. Selection sampling takes the rows (Knuth, "The Art of Computer Programming", volume 2, algorithm 3.4.2S): where
+// m of the class's n rows from this one on are still to be held back, this one is with the chance m/n. A generator draws below n: PCG
+// with the seed as its first word and 2^64-2 less the number of the class as its second.
+func Stratified(seed uint64, share float64, counts []int64) Chooser {
+	nearest := func(n int64) int64 { return int64(math.Floor(share*float64(n) + 0.5)) }
+	all := int64(0)
+	for _, n := range counts {
+		all += n
+	}
+	held := make([]int64, len(counts))
+	for c, n := range counts {
+		if held[c] = nearest(n); n > 1 && nearest(all) > 0 && nearest(all) < all {
+			held[c] = min(max(held[c], 1), n-1)
+		}
+	}
+	return func() func(class int) bool {
+		left, wanted, rngs := slices.Clone(counts), slices.Clone(held), classRandoms(seed, len(counts))
+		return func(c int) bool {
+			is := train.Draw(rngs[c], uint64(left[c])) < uint64(wanted[c])
+			left[c]--
+			if is {
+				wanted[c]--
+			}
+			return is
+		}
+	}
+}
+
+// Fold holds back one of so many folds of rows of some classes. Each class is dealt out by itself, so that all folds have the share of
+// it that all rows have: its rows go to the folds in turn, in a random order that is new in each round, by the generators of Stratified.
+func Fold(seed uint64, folds, classes, number int) Chooser {
+	return func() func(class int) bool {
+		decks, rngs := make([][]int, classes), classRandoms(seed, classes)
+		return func(c int) bool {
+			if len(decks[c]) == 0 {
+				for f := range folds {
+					decks[c] = append(decks[c], f)
+				}
+			}
+			i, last := int(train.Draw(rngs[c], uint64(len(decks[c])))), len(decks[c])-1
+			drawn := decks[c][i]
+			decks[c][i], decks[c] = decks[c][last], decks[c][:last]
+			return drawn == number
+		}
+	}
+}
+
+// classRandoms returns a generator for each class: PCG with the seed as its first word and 2^64-2 less the number of the class as its
+// second, which no epoch has.
+func classRandoms(seed uint64, classes int) []*rand.PCG {
+	rngs := make([]*rand.PCG, classes)
+	for c := range rngs {
+		rngs[c] = rand.NewPCG(seed, math.MaxUint64-1-uint64(c))
+	}
+	return rngs
+}
+
+// ErrEmptyShare is returned where a share leaves no rows to learn from or to judge on.
+var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
+
+// Parts are the rows to learn from, and those that are held back. Both are in memory where the rows are, and else in temporary files.
+type Parts[T kernel.Float] struct {
+	Kept, Held block.Source[T]
+	files      []*cache.File[T]
+}
+
+// Close removes temporary files.
+func (p *Parts[T]) Close() error {
+	var all error
+	for _, f := range p.files {
+		all = errors.Join(all, f.Close())
+	}
+	p.files = nil
+	return all
+}
+
+// HoldOut holds back the share opt.HoldOut of each class, by the learner's seed. The caller closes the parts.
+func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Parts[T], error) {
+	src = plain(src)
+	counts, err := train.ClassCounts(ctx, src, l.workers())
+	if err != nil {
+		return nil, err
+	}
+	return split(ctx, src, Stratified(l.Settings.Shared().Seed, opt.HoldOut, counts), &opt)
+}
+
+// split parts the rows of all into those that has chooses and the others.
+func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser, opt *Options) (*Parts[T], error) {
+	kept, held, err := newShares(ctx, all, has)
+	if err == nil && (kept.rows == 0 || held.rows == 0) {
+		err = ErrEmptyShare
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := new(Parts[T])
+	if p.Held, err = p.store(ctx, held, opt); err == nil {
+		p.Kept, err = p.store(ctx, kept, opt)
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// store returns the rows of a share where those of its source are.
+func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (block.Source[T], error) {
+	if _, inMemory := part.Source.(*block.Data[T]); inMemory {
+		return block.Collect(ctx, part)
+	}
+	f, err := cache.Temporary(ctx, opt.TempDir, part, func(rows int64) { opt.stage("writing the caches", rows, part.rows) })
+	if err != nil {
+		return nil, err
+	}
+	p.files = append(p.files, f)
+	return f, nil
+}
+
+// A share is the rows of a source that are held back, or the others, in their order.
+type share[T kernel.Float] struct {
+	block.Source[T]
+	held bool
+	has  Chooser
+	rows int64
+}
+
+// newShares returns the rows that aren't held back, and those that are.
+func newShares[T kernel.Float](ctx context.Context, src block.Source[T], has Chooser) (kept, held *share[T], err error) {
+	kept, held = &share[T]{src, false, has, src.Rows()}, &share[T]{src, true, has, 0}
+	is := has()
+	spec := src.Spec()
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, y := range b.Y {
+			if is(train.ClassOf(y, spec)) {
+				held.rows++
+			}
+		}
+	}
+	kept.rows -= held.rows
+	return kept, held, ctx.Err()
+}
+
+func (s *share[T]) Rows() int64 { return s.rows }
+
+func (s *share[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		b := block.NewFor[T](s.Spec(), 0, int(min(s.rows, int64(block.Rows[T](s.Spec().Cols())))))
+		n, is, spec := 0, s.has(), s.Spec()
+		for from, err := range s.Source.Blocks(ctx) {
+			if err == nil && from.Sparse != nil {
+				err = errors.New("sparse rows can't be parted: hold out rows of your own, in a source of their own")
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for r, y := range from.Y {
+				if is(train.ClassOf(y, spec)) != s.held {
+					continue
+				}
+				copy(b.X[n*b.Stride:(n+1)*b.Stride], from.X[r*b.Stride:])
+				b.Y[n] = y
+				if b.W != nil {
+					b.W[n] = from.W[r]
+				}
+				if n++; n < b.Len() {
+					continue
+				}
+				if !yield(b, nil) {
+					return
+				}
+				b.First += int64(n)
+				n = 0
+			}
+		}
+		if n > 0 {
+			yield(b.Slice(0, n), nil)
+		}
+	}
+}

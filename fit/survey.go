@@ -1,0 +1,171 @@
+package fit
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Survey is what the rows tell without any learning.
+type Survey struct {
+	Counts  []int64 // rows of each class, in the order of the spec
+	Changes int64   // rows whose class isn't that of the row before
+	before  float64 // the label of the row before; NaN before the first
+
+	// Of the first rows: how many, the values of row 0, and the sums of the differences to them and of their squares.
+	rows          int64
+	zero          []float64
+	sums, squares []float64
+}
+
+// The deviations of a survey are those of the first so many rows, or of fewer where a row is wide.
+const (
+	surveyRows   = block.RunRows
+	surveyValues = 1 << 20
+)
+
+// NewSurvey returns the survey of rows.
+func NewSurvey[T kernel.Float](ctx context.Context, src block.Source[T]) (*Survey, error) {
+	s := newSurvey(src.Spec())
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		surveyBlock(s, src.Spec(), b)
+	}
+	return s, ctx.Err()
+}
+
+func newSurvey(spec *schema.Spec) *Survey {
+	n := len(spec.Features)
+	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN(), zero: make([]float64, n), sums: make([]float64, n), squares: make([]float64, n)}
+}
+
+// surveyBlock adds the next rows.
+func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]) {
+	n := len(s.sums)
+	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
+	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
+		row := b.X[r*b.Stride:][:n]
+		for i, v := range row {
+			if s.rows == 0 {
+				s.zero[i] = float64(v)
+			}
+			d := float64(v) - s.zero[i]
+			s.sums[i] += d
+			s.squares[i] += float64(d * d)
+		}
+		s.rows++
+	}
+	surveyLabels(s, spec, b.Y)
+}
+
+// surveyLabels adds the labels of the next rows.
+func surveyLabels[T kernel.Float](s *Survey, spec *schema.Spec, y []T) {
+	if len(y) == 0 {
+		return
+	}
+	if before := T(s.before); before != y[0] && before == before {
+		s.Changes++
+	}
+	s.before = float64(y[len(y)-1])
+	if len(s.Counts) == 2 {
+		negative, changes, last := uint32(0), uint32(0), sign(y[0])
+		for _, v := range y { // without branches, which labels make unpredictable
+			bit := sign(v)
+			negative += bit
+			changes += bit ^ last
+			last = bit
+		}
+		positive := spec.PositiveClass()
+		s.Counts[1-positive] += int64(negative)
+		s.Counts[positive] += int64(len(y)) - int64(negative)
+		s.Changes += int64(changes)
+		return
+	}
+	last := y[0]
+	for _, v := range y {
+		s.Counts[train.ClassOf(v, spec)]++
+		if v != last {
+			s.Changes++
+		}
+		last = v
+	}
+}
+
+func sign[T kernel.Float](v T) uint32 { return math.Float32bits(float32(v)) >> 31 }
+
+// A watched source hands its rows to a survey as they pass.
+type watched[T kernel.Float] struct {
+	block.Source[T]
+	survey *Survey
+}
+
+func (w watched[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	return func(yield func(*block.Block[T], error) bool) {
+		for b, err := range w.Source.Blocks(ctx) {
+			if err == nil {
+				surveyBlock(w.survey, w.Spec(), b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// Baseline is how a model does that predicts the same class for all rows, the one that has the most.
+type Baseline struct {
+	Class    schema.Class `json:"class"`
+	Errors   int64        `json:"errors"`
+	Accuracy float64      `json:"accuracy"`
+}
+
+// NewBaseline returns the baseline of rows of which so many are of each class. Of classes that have the most it takes the first.
+func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
+	rows, most := int64(0), 0
+	for c, n := range counts {
+		if rows += n; n > counts[most] {
+			most = c
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	return &Baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
+}
+
+// Sorted tells whether the rows of each class stand together, so that a learner sees one class after the other: the class
+// changes 20 times less often than it would in a random order.
+func (s *Survey) Sorted() bool {
+	rows, same := 0.0, 0.0
+	for _, n := range s.Counts {
+		rows += float64(n)
+		same += float64(n) * float64(n)
+	}
+	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
+}
+
+// Unlike returns the features with the largest and the least deviation above zero, and how many times the former is the latter.
+func (s *Survey) Unlike() (large, small int, ratio float64) {
+	most, least := 0.0, math.Inf(1)
+	n := float64(s.rows)
+	for i, sum := range s.sums {
+		variance := s.squares[i]/n - float64(sum/n)*(sum/n)
+		if !(variance > 1e-12*s.squares[i]/n) { // or it is rounding
+			continue
+		}
+		if d := math.Sqrt(variance); d > most {
+			most, large = d, i
+		}
+		if d := math.Sqrt(variance); d < least {
+			least, small = d, i
+		}
+	}
+	return large, small, most / least
+}

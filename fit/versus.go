@@ -1,0 +1,140 @@
+package fit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// eachVersusRest learns each class versus the rest, and puts the classifiers together.
+func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
+	start := time.Now()
+	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
+	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
+		one := *j
+		one.Learner = j.with(workers, shared.class(class))
+		one.versus, one.src = j.classes(), train.Versus(j.src, class)
+		if j.validation != nil {
+			one.validation = train.Versus(j.validation, class)
+		}
+		f, err := one.whole(ctx)
+		if f != nil {
+			err = nil // the other classes may have weights too
+		}
+		return f, err
+	})
+	interrupted := ctx.Err()
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	all := sumResults(binary)
+	if n := len(all.Last); n > 0 && n == len(all.Weights) {
+		judges := j.src
+		if j.validation != nil {
+			judges = j.validation
+		}
+		if all.Weights, err = train.Choose(ctx, judges, j.workers(), all.Weights, all.Last); err != nil {
+			return nil, err
+		}
+	}
+	all.Seconds = time.Since(start).Seconds()
+	if err := train.Evaluate(ctx, j.src, j.workers(), all); err != nil {
+		return nil, err
+	}
+	all.Margin = 0 // no binary classifier's
+	whole := j.model(all)
+	joinModels(whole, binary)
+	if whole.Voters != nil {
+		wrong, err := Count(ctx, whole, j.src, j.workers())
+		if err != nil {
+			return nil, err
+		}
+		all.Errors, all.Predicted = wrong.Errors, nil // of the means
+	}
+	return &Fitted[T]{Model: whole, Result: all}, interrupted
+}
+
+// sumResults adds up how the trainings of all classes went.
+func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
+	all := &train.Result[T]{Converged: true}
+	for _, f := range binary {
+		r := f.Result
+		all.Last = append(all.Last, r.Last...)
+		all.Interrupted = all.Interrupted || r.Interrupted
+		all.Weights = append(all.Weights, r.Weights...)
+		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
+		all.Updates += r.Updates
+		all.Loss += r.Loss
+		all.Converged = all.Converged && r.Converged
+		all.Candidates += r.Candidates
+		all.RowsScored += r.RowsScored
+	}
+	return all
+}
+
+// joinModels adds to the model of all classes what the models of each class versus the rest keep.
+func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) {
+	way := whole.Options.Multiclass
+	whole.Options = binary[0].Model.Options // with the solver that was chosen
+	whole.Options.Multiclass = way
+	var optima []*model.Optimum
+	for _, f := range binary {
+		t := &f.Model.Training
+		whole.Training.Ridge = max(whole.Training.Ridge, t.Ridge)
+		whole.Training.Dependent = t.Dependent // of all alike
+		optima = append(optima, t.Optimum)
+		if v := f.Model.Voters; v != nil {
+			if whole.Voters == nil {
+				whole.Voters = new(model.Voters)
+			}
+			whole.Voters.Sizes = append(whole.Voters.Sizes, len(v.Counts))
+			whole.Voters.Counts, whole.Voters.Weights = append(whole.Voters.Counts, v.Counts...), append(whole.Voters.Weights, v.Weights...)
+		}
+	}
+	whole.Training.Optimum = sumOptima(optima)
+}
+
+// sumOptima adds up how near the optimum several trainings came, or returns nil if that isn't known of each.
+func sumOptima(optima []*model.Optimum) *model.Optimum {
+	sum := new(model.Optimum)
+	for _, o := range optima {
+		if o == nil {
+			return nil
+		}
+		sum.Objective, sum.Gap, sum.Rounded = sum.Objective+o.Objective, sum.Gap+o.Gap, sum.Rounded || o.Rounded
+	}
+	return sum
+}
+
+// sharedProgress is how far the trainings of several classes are. Its figures are sums over them.
+type sharedProgress struct {
+	mu   sync.Mutex
+	show func(train.Progress)
+	of   []train.Progress
+}
+
+// class returns the progress of one class; nil where nobody looks.
+func (s *sharedProgress) class(class int) func(train.Progress) {
+	if s.show == nil {
+		return nil
+	}
+	return func(p train.Progress) { s.report(class, p) }
+}
+
+func (s *sharedProgress) report(class int, p train.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[class] = p
+	all := train.Progress{Epochs: p.Epochs * int64(len(s.of)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
+	for _, p := range s.of {
+		all.Epoch += p.Epoch
+		all.Visits += p.Visits
+		all.Updates += p.Updates
+	}
+	s.show(all)
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/fit"
+	"halfspace/internal/say"
+)
+
+// defaultFolds is how many folds a grid is judged on where none are asked for.
+const defaultFolds = 5
+
+// checkFolds looks for what can't be cross-validated, and makes the learners of the grid: one without a grid.
+func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
+	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
+		return usagef("--cv is %d: use 2 or more folds", o.folds)
+	}
+	if len(o.grid) > 0 && o.folds == 0 {
+		o.folds = defaultFolds
+	}
+	if o.folds > 0 && o.validation != "" {
+		return usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
+	}
+	if err := o.readGrid(cmd); err != nil {
+		return err
+	}
+	learners, err := o.learner.Grid(o.axes)
+	if err != nil {
+		return usagef("--%w", err)
+	}
+	for i := range learners {
+		if learners[i], err = o.finish(learners[i]); err != nil {
+			return err
+		}
+		o.storage.access = max(o.storage.access, learners[i].Access(learners[i].Settings))
+	}
+	o.learners = learners
+	if len(o.axes) == 0 {
+		o.learner = learners[0]
+	}
+	return o.checkEffect()
+}
+
+// checkEffect returns an error if what the grid varies has an effect in no combination.
+func (o *trainOptions) checkEffect() error {
+	last := o.learners[len(o.learners)-1]
+	for _, axis := range o.axes {
+		scaled, effect := false, false
+		for _, l := range o.learners {
+			only := axis.Option == "eta" && scales(l)
+			scaled = scaled || l.Has(axis.Option) && only
+			effect = effect || l.Has(axis.Option) && !only
+		}
+		switch {
+		case effect:
+		case scaled:
+			more := ""
+			if last.Option("l2") != nil {
+				more = " or --l2"
+			}
+			return usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
+		default:
+			return usagef("--grid varies %q, which has no effect with %s: leave it out", axis.Option, blame(last, axis.Option))
+		}
+	}
+	return nil
+}
+
+// readGrid reads what --grid lists: options and their values.
+func (o *trainOptions) readGrid(cmd *cobra.Command) error {
+	combinations, scratch := 1, new(cobra.Command)
+	addLearnerFlags(scratch)
+	for _, g := range o.grid {
+		name, list, ok := strings.Cut(g, "=")
+		if name = strings.TrimPrefix(strings.TrimSpace(name), "--"); !ok || name == "" || strings.TrimSpace(list) == "" {
+			return usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
+		}
+		if names := o.gridNames(); !slices.Contains(names, name) {
+			return usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), didYouMean(name, names, ""))
+		}
+		if cmd.Flags().Changed(name) {
+			return usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
+		}
+		if slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name }) {
+			return usagef("--grid varies %q twice: list all its values once", name)
+		}
+		axis := fit.Axis{Option: name}
+		for value := range strings.SplitSeq(list, ",") {
+			value = strings.TrimSpace(value)
+			if err := scratch.Flags().Set(name, value); err != nil {
+				return usagef("--grid: %w", flagError(scratch, err))
+			}
+			axis.Values = append(axis.Values, value)
+		}
+		o.axes = append(o.axes, axis)
+		if combinations *= len(axis.Values); combinations > fit.MaxPoints {
+			return usagef("--grid has more than %s combinations: vary less at a time", say.Count(fit.MaxPoints))
+		}
+	}
+	return nil
+}
+
+// gridNames returns what a grid can vary: the learner's options, but for those that other rows must judge.
+func (o *trainOptions) gridNames() (names []string) {
+	for _, option := range o.learner.Options {
+		if option.Name != "early-stop" || o.learner.Has("pocket") {
+			names = append(names, option.Name)
+		}
+	}
+	return names
+}
+
+// gridTable is the cross-validation of a grid for people.
+func gridTable(cv *fit.CrossValidation) [][]string {
+	head := []string{"options", "errors", "accuracy", "std dev", "chosen"}
+	weighted := cv.Points[cv.Chosen].ErrorWeight != nil
+	if weighted {
+		head = slices.Insert(head, 2, "weight")
+	}
+	rows := [][]string{head}
+	for i, p := range cv.Points {
+		if p.Failed != "" {
+			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
+			continue
+		}
+		row := []string{p.Learner.VariedText(), say.Count(*p.Errors), say.Percent(*p.Accuracy), say.Percent(p.Deviation()), ""}
+		if i == cv.Chosen {
+			row[4] = "*"
+		}
+		if weighted {
+			row = slices.Insert(row, 2, say.Real(*p.ErrorWeight))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// gridFailures says why points failed, a line for each.
+func gridFailures(cv *fit.CrossValidation) (lines []string) {
+	for _, p := range cv.Points {
+		if p.Failed != "" {
+			lines = append(lines, p.Failed)
+		}
+	}
+	return lines
+}
+
+// foldsText tells how the chosen point did.
+func foldsText(cv *fit.CrossValidation, rows int64) string {
+	p := &cv.Points[cv.Chosen]
+	weight := ""
+	if p.ErrorWeight != nil {
+		weight = ", weight " + say.Real(*p.ErrorWeight)
+	}
+	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
+		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
+}

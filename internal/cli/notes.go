@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/logistic"
+)
+
+// noteUnused tells about options that the user gave for nothing.
+func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
+	for _, option := range learnerOptions() {
+		used := func(l fit.Learner) bool { return l.Has(option.Name) }
+		if cmd.Flags().Changed(option.Name) && !option.Strict && !slices.ContainsFunc(o.learners, used) {
+			a.note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
+		}
+	}
+	if cmd.Flags().Changed("seed") && !o.random() {
+		a.note("--seed has no effect with --order cyclic")
+	}
+	if o.out == "" {
+		a.note("no --out: the model won't be kept")
+	}
+}
+
+// random tells whether the training makes random choices.
+func (o *trainOptions) random() bool {
+	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.share > 0 || o.folds > 0
+}
+
+// mostNumbers is how many classes of numbers are taken for classes without a note.
+const mostNumbers = 50
+
+// noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
+func (a *app) noteClasses(o *trainOptions, spec *schema.Spec) {
+	n := len(spec.Classes)
+	switch {
+	case n == 2 && o.multiclass.value != "auto":
+		a.note("--multiclass has no effect with two classes")
+	case n > 2 && o.data.positive != "":
+		a.note("--positive has no effect with %d classes", n)
+	}
+	if n > mostNumbers && spec.Classes[0].Kind == schema.Number {
+		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
+	}
+}
+
+// noteNeverPredicted names a class that no row is predicted to be.
+func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class) {
+	if len(never) == 0 {
+		return
+	}
+	more, advice := "", ""
+	if n := len(never) - 1; n > 0 {
+		more = fmt.Sprintf(", nor are %d more", n)
+	}
+	if len(o.classWeight) == 0 && o.learner.NoWeights == "" {
+		advice = ": try --class-weight balanced"
+	}
+	a.note("class %s is never predicted on the training rows%s%s", schema.NameClass(never[0]), more, advice)
+}
+
+// mostUnlike is how many times the deviation of a feature may be that of another without a note.
+const mostUnlike = 1000
+
+// noteSurvey tells what about the rows spoils a training with these options, and what to type.
+func (a *app) noteSurvey(o *trainOptions, spec *schema.Spec, s *fit.Survey) {
+	if large, small, ratio := s.Unlike(); !o.data.standardize && heedsScale(o.learner) && ratio >= mostUnlike {
+		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
+	}
+	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
+		a.note("the rows are sorted by label and learned in that order (%s)", advice)
+	}
+}
+
+// heedsScale tells whether features in other units make another model.
+func heedsScale(l fit.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
+
+// shuffled says what to do where the order of the rows in the files spoils the training, "" where it has no effect.
+func shuffled(l fit.Learner) string {
+	switch {
+	case l.Has("order"):
+		if l.Settings.Shared().Order == train.Cyclic {
+			return "use --order shuffle"
+		}
+	case l.Text("solver") == string(logistic.SGD):
+		return "use --solver lbfgs"
+	case !l.Solves:
+		return "shuffle the rows of the file"
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/fit"
+)
+
+// check does what rowOptions.check does, for all options.
+func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
+	o.storage.out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
+	if err := o.rowOptions.check(cmd.Context(), args); err != nil {
+		return err
+	}
+	if o.validation == "-" {
+		return usagef("--validation is -: name a file, a glob or a directory")
+	}
+	if _, err := os.Stat(o.validation); err != nil {
+		if share := shareText(o.validation); share != "" {
+			return usagef("--validation is %s: use --validation %s to hold out that share of the rows", o.validation, share)
+		}
+		if strings.HasSuffix(o.validation, "%") {
+			return usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
+		}
+	}
+	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
+		if !(share > 0 && share < 1) {
+			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
+		}
+		o.share = share
+	}
+	if toStdout(o.out) {
+		return usagef("--out is %s: name a file for the model", o.out)
+	}
+	return o.checkLearner(cmd)
+}
+
+// checkLearner looks for options of learners that can't be used.
+func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
+	l := fit.Describe(o.algo.value)
+	if l.NeedsBias != "" && o.data.noBias {
+		return usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
+	}
+	if err := o.checkMulticlass(l); err != nil {
+		return err
+	}
+	if err := o.checkWeights(l); err != nil {
+		return err
+	}
+	return o.setLearner(cmd)
+}

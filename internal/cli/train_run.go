@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// trainAs opens the rows, judges the candidates of a grid and learns.
+func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths, validationPaths []string) error {
+	start := time.Now()
+	if o.out != "" {
+		a.kept = ": no model was written"
+	}
+	bar := a.newProgress(o.progress.value)
+	defer bar.end()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	t := &training[T]{app: a, trainOptions: o, bar: bar}
+	defer t.close()
+	if err := t.open(ctx, paths, validationPaths); err != nil {
+		return err
+	}
+	t.seconds.Load = time.Since(start).Seconds()
+	fitted, err := t.learn(ctx)
+	if fitted == nil {
+		return err
+	}
+	t.seconds.Train = fitted.Result.Seconds
+	if o.out != "" {
+		if err := fitted.Model.Save(o.out); err != nil {
+			a.kept = ": " + err.Error()
+			return err
+		}
+		a.kept = ": " + o.out + " has the weights so far"
+	}
+	bar.end()
+	if !t.inMemory() {
+		a.noteSurvey(o, t.data.Spec(), fitted.Survey)
+	}
+	t.seconds.Total = time.Since(start).Seconds()
+	if bad := t.print(fitted, err != nil); bad != nil {
+		return bad
+	}
+	return err
+}
+
+// A training is rows that are open, and how to learn from them.
+type training[T kernel.Float] struct {
+	*app
+	*trainOptions
+	bar              *progress
+	data, validation *rows[T]
+	survey           *fit.Survey // of rows in memory; else a pass that is made anyway looks at them
+	seconds          trainSeconds
+}
+
+func (t *training[T]) inMemory() bool {
+	_, is := t.data.Source.(*block.Data[T])
+	return is
+}
+
+func (t *training[T]) close() {
+	for _, r := range []*rows[T]{t.data, t.validation} {
+		if r != nil && r.close != nil {
+			r.close()
+		}
+	}
+}
+
+// open opens the rows to learn from and those of a validation, and looks at what they tell.
+func (t *training[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
+	t.data, err = openRows[T](ctx, t.app, &t.rowOptions, paths, t.bar)
+	if errors.Is(err, dataset.ErrNoWeights) {
+		return usagef("--sample-weight %s: %w", t.rowOptions.data.sampleWeight, err)
+	}
+	if err != nil {
+		return err
+	}
+	spec := t.data.Spec()
+	if len(spec.Classes) <= 2 {
+		if err := train.TwoClasses(spec); err != nil {
+			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+		}
+	}
+	t.noteClasses(t.trainOptions, spec)
+	if err := model.New(spec, make([]T, spec.Vectors()*spec.Cols())).Check(); err != nil {
+		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
+	}
+	if t.validation, err = openValidation(ctx, t.app, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
+		return fmt.Errorf("--validation: %w", err)
+	}
+	if t.inMemory() {
+		if t.survey, err = fit.NewSurvey(ctx, t.data.Source); err != nil {
+			return err
+		}
+		t.bar.end()
+		t.noteSurvey(t.trainOptions, spec, t.survey)
+	}
+	return nil
+}
+
+// learn judges the candidates of a grid, if there is one, and learns with the best.
+func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
+	opt := t.fitOptions(t.app, t.bar)
+	if t.learner.InMemory {
+		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.storage.weighted)
+		if t.folds > 0 {
+			bytes *= 2
+		}
+		t.storage.hold(bytes)
+	}
+	src := t.data.relearner(ctx)
+	if t.folds > 0 {
+		begin := time.Now()
+		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
+		if err != nil {
+			return nil, ofLearner(err)
+		}
+		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
+		t.learner = cv.Best()
+	}
+	opt.Survey, opt.HoldOut = t.survey, t.share
+	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
+	if f == nil {
+		return nil, ofLearner(err)
+	}
+	return f, err
+}
+
+// fitOptions returns the options of a whole training that the command line says.
+func (o *trainOptions) fitOptions(a *app, bar *progress) fit.Options {
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
+		Note:  func(text string) { a.note("%s", asTyped(text)) },
+		Stage: func(name string, done, total int64) { bar.show(name, "", done, total) }}
+	if o.multiclass.value != autoName {
+		opt.Multiclass = o.multiclass.value
+	}
+	return opt
+}
+
+// print reports how the training went.
+func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
+	m, learned := f.Model, f.Result
+	r := newTrainReport(t.trainOptions, m)
+	r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
+	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
+	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
+	t.noteNeverPredicted(t.trainOptions, r.NeverPredicted)
+	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
+	r.setCrossValidation(f.CrossValidation)
+	if r.Validation != nil && t.storage.weighted {
+		r.Validation.ErrorWeight = &f.Validation.Weight
+	}
+	if t.json {
+		return t.printJSON(r)
+	}
+	return t.app.print(r.text(t.trainOptions, m))
+}
+
+// detail is what the bar of a training says beside the epochs.
+func detail(p train.Progress) string {
+	s := fmt.Sprintf(": epoch %s, %s", say.Count(p.Epoch), say.Plural(p.Updates, "update"))
+	if p.Best >= 0 {
+		s += ", best " + say.Plural(p.Best, "error")
+	}
+	return s
+}

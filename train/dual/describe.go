@@ -1,0 +1,99 @@
+package dual
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// Learner and Kernel are the same learner: its two names are what users look for.
+var (
+	Learner = describe("dual", "the perceptron's loss, on inner products of rows")
+	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products")
+)
+
+func describe(name, minimises string) *train.Learner {
+	l := &train.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", InMemory: true, EachClass: true,
+		Options: append([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption, train.EpochsOption}, options...),
+		New: func() train.Settings {
+			return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: train.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
+		},
+		Perceptron: func(train.Settings) (margin, l2 float64) { return 0, 0 }}
+	l.Float32 = func(ctx context.Context, task *train.Task[float32]) (*train.Learned[float32], error) {
+		return learnTask(ctx, name, task)
+	}
+	l.Float64 = func(ctx context.Context, task *train.Task[float64]) (*train.Learned[float64], error) {
+		return learnTask(ctx, name, task)
+	}
+	return l
+}
+
+var options = []train.Option{
+	{Name: "kernel", Value: "FUNCTION", Help: "k(x,z) in place of x.z: linear, poly is (gamma x.z + coef0)^degree, rbf is exp(-gamma |x-z|^2)",
+		Words: []string{"linear", "poly", "rbf"}, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
+	{Name: "degree", Value: "N", Help: "exponent of --kernel poly", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: train.Never,
+		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
+	{Name: "gamma", Value: "FACTOR", Help: "factor of --kernel poly and rbf; 0 is 1 divided by the number of features", Want: "a factor above 0, or 0 for 1 divided by the number of features",
+		Valid: func(v float64) bool { return v >= 0 }, Keep: train.Never, When: &train.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+		Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
+	{Name: "coef0", Value: "SUMMAND", Help: "summand of --kernel poly", Keep: train.Never,
+		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
+	{Name: "form", Value: "FORM", Help: "what to keep: last, the last weights; averaged, the mean of all, each counted for the visits that it survived; voted, all, with as many votes",
+		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
+}
+
+// learnTask trains rows in memory, with what memory these leave for inner products.
+func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Task[T]) (*train.Learned[T], error) {
+	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
+	data, ok := task.Rows.(*block.Data[T])
+	if task.Memory == 0 {
+		source = "the memory for it"
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s takes rows in memory: they need %s, %s is %s: give more", name, say.Size(used/4*5), source, say.Size(limit))
+	}
+	if task.Memory == 0 {
+		used = 0 // the limit is of what is available now
+	}
+	opt := *task.Settings.(*Options)
+	opt.Memory = max(1, (limit-used)/10*9)
+	if whole := Bytes[T](int(data.Rows())); whole > opt.Memory {
+		task.Note(fmt.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", say.Size(whole), source, say.Size(limit)))
+	}
+	r, err := Train(ctx, data, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+		if r.Expansion != nil {
+			m.Expansion, m.Bias = r.Expansion, nil
+			if m.FitBias {
+				m.Bias = r.Bias
+			}
+		}
+		m.Training.Misclassified = misclassified(r.Mistakes)
+	}}, err
+}
+
+// mostMisclassified is how many rows a model names that were misclassified most often.
+const mostMisclassified = 20
+
+// misclassified lists the rows that were on the wrong side most often, the first of equal ones first.
+func misclassified(n []int64) []model.Misclassified {
+	var rows []model.Misclassified
+	for r, updates := range n {
+		if updates > 0 {
+			rows = append(rows, model.Misclassified{Row: int64(r), Updates: updates})
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y model.Misclassified) int { return cmp.Compare(y.Updates, x.Updates) })
+	return slices.Clone(rows[:min(len(rows), mostMisclassified)])
+}

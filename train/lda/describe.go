@@ -1,0 +1,59 @@
+package lda
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// Learner describes linear discriminant analysis.
+var Learner = &train.Learner{Name: "lda", Minimises: "Fisher's criterion: it takes the direction in which the means of the classes are farthest apart, in deviations within them",
+	Use: "probabilities in one pass, where classes are near to normal", Options: []train.Option{shrinkageOption, solverOption},
+	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
+	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },
+	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
+
+var (
+	shrinkageOption = train.Option{Name: "shrinkage", Value: "SHARE", Help: "share that a multiple of the identity gets in the covariance, from 0 to 1; auto estimates it for each class (Ledoit and Wolf)",
+		Want: "auto or a share from 0 to 1", Valid: func(v float64) bool { return v >= 0 && v <= 1 }, Named: map[string]float64{"auto": LedoitWolf}, Keep: train.Changed,
+		Field: train.FieldOf(func(o *Options) any { return &o.Shrinkage })}
+	solverOption = train.Option{Name: "solver", Value: "WAY", Help: "what is computed: cholesky the weights, eigen also the directions for predict --project", Words: append([]string{"auto"}, train.WordsOf(Solvers)...),
+		Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
+)
+
+func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+	opt := *task.Settings.(*Options)
+	if opt.Solver == "auto" {
+		opt.Solver = Cholesky
+	}
+	r, err := Train(ctx, task.Rows, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+		m.Training.Ridge = r.Ridge
+		if r.Projection != nil {
+			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, Explained: r.Explained}
+		}
+	}}, nil
+}
+
+func story(m *model.Model) (pairs []string) {
+	if m.Options.Shrinkage != "" {
+		pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
+	}
+	pairs = append(pairs, "solver", "one solution in "+say.Passes(m.Training.Epochs))
+	if p := m.Projection; p != nil {
+		var shares []string
+		for _, v := range p.Explained {
+			shares = append(shares, say.Percent(v))
+		}
+		pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", say.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+	}
+	return pairs
+}

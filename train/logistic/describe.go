@@ -1,0 +1,111 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// Learner describes logistic regression.
+var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + 1/2 l2 |w|^2",
+	Use: "probabilities, and standard errors of weights",
+	Options: []train.Option{epochsOption, {Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised",
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
+	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },
+	LogOdds: true, Solves: true, Joint: true, Together: true,
+	ScaleFree: func(s train.Settings) bool { return s.(*Options).L2 == 0 && s.(*Options).Solver != SGD },
+	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
+
+var (
+	epochsOption = train.Option{Name: "epochs", Value: "N", Help: "most passes over the rows; the default of L-BFGS is 1,000, else 100", Want: "1 or more", Auto: true,
+		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	solverOption = train.Option{Name: "solver", Value: "WAY", Help: "way to the optimum: newton, lbfgs or sgd; auto is newton of two classes up to 256 columns, else lbfgs",
+		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
+	etaOption = func() train.Option {
+		o := train.EtaOption
+		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
+		o.Auto = true
+		return o
+	}()
+)
+
+func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+	opt := *task.Settings.(*Options)
+	robust, err := uncounted(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	opt.Robust = opt.Robust || robust
+	r, err := Train(ctx, task.Rows, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
+}
+
+func (r *Result[T]) keep(m *model.Model, opt *Options) {
+	if opt.Epochs == 0 {
+		m.Options.Epochs = r.Solver.Epochs()
+	}
+	m.Robust = opt.Robust && r.StdErrors != nil
+	m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, named(m, r.Dependent)
+	if !math.IsInf(r.Gap, 1) {
+		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
+	}
+	if r.Solver != Newton {
+		m.Options.Solver = string(r.Solver)
+	}
+}
+
+// uncounted tells whether rows of two classes have weights that can't be counts: of classes, other than 1, or not whole.
+func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, error) {
+	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 { // of which no standard errors are kept
+		return false, nil
+	}
+	if slices.ContainsFunc(task.ClassWeights, func(w float64) bool { return w != 1 }) {
+		return true, nil
+	}
+	broken := false
+	err := block.ReduceRuns(ctx, task.Rows, task.Settings.Shared().Workers, func(run block.Run[T]) bool {
+		return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
+	}, func(b bool) { broken = broken || b })
+	return broken, err
+}
+
+// named names the columns that depend on others.
+func named(m *model.Model, found []dense.Dependence) (all []model.Dependence) {
+	name := func(column int) string {
+		if column < len(m.Features) {
+			return m.Features[column]
+		}
+		return "(bias)"
+	}
+	for _, d := range found {
+		one := model.Dependence{Feature: name(d.Column)}
+		for _, c := range d.On {
+			one.On = append(one.On, name(c))
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func story(m *model.Model) []string {
+	sum, method := "log(1 + e^(-y(w.x+b)))", "Newton's"
+	if m.Options.Multiclass == model.Joint {
+		sum = "-log p of the row's class"
+	}
+	switch Solver(m.Options.Solver) {
+	case LBFGS:
+		method = "L-BFGS"
+	case SGD:
+		method = "stochastic gradient descent"
+	}
+	return train.StepsStory(m, method, sum)
+}

@@ -1,0 +1,234 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"halfspace/internal/say"
+)
+
+// Option describes an option of a learner. It is one field of the learner's options.
+type Option struct {
+	Name  string
+	Value string   // what its value is called in help, such as NUMBER
+	Help  string   // what it does
+	Words []string // what it may be, the default first; nil of numbers
+
+	Want   string             // the numbers that it takes, after "use"
+	Valid  func(float64) bool // tells whether it takes a number; nil: all but NaN and infinities
+	Named  map[string]float64 // words that stand for numbers
+	Narrow bool               // the type of the rows must hold it
+	Auto   bool               // zero leaves it to the learner
+	Strict bool               // it is an error, not a note, to give it to a learner that doesn't use it
+
+	When *Condition // when it has an effect; nil: always
+	Keep Keep       // when the model's file has it
+	Unit string     // reports say "at most N" of these; "": name and value
+	Bare bool       // reports show the value without the name
+
+	Field func(Settings) any // pointer to the field: to an int, an int64, a float64 or a string type
+}
+
+// Condition is met where an option has one of some values.
+type Condition struct {
+	Option string
+	Values []string
+}
+
+// Keep says when the model's file has an option.
+type Keep int
+
+const (
+	Always  Keep = iota
+	Changed      // where it isn't the default, zero or the first word
+	Never        // the learner adds it itself, or the model has it elsewhere
+)
+
+// FieldOf returns Option.Field for a learner's options of type O.
+func FieldOf[O any](field func(*O) any) func(Settings) any {
+	return func(s Settings) any { return field(any(s).(*O)) }
+}
+
+// OptionError is an error of an option, not of rows.
+type OptionError struct {
+	Option string
+	text   string
+}
+
+func (e *OptionError) Error() string { return e.text }
+
+// The options that several learners share.
+var (
+	OrderOption = Option{Name: "order", Value: "ORDER", Help: "order of the rows in an epoch: cyclic is as in the files, shuffle a new permutation each time, " +
+		"fixed-shuffle one permutation for all, random draws with replacement", Words: WordsOf(Orders), Field: shared(func(o *Options) any { return &o.Order })}
+	EpochsOption = Option{Name: "epochs", Value: "N", Help: "most passes over the rows", Unit: "epoch", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 },
+		Field: shared(func(o *Options) any { return &o.Epochs })}
+	MaxUpdatesOption = Option{Name: "max-updates", Value: "N", Help: "most updates of the weights; 0 is no limit", Unit: "update", Want: "1 or more, or 0 for no limit",
+		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
+	EtaOption = Option{Name: "eta", Value: "RATE", Help: "learning rate, above 0 and up to 1", Want: "a learning rate above 0 and up to 1", Narrow: true,
+		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: shared(func(o *Options) any { return &o.Eta })}
+)
+
+func shared(field func(*Options) any) func(Settings) any {
+	return func(s Settings) any { return field(s.Shared()) }
+}
+
+// WordsOf returns the values of an option as Option.Words takes them.
+func WordsOf[S ~string](all []S) (words []string) {
+	for _, w := range all {
+		words = append(words, string(w))
+	}
+	return words
+}
+
+// value returns the field that s has for the option.
+func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Field(s)).Elem() }
+
+func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
+
+// copy sets the option of s to that of from.
+func (o *Option) copy(s, from Settings) { o.value(s).Set(o.value(from)) }
+
+// Text returns the option's value as it is typed.
+func (o *Option) Text(s Settings) string {
+	v := o.value(s)
+	switch {
+	case v.Kind() == reflect.String && v.Len() == 0 && len(o.Words) > 0:
+		return o.Words[0]
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	for name, number := range o.Named {
+		if number == v.Float() {
+			return name
+		}
+	}
+	return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+}
+
+// Get returns the option's value as a string, an int64 or a float64. Words that stand for numbers make it a string.
+func (o *Option) Get(s Settings) any {
+	v := o.value(s)
+	switch {
+	case v.Kind() == reflect.String || o.Named != nil:
+		return o.Text(s)
+	case v.CanInt():
+		return v.Int()
+	}
+	return v.Float()
+}
+
+// Kept tells whether a model's file has the option with these settings.
+func (o *Option) Kept(s Settings) bool {
+	switch o.Keep {
+	case Always:
+		return true
+	case Changed:
+		return !o.zero(s) && !(len(o.Words) > 0 && o.Text(s) == o.Words[0])
+	}
+	return false
+}
+
+// Integer tells whether the option takes whole numbers alone.
+func (o *Option) Integer(s Settings) bool { return o.value(s).CanInt() }
+
+// Set sets the option to what a user typed. It is an *OptionError where the option can't be that.
+func (o *Option) Set(s Settings, text string) error {
+	v := o.value(s)
+	if v.Kind() == reflect.String {
+		v.SetString(text)
+		return o.Check(s, "")
+	}
+	if number, ok := o.Named[text]; ok {
+		v.SetFloat(number)
+		return nil
+	}
+	if o.Integer(s) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return o.wrong(strconv.Quote(text), "a whole number")
+		}
+		v.SetInt(n)
+		return o.check(float64(n), "")
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return o.wrong(strconv.Quote(text), o.want())
+	}
+	v.SetFloat(number)
+	return o.check(number, "")
+}
+
+// Check returns an *OptionError unless the option's value is one that it takes and that the type of the rows holds.
+func (o *Option) Check(s Settings, dtype string) error {
+	v := o.value(s)
+	switch {
+	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
+		return o.wrong(strconv.Quote(v.String()), say.OneOf(o.Words))
+	case v.Kind() == reflect.String || o.Auto && v.IsZero():
+		return nil
+	case v.CanInt():
+		return o.check(float64(v.Int()), "")
+	}
+	number := v.Float()
+	for _, named := range o.Named {
+		if named == number {
+			return nil
+		}
+	}
+	return o.check(number, dtype)
+}
+
+// check returns an error unless the option takes a number. dtype is that of the rows, or "".
+func (o *Option) check(v float64, dtype string) error {
+	narrow := float32(v)
+	held := dtype != "float32" || !o.Narrow || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
+	if held && !math.IsNaN(v) && !math.IsInf(v, 0) && (o.Valid == nil || o.Valid(v)) {
+		return nil
+	}
+	value, want := fmt.Sprint(v), o.want()
+	if o.Named != nil {
+		value = strconv.Quote(value)
+	}
+	if o.Narrow && dtype != "" {
+		want += " that a " + dtype + " can hold"
+	}
+	return o.wrong(value, want)
+}
+
+func (o *Option) want() string {
+	if o.Want == "" {
+		return "a number"
+	}
+	return o.Want
+}
+
+func (o *Option) wrong(value, want string) error {
+	return &OptionError{o.Name, fmt.Sprintf("%s is %s: use %s", o.Name, value, want)}
+}
+
+// InReport returns how a report tells a value that a model's file has for the option; nothing for nil and zero.
+func (o *Option) InReport(value any) []string {
+	if value == nil || reflect.ValueOf(value).IsZero() && o.Keep != Always {
+		return nil
+	}
+	text := fmt.Sprint(value)
+	switch v := value.(type) {
+	case int64:
+		if text = say.Count(v); o.Unit != "" {
+			return []string{"at most " + say.Plural(v, o.Unit)}
+		}
+	case float64:
+		text = say.Real(v)
+	}
+	if o.Bare {
+		return []string{text}
+	}
+	return []string{strings.ReplaceAll(o.Name, "-", " ") + " " + text}
+}

@@ -1,0 +1,88 @@
+package perceptron
+
+import (
+	"context"
+	"slices"
+
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// Learner keeps the last weights.
+var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
+	Use: "rows that a plane separates", Joint: true, Judges: true, LastOnly: true}, Options{}, marginOption, l2Option, earlyStopOption)
+
+// Pocket keeps the weights with the fewest errors.
+var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows, of the weights that a perceptron goes through",
+	Use: "any rows, where errors count", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+
+// Averaged keeps the mean of the weights after every visit.
+var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss, by the mean of the weights after every visit",
+	Use: "a first model of any rows", Joint: true, Judges: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
+
+// Voted keeps all weights, which vote.
+var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss, by a vote of all weights; each has a vote for each visit that it stood",
+	Use: "rows that no plane separates; models are large", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
+
+// Of returns the learner that options are those of.
+func Of(o *Options) *train.Learner {
+	switch {
+	case o.Form == train.Voted:
+		return Voted
+	case o.Pocket != "":
+		return Pocket
+	case o.Form == train.Averaged:
+		return Averaged
+	}
+	return Learner
+}
+
+var (
+	marginOption = train.Option{Name: "margin", Value: "NUMBER", Help: "rows whose score is on the right side by at most this change the weights too",
+		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.Margin })}
+	l2Option = train.Option{Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised",
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
+	earlyStopOption = train.Option{Name: "early-stop", Value: "N", Help: "end after N epochs in a row without fewer errors on the validation; 0 is never",
+		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.EarlyStop })}
+	pocketOption = train.Option{Name: "pocket", Value: "WAY", Help: "when weights are judged, always on all rows: exact is after every update, ratchet when they were " +
+		"right for more rows in a row than the kept ones, epoch at the end of each epoch", Words: train.WordsOf(pocket.Modes),
+		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
+)
+
+// describe completes a description by what all perceptrons share.
+func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
+	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
+	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}
+	l.New = func() train.Settings { o := defaults; return &o }
+	l.Perceptron = func(s train.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
+	judges := l.Judges
+	l.Float32 = func(ctx context.Context, task *train.Task[float32]) (*train.Learned[float32], error) {
+		return learnTask(ctx, task, judges)
+	}
+	l.Float64 = func(ctx context.Context, task *train.Task[float64]) (*train.Learned[float64], error) {
+		return learnTask(ctx, task, judges)
+	}
+	return &l
+}
+
+// learnTask trains with the rows of a validation as judges, if the learner takes them.
+func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges bool) (*train.Learned[T], error) {
+	opt, validation := *task.Settings.(*Options), task.Validation
+	if !judges {
+		validation = nil
+	}
+	if task.Versus > 0 {
+		opt.Versus, opt.VoterBytes = true, VoterBytes/int64(task.Versus)
+	}
+	r, err := TrainValidated(ctx, task.Rows, validation, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) {
+		if r.Counts != nil {
+			m.Voters = model.NewVoters(r.Voters, r.Counts, task.Rows.Spec().Cols())
+		}
+	}}, err
+}

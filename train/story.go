@@ -1,0 +1,27 @@
+package train
+
+import (
+	"fmt"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+)
+
+// StepsStory tells of a learner that made steps to an optimum: its options, the steps of a method, the loss, which is a sum, and the gap.
+func StepsStory(m *model.Model, method, sum string) []string {
+	t, loss, converged := &m.Training, "", "converged"
+	if m.Options.Loss != "" {
+		loss = m.Options.Loss + ", "
+	}
+	if !t.Converged {
+		converged = "not converged"
+	}
+	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)),
+		"solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), method, say.Passes(t.Epochs), converged),
+		"loss", say.Real(t.Loss) + ", the sum of " + sum}
+	if t.Optimum != nil {
+		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
+			say.Real(t.Optimum.Gap)))
+	}
+	return story
+}

@@ -1,0 +1,49 @@
+package svm
+
+import (
+	"context"
+
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// Learner describes the support vector machine.
+var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + 1/2 l2 |w|^2",
+	Use:     "the fewest errors on new rows, with a proof of the optimum",
+	Options: []train.Option{epochsOption, l2Option, lossOption},
+	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
+	Solves:  true,
+	Story: func(m *model.Model) []string {
+		sum := "max(0, 1 - y(w.x+b))"
+		if m.Options.Loss == string(SquaredHinge) {
+			sum += "^2"
+		}
+		return train.StepsStory(m, "Newton's", sum)
+	},
+	Float32: learnTask[float32], Float64: learnTask[float64]}
+
+var (
+	epochsOption = train.Option{Name: "epochs", Value: "N", Help: "most passes over the rows; the default of the hinge is 1,000, else 100", Want: "1 or more", Auto: true,
+		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	l2Option = train.Option{Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised; 1/C of other programs",
+		Want: "a penalty above 0", Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
+	lossOption = train.Option{Name: "loss", Value: "LOSS", Help: "squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", Words: train.WordsOf(Losses), Bare: true,
+		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
+)
+
+func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+	opt := *task.Settings.(*Options)
+	r, err := Train(ctx, task.Rows, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+		if opt.Epochs == 0 {
+			m.Options.Epochs = opt.Loss.Epochs()
+		}
+		if !r.Interrupted {
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
+		}
+	}}, err
+}
