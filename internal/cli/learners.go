@@ -53,6 +53,25 @@ func addLearnerFlags(cmd *cobra.Command) {
 	}
 }
 
+// helpWith has the help of train tell of one learner alone: what it minimises, its options and their defaults.
+func helpWith(cmd *cobra.Command, l *train.Learner) {
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + l.Minimises + "\n  use it     " + l.Use
+	s := l.New()
+	for _, option := range learnerOptions() {
+		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
+		if own == nil {
+			flag.Hidden = true
+			continue
+		}
+		flag.Usage, flag.DefValue = "`"+own.Value+"`: "+own.Help, own.Text(s)
+	}
+	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
+		if hidden {
+			cmd.Flags().Lookup(name).Hidden = true
+		}
+	}
+}
+
 // A learnerOption is an option of the first learner that has it.
 type learnerOption struct {
 	*train.Option

@@ -53,6 +53,12 @@ func (d *rowData) learned() bool {
 
 // addTo adds the flags; the first of the types is the default.
 func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
+	o.addData(cmd, types...)
+	o.addMachine(cmd)
+}
+
+// addData adds the flags on what to read.
+func (o *rowOptions) addData(cmd *cobra.Command, types ...string) {
 	f := cmd.Flags()
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to use: names or globs, comma-separated (default all that can be features but the label)")
@@ -66,9 +72,14 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
 		"those made from text excepted")
 	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: "+say.OneOf(types), types...)
+	o.text.addTo(cmd)
+}
+
+// addMachine adds the flags on how to run. They change no result.
+func (o *rowOptions) addMachine(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
-	o.text.addTo(cmd)
 	o.machine.addTo(cmd)
 }
 

@@ -33,7 +33,7 @@ func writeUsage(cmd *cobra.Command) error {
 			}
 		}
 	}
-	writeOptions(&s, "Options", cmd.LocalFlags())
+	writeGroups(&s, cmd.LocalFlags())
 	writeOptions(&s, "Global Options", cmd.InheritedFlags())
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&s, "\n\nUse \"%s COMMAND --help\" for more information about a command.", cmd.CommandPath())
@@ -46,5 +46,38 @@ func writeUsage(cmd *cobra.Command) error {
 func writeOptions(s *strings.Builder, title string, flags *pflag.FlagSet) {
 	if flags.HasAvailableFlags() {
 		fmt.Fprintf(s, "\n\n%s:\n%s", title, strings.TrimRight(flags.FlagUsagesWrapped(usageWidth), " \t\n"))
+	}
+}
+
+// group is the annotation of a flag that names the heading that it stands under in help.
+const group = "group"
+
+// setGroup puts flags that have no group yet under a heading.
+func setGroup(flags *pflag.FlagSet, heading string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[group] == nil {
+			flags.SetAnnotation(f.Name, group, []string{heading}) // the flag is there
+		}
+	})
+}
+
+// writeGroups writes the options under their headings, in the order of the first option of each, and those without a heading last.
+func writeGroups(s *strings.Builder, flags *pflag.FlagSet) {
+	var headings []string
+	groups := map[string]*pflag.FlagSet{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		heading := "Options"
+		if of := f.Annotations[group]; of != nil {
+			heading = of[0]
+		}
+		if groups[heading] == nil {
+			groups[heading] = pflag.NewFlagSet("", pflag.ContinueOnError)
+			groups[heading].SortFlags = false
+			headings = append(headings, heading)
+		}
+		groups[heading].AddFlag(f)
+	})
+	for _, heading := range headings {
+		writeOptions(s, heading, groups[heading])
 	}
 }
