@@ -1,28 +1,20 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/say"
 	"halfspace/model"
-	"halfspace/schema"
-	"halfspace/train"
-	"halfspace/train/perceptron"
 )
 
 // largestWeights is how many weights inspect shows of a model without --top.
@@ -74,26 +66,31 @@ columns as they are read.`,
 		if cmd.Flags().Changed("top") && (isProof || !isModel) {
 			a.note("--top has no effect: %s is no model", args[0])
 		}
-		if isProof {
+		switch {
+		case isProof:
 			return a.inspectProof(args[0], asJSON)
-		}
-		if isModel {
+		case isModel:
 			return a.inspectModel(args[0], top, asJSON)
 		}
-		isParquet, err := dataset.IsParquet(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		if isParquet {
-			for _, s := range text.options().UnusedByParquet() {
-				a.note("%s", s)
-			}
-			return a.inspectParquet(args[0], asJSON)
-		}
-		limit, undo := memory.hold()
-		defer undo()
-		return a.inspectTable(cmd.Context(), args[0], dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
+		return a.inspectData(cmd.Context(), args[0], &text, &memory, asJSON)
 	})
+}
+
+// inspectData shows a file of data.
+func (a *app) inspectData(ctx context.Context, path string, text *textOptions, memory *byteSize, asJSON bool) error {
+	isParquet, err := dataset.IsParquet(ctx, path)
+	if err != nil {
+		return err
+	}
+	if isParquet {
+		for _, s := range text.options().UnusedByParquet() {
+			a.note("%s", s)
+		}
+		return a.inspectParquet(path, asJSON)
+	}
+	limit, undo := memory.hold()
+	defer undo()
+	return a.inspectTable(ctx, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
 }
 
 // looksLikeModel tells by the first byte whether a file is JSON.
@@ -131,243 +128,6 @@ func advised(err error) error {
 		return fmt.Errorf("%w: name what train --out wrote", err)
 	}
 	return err
-}
-
-// A modelReport is what inspect --json prints for a model: its file, but for the checksum, and the largest weights.
-type modelReport struct {
-	Kind string `json:"kind"` // "model"
-	*model.Model
-	Largest []weight `json:"largest_weights"`
-	*model.Significance
-	top int
-}
-
-type weight struct {
-	Feature string  `json:"feature"`
-	Weight  float64 `json:"weight"`
-}
-
-func (a *app) inspectModel(path string, top int, asJSON bool) error {
-	m, err := loadModel(path)
-	if err != nil {
-		return err
-	}
-	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
-	if asJSON {
-		return a.printJSON(r)
-	}
-	return a.print(r.text(path))
-}
-
-// largest returns the n weights of a model with the largest magnitudes, those first, in the order of the features where
-// they are equal. Of more than two classes the name of a weight tells the class.
-func largest(m *model.Model, n int) []weight {
-	var all []weight
-	for c, row := range m.Weights {
-		for i, f := range m.Features {
-			if len(m.Weights) > 1 {
-				f = fmt.Sprintf("%s for %s", f, m.Classes[c])
-			}
-			all = append(all, weight{f, row[i]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-	return all[:min(n, len(all))]
-}
-
-// preprocessingText lists how features are made, where that is more than reading numbers.
-func preprocessingText(p *schema.Preprocessing) (pairs []string) {
-	if p == nil {
-		return nil
-	}
-	if p.Nulls != schema.NullsError {
-		pairs = append(pairs, "nulls", string(p.Nulls))
-	}
-	if p.NullValues != nil {
-		pairs = append(pairs, "null values", strings.Join(append([]string{"empty fields"}, p.NullValues...), ", "))
-	}
-	if p.Standardized() {
-		pairs = append(pairs, "standardized", "yes")
-	}
-	for _, c := range p.Columns {
-		switch {
-		case c.Unit != "":
-			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
-		case c.Kind == schema.ListColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, say.Plural(int64(c.Elements), "number")))
-		case c.Kind == schema.OneHotColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
-		case c.Kind == schema.HashColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
-		}
-	}
-	return pairs
-}
-
-// text is the report for people.
-func (r modelReport) text(path string) []byte {
-	var s sheet
-	s.line("%s: a model, %s\n", path, r.Format)
-	s.pairs(r.facts()...)
-	r.tables(&s)
-	return s.Bytes()
-}
-
-// facts are names and what is told of them, in turn.
-func (r modelReport) facts() []string {
-	bias := "no bias"
-	if r.FitBias {
-		bias = "bias"
-		for _, b := range r.Bias {
-			bias += " " + say.Real(b)
-		}
-	}
-	facts := []string{
-		"algorithm", r.Algorithm + ", " + r.Dtype,
-		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
-		"features", fmt.Sprintf("%s, %s", say.Count(int64(len(r.Features))), bias),
-	}
-	facts = append(facts, preprocessingText(r.Preprocessing)...)
-	if learnerNamed(r.Algorithm).Story != nil {
-		facts = append(facts, howSolved(r.Model)...)
-	} else {
-		facts = append(facts, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
-	}
-	facts = append(facts, weightsText(r.Model)...)
-	if r.Expansion != nil {
-		facts = append(facts, kernelText(r.Expansion)...)
-	}
-	if r.Options.Multiclass != "" {
-		facts = append(facts, "classes", multiclassText(r.Model))
-	}
-	if r.Voters != nil {
-		facts = append(facts, "voters", votersText(r.Voters))
-	}
-	facts = append(facts, resultFacts(r.Model)...)
-	return append(facts, "data", fmt.Sprintf("%s, %s", say.Plural(r.Data.Rows, "row"), r.Data.Fingerprint))
-}
-
-// optionsText is the options of a training that visits rows one by one.
-func optionsText(m *model.Model) string {
-	o, l := &m.Options, *learnerNamed(m.Algorithm)
-	if m.Algorithm == fit.OnlineName {
-		l = *perceptron.Learner
-	}
-	rank := func(o train.Option) int {
-		switch i := slices.Index(sharedOptions, o.Name); {
-		case o.Bare:
-			return -1
-		case i >= 0:
-			return i
-		}
-		return len(sharedOptions)
-	}
-	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b train.Option) int { return cmp.Compare(rank(a), rank(b)) })
-	var parts []string
-	add := func(first bool) {
-		for _, option := range l.Options {
-			if (option.Bare || slices.Contains(sharedOptions, option.Name)) == first {
-				parts = append(parts, option.InReport(o.Get(option.Name))...)
-			}
-		}
-	}
-	add(true)
-	if o.Seed != nil {
-		parts = append(parts, fmt.Sprintf("seed %d", *o.Seed))
-	}
-	add(false)
-	if o.Validation > 0 {
-		parts = append(parts, "validation "+say.Real(o.Validation))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func updatesText(t *model.Training) string {
-	converged := "not converged"
-	if t.Converged {
-		converged = "converged"
-	}
-	text := fmt.Sprintf("%s in %s (%s), %s", say.Count(t.Updates), say.Plural(t.Epochs, "epoch"), say.Plural(t.Visits, "visit"), converged)
-	if t.Kept != nil {
-		text += ", kept " + keptText(*t.Kept)
-	}
-	return text
-}
-
-// resultFacts tell what the training came to.
-func resultFacts(m *model.Model) (facts []string) {
-	t := &m.Training
-	if t.Mistakes != nil {
-		facts = append(facts, "mistakes", mistakesText(*t.Mistakes, t.Rows))
-	}
-	if t.Errors != nil {
-		facts = append(facts, "errors", errorsText(*t.Errors, t.Rows))
-	}
-	if v := t.CrossValidation; v != nil {
-		facts = append(facts, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
-	}
-	if v := t.Validation; v != nil {
-		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
-	}
-	if learnerNamed(m.Algorithm).Perceptron != nil {
-		facts = append(facts, "loss", say.Real(t.Loss))
-	}
-	facts = append(facts, "radius", say.Real(t.Radius), "norm", say.Real(t.Norm))
-	if t.Margin != nil {
-		facts = append(facts, "margin", marginText(t))
-	}
-	return facts
-}
-
-// tables writes the weights, or the rows that stand in their place.
-func (r modelReport) tables(s *sheet) {
-	if r.StdErrors != nil {
-		if r.Robust {
-			s.line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
-		}
-		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(len(r.Features)), "feature"))
-		s.table(zTable(r.Model, r.top))
-		return
-	}
-	s.misclassifiedTable(r.Training.Misclassified)
-	if r.Expansion != nil {
-		return
-	}
-	rows := [][]string{{"feature", "weight"}}
-	for _, w := range r.Largest {
-		rows = append(rows, []string{w.Feature, say.Real(w.Weight)})
-	}
-	which := ""
-	if r.Voters != nil {
-		which = " of the voters' mean"
-	}
-	s.line("\nThe largest of %s%s:\n", say.Plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
-	s.table(rows)
-}
-
-// zTable is the table of weights with standard errors, z-values and what follows from these, the bias at its end. The largest z-values are first.
-func zTable(m *model.Model, n int) [][]string {
-	of := m.Significance()
-	weights := slices.Concat(m.Weights[0], m.Bias)
-	order := make([]int, len(m.Features))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(of.Z[b]), math.Abs(of.Z[a])) })
-	order = order[:min(n, len(order))]
-	if m.FitBias {
-		order = append(order, len(m.Features))
-	}
-	rows := [][]string{{"feature", "weight", "std error", "z", "p", "from", "to"}}
-	for _, i := range order {
-		name := "(bias)"
-		if i < len(m.Features) {
-			name = m.Features[i]
-		}
-		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
-			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})
-	}
-	return rows
 }
 
 // A parquetReport is what inspect --json prints for a Parquet file.

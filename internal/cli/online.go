@@ -49,43 +49,14 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the model's; required without one, but for svmlight)")
-	f.StringVar(&o.model, "model", "", "model `FILE` to go on with")
-	f.StringSliceVar(&o.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
-	f.BoolVar(&o.noBias, "no-bias", false, "learn a plane through the origin")
-	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
-	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
 		}
-		var m *model.Model
-		if o.model != "" {
-			var err error
-			if m, err = loadModel(o.model); err != nil {
-				return err
-			}
-			if err := checkGoesOn(o.model, m); err != nil {
-				return err
-			}
-			a.noteGoesOn(o.model, m)
-			for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
-				if cmd.Flags().Changed(name) {
-					a.note("--%s has no effect with --model", name)
-				}
-			}
-			o.dtype.value = m.Dtype
-			if o.label == "" {
-				o.label = m.Label
-			}
+		m, err := a.goOn(cmd, &o)
+		if err != nil {
+			return err
 		}
 		if o.label == "" {
 			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
@@ -107,6 +78,48 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 		}
 		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
 	})
+}
+
+func (o *onlineOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the model's; required without one, but for svmlight)")
+	f.StringVar(&o.model, "model", "", "model `FILE` to go on with")
+	f.StringSliceVar(&o.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
+	f.StringVar(&o.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
+	f.BoolVar(&o.noBias, "no-bias", false, "learn a plane through the origin")
+	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
+	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
+	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
+	o.machine.addTo(cmd)
+}
+
+// goOn loads the model that online goes on with, nil without one, and takes the options that it determines.
+func (a *app) goOn(cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
+	if o.model == "" {
+		return nil, nil
+	}
+	m, err := loadModel(o.model)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkGoesOn(o.model, m); err != nil {
+		return nil, err
+	}
+	a.noteGoesOn(o.model, m)
+	for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
+		if cmd.Flags().Changed(name) {
+			a.note("--%s has no effect with --model", name)
+		}
+	}
+	o.dtype.value = m.Dtype
+	if o.label == "" {
+		o.label = m.Label
+	}
+	return m, nil
 }
 
 // checkGoesOn returns an error unless the perceptron can go on with a model: one vector of weights, which is all of it.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
@@ -29,6 +27,7 @@ const (
 )
 
 type predictOptions struct {
+	models []string // that were named
 	machine
 	text    textOptions
 	memory  byteSize
@@ -43,7 +42,6 @@ type predictOptions struct {
 
 func (a *app) predict() *cobra.Command {
 	var o predictOptions
-	var models []string
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
 		Short: "Apply a model to data",
@@ -59,23 +57,12 @@ which holds numbers alone, the prediction comes first.`,
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&models, "model", nil, "model `FILE` of halfspace train (required)")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
-	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
-	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted; of more than two classes, \"score_CLASS\" of each")
-	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
-	f.BoolVar(&o.project, "project", false, "write the columns \"projection_1\", ... too, of models of --algo lda --solver eigen: coordinates along the "+
-		"directions in which classes differ most")
-	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
-		if len(models) > 1 {
-			return usagef("%d models: predict applies one, give --model once", len(models))
+		if len(o.models) > 1 {
+			return usagef("%d models: predict applies one, give --model once", len(o.models))
 		}
-		o.model = strings.Join(models, "")
+		o.model = strings.Join(o.models, "")
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -103,6 +90,21 @@ which holds numbers alone, the prediction comes first.`,
 		}
 		return predictAs[float32](cmd.Context(), a, &o, m, paths)
 	})
+}
+
+func (o *predictOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
+	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
+	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted; of more than two classes, \"score_CLASS\" of each")
+	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
+	f.BoolVar(&o.project, "project", false, "write the columns \"projection_1\", ... too, of models of --algo lda --solver eigen: coordinates along the "+
+		"directions in which classes differ most")
+	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
+	o.text.addTo(cmd)
+	o.memory.addTo(cmd)
+	o.machine.addTo(cmd)
 }
 
 // loadModel reads a model that is to be applied.
@@ -234,52 +236,68 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 			}
 		}
 	}
-	var fields []arrow.Field
-	var columns []arrow.Array
+	table := &tableOf{nullable: p.drops}
 	if kept != nil {
-		fields, columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
+		table.fields, table.columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
 	}
-	add := func(name string, typ arrow.DataType, column arrow.Array) {
-		fields = append(fields, arrow.Field{Name: name, Type: typ, Nullable: p.drops})
-		columns = append(columns, column)
-	}
-	classes := p.column(predicted, valid)
-	defer classes.Release()
-	add(predictionName, p.typ, classes)
-	if p.o.score {
-		for c, name := range p.scoreNames() {
-			column := floatColumn(scores[c], valid)
-			defer column.Release()
-			add(name, column.DataType(), column)
-		}
-	}
-	if p.o.proba {
-		for class, odds := range predict.Probabilities(scores, p.spec.PositiveClass(), p.multiclass) {
-			column := floatColumn(odds, valid)
-			defer column.Release()
-			add(probabilityName(p.spec.Classes[class]), column.DataType(), column)
-		}
-	}
-	for i, direction := range p.directions {
-		coordinates := make([]T, b.Len())
-		b.Scores(direction, coordinates)
-		column := floatColumn(coordinates, valid)
-		defer column.Release()
-		add(projectionName(i), column.DataType(), column)
-	}
-	schema := arrow.NewSchema(fields, nil)
+	defer table.release()
+	p.addColumns(table, b, scores, predicted, valid)
+	schema := arrow.NewSchema(table.fields, nil)
 	if p.writer == nil {
 		if err := p.create(schema); err != nil {
 			return err
 		}
 	}
-	rec := array.NewRecord(schema, columns, int64(b.Len()))
+	rec := array.NewRecord(schema, table.columns, int64(b.Len()))
 	defer rec.Release()
 	p.rows += rec.NumRows()
 	if err := p.writer.Write(rec); err != nil || !p.live {
 		return err
 	}
 	return p.writer.Flush()
+}
+
+// A tableOf is columns of the file to write. It releases those that were added.
+type tableOf struct {
+	fields   []arrow.Field
+	columns  []arrow.Array
+	added    []arrow.Array
+	nullable bool
+}
+
+func (t *tableOf) add(name string, typ arrow.DataType, column arrow.Array) {
+	t.fields = append(t.fields, arrow.Field{Name: name, Type: typ, Nullable: t.nullable})
+	t.columns, t.added = append(t.columns, column), append(t.added, column)
+}
+
+func (t *tableOf) release() {
+	for _, c := range t.added {
+		c.Release()
+	}
+}
+
+// addColumns adds what was predicted of the rows of a block.
+func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores [][]T, predicted []int, valid []bool) {
+	add := func(name string, numbers []T) {
+		column := floatColumn(numbers, valid)
+		table.add(name, column.DataType(), column)
+	}
+	table.add(predictionName, p.typ, p.column(predicted, valid))
+	if p.o.score {
+		for c, name := range p.scoreNames() {
+			add(name, scores[c])
+		}
+	}
+	if p.o.proba {
+		for class, odds := range predict.Probabilities(scores, p.spec.PositiveClass(), p.multiclass) {
+			add(probabilityName(p.spec.Classes[class]), odds)
+		}
+	}
+	for i, direction := range p.directions {
+		coordinates := make([]T, b.Len())
+		b.Scores(direction, coordinates)
+		add(projectionName(i), coordinates)
+	}
 }
 
 // scoreNames returns the names of the columns of scores: of more than two classes each has its own.
@@ -318,87 +336,6 @@ func (p *predictions[T]) abort() {
 	if p.writer != nil {
 		p.writer.Abort()
 	}
-}
-
-// classColumn returns the type of a column of classes, and what makes one of class numbers. Whole numbers are 64-bit integers, other
-// numbers doubles.
-func classColumn(spec *schema.Spec) (arrow.DataType, func([]int, []bool) arrow.Array) {
-	mem := memory.DefaultAllocator
-	switch spec.Classes[0].Kind {
-	case schema.Bool:
-		values, _ := parseAll(spec.Classes, strconv.ParseBool)
-		return arrow.FixedWidthTypes.Boolean, func(classes []int, valid []bool) arrow.Array {
-			return fill(array.NewBooleanBuilder(mem), values, classes, valid)
-		}
-	case schema.String:
-		values, _ := parseAll(spec.Classes, func(s string) (string, error) { return s, nil })
-		return arrow.BinaryTypes.String, func(classes []int, valid []bool) arrow.Array {
-			return fill(array.NewStringBuilder(mem), values, classes, valid)
-		}
-	}
-	if v, ok := parseAll(spec.Classes, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Int64, func(classes []int, valid []bool) arrow.Array {
-			return fill(array.NewInt64Builder(mem), v, classes, valid)
-		}
-	}
-	if v, ok := parseAll(spec.Classes, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
-		return arrow.PrimitiveTypes.Uint64, func(classes []int, valid []bool) arrow.Array {
-			return fill(array.NewUint64Builder(mem), v, classes, valid)
-		}
-	}
-	v, _ := parseAll(spec.Classes, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	return arrow.PrimitiveTypes.Float64, func(classes []int, valid []bool) arrow.Array {
-		return fill(array.NewFloat64Builder(mem), v, classes, valid)
-	}
-}
-
-// parseAll returns the values of classes, if parse can read all of them.
-func parseAll[V any](classes []schema.Class, parse func(string) (V, error)) (values []V, ok bool) {
-	for _, c := range classes {
-		v, err := parse(c.Text)
-		if err != nil {
-			return nil, false
-		}
-		values = append(values, v)
-	}
-	return values, true
-}
-
-// builder is an Arrow builder of a column of V.
-type builder[V any] interface {
-	array.Builder
-	Append(V)
-}
-
-// fill makes a column of the values of classes, nulls where they aren't valid, and releases b. Without valid all are.
-func fill[V any](b builder[V], values []V, classes []int, valid []bool) arrow.Array {
-	defer b.Release()
-	b.Reserve(len(classes))
-	for i, c := range classes {
-		if valid != nil && !valid[i] {
-			b.AppendNull()
-			continue
-		}
-		b.Append(values[c])
-	}
-	return b.NewArray()
-}
-
-// floatColumn makes a column of scores, nulls where they aren't valid.
-func floatColumn[T kernel.Float](scores []T, valid []bool) arrow.Array {
-	switch scores := any(scores).(type) {
-	case []float32:
-		b := array.NewFloat32Builder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(scores, valid)
-		return b.NewArray()
-	case []float64:
-		b := array.NewFloat64Builder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(scores, valid)
-		return b.NewArray()
-	}
-	panic("cli: scores are float32 or float64")
 }
 
 // checkProba returns an error unless the scores of a model are the logarithms of odds.

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"halfspace/fit"
@@ -126,33 +125,31 @@ func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
 // text is the report for people.
 func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	var s sheet
-	converged := "no"
-	if r.Interrupted {
-		converged = "no, interrupted"
-	}
-	if r.Converged {
-		converged = "yes, after " + say.Plural(r.Updates, "update")
-		if o.learner.Converged != "" {
-			converged += ", as the last weights tell; " + o.learner.Converged
-		}
-		if r.MistakeBound != nil {
-			converged += "; bound " + say.Bound(*r.MistakeBound)
-		}
-	}
-	streamed := ""
-	if r.Streamed {
-		streamed = "streamed, "
-	}
 	s.line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), describeClasses(m))
-	pairs := []string{
-		"converged", converged,
-		"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")),
+	s.pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
+	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
+		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
+		s.table(gridTable(cv))
+		for _, failure := range gridFailures(cv) {
+			s.line("  failed: %s", failure)
+		}
+	}
+	if advice := r.advice(o); advice != "" {
+		s.line("\n%s", advice)
+	}
+	return s.Bytes()
+}
+
+// course tells how the training went.
+func (r *trainReport) course(o *trainOptions, m *model.Model) (pairs []string) {
+	if o.unnamed {
+		pairs = append(pairs, "options", o.defaultsText())
 	}
 	if o.learner.Story != nil {
-		pairs = howSolved(m)
-	}
-	if o.unnamed {
-		pairs = append([]string{"options", o.defaultsText()}, pairs...)
+		pairs = append(pairs, howSolved(m)...)
+	} else {
+		pairs = append(pairs, "converged", r.converged(o),
+			"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")))
 	}
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", multiclassText(m))
@@ -161,8 +158,30 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", votersText(m.Voters))
 	}
-	pairs = append(pairs, "errors", errorsText(r.TrainErrors, r.Rows), "baseline", baselineText(r.Baseline))
-	scored := r.Rows
+	return pairs
+}
+
+// converged tells whether the last weights make no mistake, and what bounds the updates.
+func (r *trainReport) converged(o *trainOptions) string {
+	switch {
+	case r.Interrupted && !r.Converged:
+		return "no, interrupted"
+	case !r.Converged:
+		return "no"
+	}
+	text := "yes, after " + say.Plural(r.Updates, "update")
+	if o.learner.Converged != "" {
+		text += ", as the last weights tell; " + o.learner.Converged
+	}
+	if r.MistakeBound != nil {
+		text += "; bound " + say.Bound(*r.MistakeBound)
+	}
+	return text
+}
+
+// results tells the errors, on which rows.
+func (r *trainReport) results() []string {
+	pairs, scored := []string{"errors", errorsText(r.TrainErrors, r.Rows), "baseline", baselineText(r.Baseline)}, r.Rows
 	if r.CrossValidation != nil {
 		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
 	}
@@ -181,6 +200,11 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", say.Plural(r.Candidates, "candidate"), say.Percent(share)))
 	}
+	return pairs
+}
+
+// weights tells of the weights that were learned.
+func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, kernelText(e)...)
 	}
@@ -195,25 +219,23 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	if r.Margin != nil {
 		pairs = append(pairs, "margin", marginText(&m.Training))
 	}
-	pairs = append(pairs,
+	return pairs
+}
+
+// machine tells how long it took, on what, and where the model is.
+func (r *trainReport) machine() []string {
+	streamed := ""
+	if r.Streamed {
+		streamed = "streamed, "
+	}
+	pairs := []string{
 		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
 		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)),
-	)
+	}
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
 	}
-	s.pairs(pairs...)
-	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
-		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
-		s.table(gridTable(cv))
-		for _, failure := range gridFailures(cv) {
-			s.line("  failed: %s", failure)
-		}
-	}
-	if advice := r.advice(o); advice != "" {
-		s.line("\n%s", advice)
-	}
-	return s.Bytes()
+	return pairs
 }
 
 // defaultsText tells what was chosen where no --algo was given.
@@ -224,70 +246,6 @@ func (o *trainOptions) defaultsText() string {
 	}
 	return text + " --order " + o.learner.Text("order") + ", without --algo"
 }
-
-// advice says what to try where the training did not converge.
-func (r *trainReport) advice(o *trainOptions) string {
-	switch {
-	case r.Interrupted:
-		return "Interrupted: the model is that of the training so far."
-	case r.Converged:
-		return ""
-	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
-		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
-	case o.stoppedEarly(r):
-		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
-		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(n, "epoch"), n)
-	case o.learner.Perceptron != nil && r.TrainErrors == 0:
-		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
-	case o.learner.Story != nil:
-		return adviseSolver(r)
-	case o.learner.LastOnly && r.Validation == nil && r.TrainErrors > 0:
-		return adviseLast(o, r)
-	case o.learner.NotFound != "":
-		return "Not converged: " + o.learner.NotFound + " in " + say.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
-	case o.stoppedAtUpdates(r):
-		return "Not converged: it stopped at --max-updates. More of them may do better."
-	}
-	more := " More --epochs than " + strconv.FormatInt(o.learner.Settings.Shared().Epochs, 10) + " may do better."
-	if len(r.Classes) > 2 {
-		return "Not converged: no planes that separate the classes were found." + more
-	}
-	return "Not converged: no plane that separates the classes was found." + more + "\n" + adviceCheck
-}
-
-// stoppedEarly tells whether --early-stop ended the training.
-func (o *trainOptions) stoppedEarly(r *trainReport) bool {
-	stop := o.learner.Text("early-stop")
-	return stop != "" && stop != "0" && r.Epochs < o.learner.Settings.Shared().Epochs && !o.stoppedAtUpdates(r)
-}
-
-// stoppedAtUpdates tells whether --max-updates ended the training.
-func (o *trainOptions) stoppedAtUpdates(r *trainReport) bool {
-	most := o.learner.Settings.Shared().MaxUpdates
-	return most > 0 && r.Updates >= most
-}
-
-// adviseSolver does that for learners that solve for an optimum.
-func adviseSolver(r *trainReport) string {
-	if r.Optimum != nil && r.Optimum.Rounded {
-		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
-	}
-	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
-}
-
-// adviseLast does that for weights that are the last ones.
-func adviseLast(o *trainOptions, r *trainReport) string {
-	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
-	if o.learner.Settings.Shared().Order == train.Cyclic {
-		advice += ", or --order shuffle if the rows are sorted"
-	}
-	if len(r.Classes) > 2 {
-		return advice + "."
-	}
-	return advice + ".\n" + adviceCheck
-}
-
-const adviceCheck = "halfspace check finds out whether any plane separates them."
 
 // keptText tells which weights a pocket kept.
 func keptText(update int64) string {

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"halfspace/internal/say"
+	"halfspace/train"
+)
+
+// advice says what to try where the training did not converge.
+func (r *trainReport) advice(o *trainOptions) string {
+	switch {
+	case r.Interrupted:
+		return "Interrupted: the model is that of the training so far."
+	case r.Converged:
+		return ""
+	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
+		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
+	case o.stoppedEarly(r):
+		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(n, "epoch"), n)
+	case o.learner.Perceptron != nil && r.TrainErrors == 0:
+		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
+	case o.learner.Story != nil:
+		return adviseSolver(r)
+	case o.learner.LastOnly && r.Validation == nil && r.TrainErrors > 0:
+		return adviseLast(o, r)
+	case o.learner.NotFound != "":
+		return "Not converged: " + o.learner.NotFound + " in " + say.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
+	case o.stoppedAtUpdates(r):
+		return "Not converged: it stopped at --max-updates. More of them may do better."
+	}
+	more := " More --epochs than " + strconv.FormatInt(o.learner.Settings.Shared().Epochs, 10) + " may do better."
+	if len(r.Classes) > 2 {
+		return "Not converged: no planes that separate the classes were found." + more
+	}
+	return "Not converged: no plane that separates the classes was found." + more + "\n" + adviceCheck
+}
+
+// stoppedEarly tells whether --early-stop ended the training.
+func (o *trainOptions) stoppedEarly(r *trainReport) bool {
+	stop := o.learner.Text("early-stop")
+	return stop != "" && stop != "0" && r.Epochs < o.learner.Settings.Shared().Epochs && !o.stoppedAtUpdates(r)
+}
+
+// stoppedAtUpdates tells whether --max-updates ended the training.
+func (o *trainOptions) stoppedAtUpdates(r *trainReport) bool {
+	most := o.learner.Settings.Shared().MaxUpdates
+	return most > 0 && r.Updates >= most
+}
+
+// adviseSolver does that for learners that solve for an optimum.
+func adviseSolver(r *trainReport) string {
+	if r.Optimum != nil && r.Optimum.Rounded {
+		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
+	}
+	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
+}
+
+// adviseLast does that for weights that are the last ones.
+func adviseLast(o *trainOptions, r *trainReport) string {
+	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
+	if o.learner.Settings.Shared().Order == train.Cyclic {
+		advice += ", or --order shuffle if the rows are sorted"
+	}
+	if len(r.Classes) > 2 {
+		return advice + "."
+	}
+	return advice + ".\n" + adviceCheck
+}
+
+const adviceCheck = "halfspace check finds out whether any plane separates them."
