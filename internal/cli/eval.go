@@ -17,7 +17,6 @@ import (
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
-	"halfspace/predict"
 	"halfspace/schema"
 )
 
@@ -163,48 +162,35 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	if label == "" {
 		label = m.Label
 	}
-	spec := m.Spec()
-	scorer, err := predict.NewScorer[T](m, o.workers)
+	e, err := fit.NewEvaluation[T](m, o.workers)
 	if err != nil {
 		return nil, err
 	}
-	confusion := metrics.NewConfusion(len(m.Classes))
-	auc, logLoss, odds := new(metrics.AUC[T]), new(metrics.LogLoss), learnerNamed(m.Algorithm).LogOdds
 	memory, undo := o.memory.hold()
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Spec: spec, Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
+		Spec: m.Spec(), Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
 		Warn:     func(s string) { bar.end(); a.note("%s", s) },
 		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
+		if err := e.Add(ctx, b); err != nil {
 			return err
 		}
-		for r, y := range b.Y {
-			confusion.Add(predict.Labelled(y, len(scores), spec.PositiveClass()), predict.Predicted(scores, r, spec.PositiveClass()))
-		}
-		if len(scores) == 1 {
-			auc.Add(scores[0], b.Y)
-			if held := auc.Bytes(); held > max(leastScores, memory/2) {
-				return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
-					say.Plural(confusion.Rows(), "row"), say.Size(held), say.Size(memory))
-			}
-		}
-		if odds {
-			logLoss.Add(predict.LogLosses(scores, b.Y, spec.PositiveClass(), m.Options.Multiclass))
+		if held := e.Bytes(); held > max(leastScores, memory/2) {
+			return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
+				say.Plural(e.Confusion.Rows(), "row"), say.Size(held), say.Size(memory))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if confusion.Rows() == 0 {
+	if e.Confusion.Rows() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name data that has some", strings.Join(paths, " "))
 	}
-	r := newEvalReport(m, confusion, auc.Value(), logLoss.Value())
+	r := newEvalReport(m, e.Confusion, e.AUC(), e.LogLoss())
 	if o.roc != "" {
-		for _, p := range auc.Curve() {
+		for _, p := range e.Curve() {
 			r.curve = append(r.curve, metrics.Point[float64]{Threshold: float64(p.Threshold), FalsePositives: p.FalsePositives, TruePositives: p.TruePositives})
 		}
 	}

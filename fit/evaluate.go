@@ -1,0 +1,88 @@
+package fit
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+)
+
+// Evaluation adds up how a model predicts rows. It keeps every score of two classes, for the ROC curve.
+type Evaluation[T kernel.Float] struct {
+	Confusion metrics.Confusion // [class][predicted class], in the order of the model's classes
+
+	spec       *schema.Spec
+	multiclass string
+	scorer     *predict.Scorer[T]
+	auc        metrics.AUC[T]
+	loss       metrics.LogLoss
+	odds       bool
+}
+
+// NewEvaluation returns the evaluation of no rows by a model.
+func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
+	scorer, err := predict.NewScorer[T](m, workers)
+	l := Describe(m.Algorithm)
+	return &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: l != nil && l.LogOdds}, err
+}
+
+// Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.
+func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (*Evaluation[T], error) {
+	e, err := NewEvaluation[T](m, workers)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = block.Check(ctx, src, workers); err != nil {
+		return nil, err
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = e.Add(ctx, b)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Add adds the next rows.
+func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
+	scores, err := e.scorer.Scores(ctx, b)
+	if err != nil {
+		return err
+	}
+	positive := e.spec.PositiveClass()
+	for r, y := range b.Y {
+		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive))
+	}
+	if len(scores) == 1 {
+		e.auc.Add(scores[0], b.Y)
+	}
+	if e.odds {
+		e.loss.Add(predict.LogLosses(scores, b.Y, positive, e.multiclass))
+	}
+	return nil
+}
+
+// Bytes returns the memory that the scores take.
+func (e *Evaluation[T]) Bytes() int64 { return e.auc.Bytes() }
+
+// AUC returns the area under the ROC curve; NaN of more than two classes.
+func (e *Evaluation[T]) AUC() float64 { return e.auc.Value() }
+
+// Curve returns the corners of the ROC curve.
+func (e *Evaluation[T]) Curve() []metrics.Point[T] { return e.auc.Curve() }
+
+// LogLoss returns the mean of minus the natural logarithm of the probability of a row's class; NaN of models without probabilities.
+func (e *Evaluation[T]) LogLoss() float64 {
+	if !e.odds {
+		return math.NaN()
+	}
+	return e.loss.Value()
+}

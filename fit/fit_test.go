@@ -1,0 +1,139 @@
+package fit_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/dual"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
+)
+
+func rowsOf[L block.Label](t *testing.T, x [][]float64, y []L) *block.Data[float32] {
+	t.Helper()
+	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestErrors: options that are out of range, that the learner doesn't use or that exclude each other are errors, which say what to do.
+func TestErrors(t *testing.T) {
+	x, y := circle(60)
+	data := rowsOf(t, x, y)
+	for want, c := range map[string]struct {
+		l   fit.Learner
+		opt fit.Options
+	}{
+		"order has no effect with logistic: leave it out":      {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
+		"max-updates has no effect with svm: leave it out":     {l: fit.SVM(svm.Options{Options: train.Options{MaxUpdates: 3}})},
+		"eta has no effect with solver newton: leave it out":   {l: fit.Logistic(logistic.Options{Options: train.Options{Eta: 0.5}, Solver: logistic.Newton})},
+		"gamma has no effect with kernel linear: leave it out": {l: fit.Dual(dual.Options{Kernel: model.Kernel{Gamma: 2}})},
+		"l2 is -1: use a penalty above 0":                      {l: fit.SVM(svm.Options{L2: -1})},
+		"eta is 2: use a learning rate above 0 and up to 1":    {l: fit.Perceptron(perceptron.Options{Options: train.Options{Eta: 2}})},
+		`loss is "cubic": use squared_hinge or hinge`:          {l: fit.SVM(svm.Options{Loss: "cubic"})},
+		"the share to hold out is 1.5":                         {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 1.5}},
+		"weights with winnow, which multiplies weights":        {l: fit.Winnow(winnow.Options{}), opt: fit.Options{Balanced: true}},
+		"svm learns one class versus the rest":                 {l: fit.SVM(svm.Options{}), opt: fit.Options{Multiclass: model.Joint}},
+		`no class "maybe": name some of`:                       {l: fit.SVM(svm.Options{}), opt: fit.Options{ClassWeights: map[string]float64{"maybe": 2}}},
+		"rows to validate on beside a cross-validation":        {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 0.2, CV: &fit.CV{}}},
+		"folds is 99, but no class has more than":              {l: fit.SVM(svm.Options{}), opt: fit.Options{CV: &fit.CV{Folds: 99}}},
+		"folds is 1: use 2 or more":                            {l: fit.SVM(svm.Options{}), opt: fit.Options{CV: &fit.CV{Folds: 1}}},
+		`svm has no option "eta": use epochs, l2 or loss`:      {l: fit.SVM(svm.Options{}), opt: fit.Options{CV: &fit.CV{Grid: []fit.Axis{{Option: "eta", Values: []string{"1"}}}}}},
+		`the grid varies "l2" twice, or has no values for it`:  {l: fit.SVM(svm.Options{}), opt: fit.Options{CV: &fit.CV{Grid: []fit.Axis{{Option: "l2"}}}}},
+		"leaves none to learn from or to judge on":             {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 1e-9}},
+		"neither 0 nor 1: winnow learns from Boolean features": {l: fit.Winnow(winnow.Options{})},
+	} {
+		f, err := fit.Learn(t.Context(), data, c.l, c.opt)
+		if err == nil || f != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, error %v, want %s", f, err, want)
+		}
+	}
+	if _, err := fit.Named("logistc"); err == nil || !strings.Contains(err.Error(), "did you mean logistic?") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestZeroOptions: the zero value of every learner's options is a training, and its model says which defaults it had.
+func TestZeroOptions(t *testing.T) {
+	var x [][]float64
+	var y []int
+	for i := range 40 {
+		x, y = append(x, []float64{float64(i % 2), float64(i / 2 % 2), 1}), append(y, i%2)
+	}
+	data := rowsOf(t, x, y)
+	for _, about := range fit.Learners {
+		l, err := fit.Named(about.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Learn(t.Context(), data, l, fit.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", about.Name, err)
+			continue
+		}
+		if f.Model.Algorithm != about.Name || f.Model.Check() != nil || *f.Model.Training.Errors != 0 || f.Own == nil || f.Survey.Counts[0] != 20 {
+			t.Errorf("%s: %+v, %v", about.Name, f.Model.Training, f.Model.Check())
+		}
+		if about.Option("epochs") != nil && f.Model.Options.Epochs < 100 {
+			t.Errorf("%s: options %+v", about.Name, f.Model.Options)
+		}
+	}
+	zero, err := fit.Learn(t.Context(), data, fit.SVM(svm.Options{}), fit.Options{})
+	if err != nil || *zero.Model.Options.L2 != 1 || zero.Model.Options.Loss != "squared_hinge" {
+		t.Errorf("%+v, error %v", zero, err)
+	}
+}
+
+// TestEvaluate: the evaluation of rows has the errors and the figures of their definition.
+func TestEvaluate(t *testing.T) {
+	data := rowsOf(t, [][]float64{{0}, {1}, {2}, {3}}, []int{0, 1, 0, 1})
+	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := fit.Evaluate(t.Context(), f.Model, data, 1)
+	if err != nil || e.Confusion.Errors() != *f.Model.Training.Errors || e.AUC() != 0.75 || math.Abs(e.LogLoss()-f.Model.Training.Loss/4) > 1e-7 {
+		t.Errorf("%+v, AUC %v, log loss %v, %v in training; error %v", e, e.AUC(), e.LogLoss(), f.Model.Training.Loss/4, err)
+	}
+}
+
+// TestLearnersDescribed: every description has what help and documents are made of, and each name once.
+func TestLearnersDescribed(t *testing.T) {
+	var names []string
+	for _, l := range fit.Learners {
+		if slices.Contains(names, l.Name) {
+			t.Errorf("%s is there twice", l.Name)
+		}
+		names = append(names, l.Name)
+		if l.Minimises == "" || l.Use == "" || l.Float32 == nil || l.Float64 == nil {
+			t.Errorf("%s: the description lacks something: %+v", l.Name, l)
+		}
+		s := l.New()
+		if err := l.CheckSettings(s, "float32"); err != nil {
+			t.Errorf("%s: its defaults can't be: %v", l.Name, err)
+		}
+		for i := range l.Options {
+			o := &l.Options[i]
+			if o.Name == "" || o.Help == "" || o.Value == "" || len(o.Words) == 0 && o.Valid != nil && o.Want == "" {
+				t.Errorf("%s: the option %+v lacks something", l.Name, o)
+			}
+			if o.When != nil && l.Option(o.When.Option) == nil {
+				t.Errorf("%s: %s depends on %s, which the learner hasn't", l.Name, o.Name, o.When.Option)
+			}
+			text := o.Text(s)
+			if again := train.CopySettings(s); !o.Auto && (o.Set(again, text) != nil || o.Text(again) != text) {
+				t.Errorf("%s: %s is %s, and %s when that is typed", l.Name, o.Name, text, o.Text(again))
+			}
+		}
+	}
+}
