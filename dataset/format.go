@@ -108,8 +108,8 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 			first = f
 		}
 		if f != first {
-			return "", nil, fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
-				paths[0], first)
+			return "", nil, frame.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
+				paths[0], first), ErrFormat)
 		}
 	}
 	return first, sources, nil
@@ -155,7 +155,7 @@ func sniff(s *source.Source) (format, error) {
 	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
-		return "", fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path)
+		return "", frame.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,7 @@ func TestLargeBody(t *testing.T) {
 	largeRecord(t, path, rows)
 	_, err := InspectTable(context.Background(), path, Options{Memory: 1 << 30})
 	if want := path + ": a record and the dictionaries take at least 1.0 GiB of memory, and the limit is 1.0 GiB: give more with --memory, or " +
-		"write smaller records"; err == nil || err.Error() != want {
+		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
 	if !testing.Short() && !race.Enabled && frame.AvailableMemory() > 8<<30 {
@@ -88,7 +89,7 @@ func TestLargeBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = InspectTable(context.Background(), path, Options{Memory: 3 << 30})
-	if err == nil || !strings.Contains(err.Error(), "the data is truncated") {
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the data is truncated") {
 		t.Errorf("cut: error %v", err)
 	}
 }

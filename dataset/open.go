@@ -222,9 +222,10 @@ func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough fun
 			return err
 		}
 		numbers = append(numbers[:0], make([]T, bt.Rows)...)
-		row, what := 0, ""
+		row, what, missing := 0, "", false
 		err := frame.Recovered(func() error {
 			row, what = encode.Encode(l, bt.Columns[label], 0, numbers)
+			missing = what != "" && frame.IsMissing(bt.Columns[label], row)
 			return nil
 		})
 		bt.Release()
@@ -232,7 +233,11 @@ func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough fun
 			return frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
 		}
 		if what != "" {
-			return frame.ErrorIn(bt.File, "column %q, row %d: %s", in.sel.Columns[in.sel.Label].Name, first+int64(row), what)
+			err := frame.ErrorIn(bt.File, "column %q, row %d: %s", in.sel.Columns[in.sel.Label].Name, first+int64(row), what)
+			if missing {
+				err = frame.Mark(err, frame.ErrNulls)
+			}
+			return err
 		}
 		first += bt.Rows
 		if in.opt.Progress != nil {

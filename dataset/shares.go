@@ -121,6 +121,7 @@ func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, 
 		}
 	}
 	sorted := encode.NewLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.Classes), schema.Class.Compare)})
+	sorted.Given = false
 	ordered := make([]int64, len(counts))
 	for n, c := range found.Classes {
 		ordered[sorted.Numbers[c]] = counts[n]

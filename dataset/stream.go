@@ -132,6 +132,7 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*encode.Builder[T], error) {
 	signs, l := modelSigns(s.spec), encode.NewLabels(s.spec)
 	if s.opt.Spec == nil {
+		l.Given = false
 		l.Whose = "the first rows, which have"
 	}
 	var b *encode.Builder[T]

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/atomicfile"
 )
@@ -94,9 +95,9 @@ func outputFormat(path string) (format, error) {
 	}
 	const known = "use .parquet, .csv, .arrow or .svm, or - for CSV on standard output"
 	if ext == "" {
-		return "", fmt.Errorf("%s: no extension tells which format to write: %s", path, known)
+		return "", frame.Mark(fmt.Errorf("%s: no extension tells which format to write: %s", path, known), ErrFormat)
 	}
-	return "", fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known)
+	return "", frame.Mark(fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known), ErrFormat)
 }
 
 // Write adds the rows of rec, whose columns have the names and types of the schema. It keeps no reference to rec.

@@ -53,6 +53,19 @@ func TestPredictLive(t *testing.T) {
 	}
 }
 
+// TestPredictLiveBoolean: a column of booleans may be empty in the first row that comes.
+func TestPredictLiveBoolean(t *testing.T) {
+	rows := []string{"b,y\n", ",q\n", "true,p\n", "FALSE,q\n", "True,p\n"}
+	dir := text(t, map[string]string{"x.csv": strings.Join(rows, "")})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "train", at("x.csv"), "--label", "y", "--nulls", "zero", "--algo", "averaged", "--out", at("m.json"))
+	succeed(t, "predict", "--model", at("m.json"), at("x.csv"), "--out", at("p.csv"), "--score")
+	cmd := program(t, "predict", "--model", at("m.json"), "-", "--out", "-", "--score")
+	if out, want := answered(t, cmd, rows, 1), read(t, at("p.csv")); out != want {
+		t.Errorf("predictions are\n%s\nof a file\n%s", out, want)
+	}
+}
+
 // answered starts a command and gives it one line after the other, each once the one before was answered. It returns what it wrote.
 func answered(t *testing.T, cmd *exec.Cmd, lines []string, header int) string {
 	t.Helper()

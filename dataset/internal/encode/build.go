@@ -261,12 +261,13 @@ func (b *Builder[T]) releaseKept() {
 
 // A rowError is what is wrong with a row of the input.
 type rowError struct {
-	row  int64
-	col  int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
-	text string
+	row int64
+	col int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
+	err error
 }
 
-func (e *rowError) Error() string { return e.text }
+func (e *rowError) Error() string { return e.err.Error() }
+func (e *rowError) Unwrap() error { return e.err }
 
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
 func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
@@ -438,7 +439,11 @@ func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row i
 		for k, w := range to {
 			if !(w >= 0) || math.IsInf(w, 0) || v.Array.IsNull(span.Lo+k) {
 				advice := "correct it, or leave the row out"
-				if frame.IsMissing(v.Array, span.Lo+k) {
+				switch {
+				case !frame.IsMissing(v.Array, span.Lo+k):
+				case b.sel.Fixed:
+					advice = "fill it in, or leave the row out"
+				default:
 					advice = "fill it in, or use --nulls drop"
 				}
 				return span.Lo + k, fmt.Sprintf("%s, and a weight is a finite number of 0 or more (%s)", v.Text(span.Lo+k), advice)
@@ -469,7 +474,11 @@ func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowErro
 	case k >= 0:
 		col = b.sel.Features[k]
 	}
-	return &rowError{n, k, frame.ErrorIn(bt.File, "column %q, row %d: %s", b.sel.Columns[col].Name, n, what).Error()}
+	err := frame.ErrorIn(bt.File, "column %q, row %d: %s", b.sel.Columns[col].Name, n, what)
+	if a := bt.Columns[col]; a != nil && frame.IsMissing(a, row) {
+		err = frame.Mark(err, frame.ErrNulls)
+	}
+	return &rowError{n, k, err}
 }
 
 // losses are what was lost of a column when it was narrowed, and how wide the column is.

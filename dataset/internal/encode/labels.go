@@ -25,12 +25,13 @@ type Labels struct {
 	Numbers map[schema.Class]int
 	fixed   bool   // no class may be added
 	Whose   string // who has the fixed ones
+	Given   bool   // a model has them, whose Spec says what becomes of missing labels
 }
 
 func NewLabels(spec *schema.Spec) *Labels {
 	l := &Labels{Numbers: map[schema.Class]int{}}
 	if spec != nil {
-		l.fixed, l.Whose = true, "the model, which has"
+		l.fixed, l.Whose, l.Given = true, "the model, which has", true
 		for i, c := range spec.Classes {
 			l.Classes = append(l.Classes, c)
 			l.Numbers[c] = i
@@ -42,6 +43,9 @@ func NewLabels(spec *schema.Spec) *Labels {
 // number returns the number of the class of row i, or what is wrong with it.
 func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	c, what := ClassOf(a, i)
+	if what != "" && frame.IsMissing(a, i) {
+		what += l.advice()
+	}
 	if what != "" {
 		return 0, what
 	}
@@ -115,15 +119,20 @@ func Encode[T kernel.Float](l *Labels, a arrow.Array, lo int, dst []T) (row int,
 	}
 	row, what = encodeValid(l, a, lo, dst[:n])
 	if what == "" && n < len(dst) {
-		return lo + n, noLabel
+		return lo + n, noLabel + l.advice()
 	}
 	return row, what
 }
 
-const (
-	fillLabel = " (fill the label in, or use --nulls drop)"
-	noLabel   = "null" + fillLabel
-)
+const noLabel = "null"
+
+// advice says what to do about a missing label. The verbs that take a model have no option for that.
+func (l *Labels) advice() string {
+	if l.Given {
+		return " (fill the label in, or leave the row out)"
+	}
+	return " (fill the label in, or use --nulls drop)"
+}
 
 // encodeValid is encode where nothing is null.
 func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
@@ -290,7 +299,7 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 // number is the class that it is from an integer column.
 func floatClass(v float64, bits int) (schema.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return schema.Class{}, fmt.Sprint(v) + fillLabel
+		return schema.Class{}, fmt.Sprint(v)
 	}
 	if bits == 32 && v != math.Trunc(v) {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)

@@ -80,6 +80,8 @@ func NewLesson(s *Selection, p frame.Pool) *Lesson {
 // unfit is an error about a column as a whole.
 type unfit struct{ error }
 
+func (e unfit) Unwrap() error { return e.error }
+
 // Unfit returns an error about a column as a whole.
 func Unfit(err error) error { return unfit{err} }
 

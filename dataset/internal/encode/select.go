@@ -588,7 +588,7 @@ func (s *fileColumns) differs(c, first frame.Column) error {
 }
 
 func (s *fileColumns) errorf(format string, args ...any) error {
-	return frame.ErrorIn(s.where, format, args...)
+	return frame.Mark(frame.ErrorIn(s.where, format, args...), frame.ErrColumn)
 }
 
 // slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.

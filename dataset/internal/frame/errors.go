@@ -5,12 +5,40 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"halfspace/dataset/internal/parquet/page"
 )
+
+// Errors that a program can test for with errors.Is. They stand in the chain of an error, not in its text.
+var (
+	ErrFormat  = errors.New("unsuitable format")
+	ErrColumn  = errors.New("unsuitable column")
+	ErrNulls   = errors.New("missing value")
+	ErrDamaged = errors.New("damaged data")
+	ErrMemory  = page.ErrMemory
+)
+
+// A marked error is one of a kind.
+type marked struct{ err, kind error }
+
+func (m marked) Error() string   { return m.err.Error() }
+func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
+
+// Mark returns err as one of a kind, with the same text. It returns nil if err is nil.
+func Mark(err, kind error) error {
+	if err == nil {
+		return nil
+	}
+	return marked{err, kind}
+}
 
 // Damaged is what is wrong with a file, or what Arrow finds wrong.
 type Damaged struct{ Reason error }
 
 func (d Damaged) Error() string { return d.Reason.Error() }
+
+// Is tells that it is an ErrDamaged.
+func (d Damaged) Is(kind error) bool { return kind == ErrDamaged }
 
 // Damage returns the error of damaged data.
 func Damage(reason error) error { return Damaged{reason} }

@@ -296,7 +296,7 @@ func (m *Messages) footer(head []byte) error {
 }
 
 func (m *Messages) truncated() error {
-	return fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path)
+	return frame.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path), frame.ErrDamaged)
 }
 
 // bytes reads n bytes. It takes memory only as they come: half of it is read before the whole is made.
@@ -325,7 +325,7 @@ func (m *Messages) bytes(n, most int64) ([]byte, error) {
 }
 
 func (m *Messages) damaged(err error) error {
-	return fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, frame.OneLine(err.Error()))
+	return frame.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, frame.OneLine(err.Error())), frame.ErrDamaged)
 }
 
 // Left returns how much memory is left, less than 0 if none is.
@@ -338,8 +338,8 @@ func (m *Messages) Left() int64 {
 }
 
 func (m *Messages) tooLarge() error {
-	return fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
-		"smaller records", m.src.Path, frame.BytesText(m.Most-m.Left()), frame.BytesText(m.Most))
+	return frame.Mark(fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
+		"smaller records", m.src.Path, frame.BytesText(m.Most-m.Left()), frame.BytesText(m.Most)), frame.ErrMemory)
 }
 
 // keepDictionary notes what stays of the current message if it has a dictionary.

@@ -124,7 +124,8 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &file):
 		return fmt.Errorf("the file can't be read (%w): check the disk", file)
 	}
-	return fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error()))
+	return frame.Mark(fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error())),
+		frame.ErrDamaged)
 }
 
 // take returns the next n of the rows at hand.

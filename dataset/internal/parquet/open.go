@@ -409,7 +409,7 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	case string(head[:]) != "PAR1":
 		return errors.New("not a Parquet file, which begins with PAR1: convert it to Parquet")
 	case string(tail[:]) != "PAR1":
-		return errors.New("the file is truncated, since no footer ends it: copy or write it again")
+		return frame.Mark(errors.New("the file is truncated, since no footer ends it: copy or write it again"), frame.ErrDamaged)
 	}
 	return nil
 }

@@ -240,9 +240,10 @@ func (r *SourceReader) explain(err error) error {
 	case errors.As(err, &pe):
 		return fmt.Errorf("%s: can't be read (%w): check the disk", r.Path, pe.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path)
+		return frame.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), frame.ErrDamaged)
 	}
-	return fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, frame.OneLine(err.Error()))
+	return frame.Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, frame.OneLine(err.Error())),
+		frame.ErrDamaged)
 }
 
 func (r *SourceReader) Close() error {

@@ -14,18 +14,19 @@ import (
 
 // cells are the values of a column of text as they are read: integers, numbers, booleans or strings.
 type cells struct {
-	typ     arrow.Type
-	most    int // values that there can be
-	nullIs  *nullWords
-	whole   []int64
-	numbers []float64
-	rounded bool    // a whole number was read as another
-	truths  []byte  // of booleans, bits
-	ends    []int32 // of strings in chars, after a 0
-	chars   []byte
-	rows    int    // of booleans
-	valid   []byte // bits; nil while no value is null
-	nulls   int
+	typ      arrow.Type
+	most     int  // values that there can be
+	booleans bool // true and false are the numbers 1 and 0: a model takes both, and the first rows have neither
+	nullIs   *nullWords
+	whole    []int64
+	numbers  []float64
+	rounded  bool    // a whole number was read as another
+	truths   []byte  // of booleans, bits
+	ends     []int32 // of strings in chars, after a 0
+	chars    []byte
+	rows     int    // of booleans
+	valid    []byte // bits; nil while no value is null
+	nulls    int
 }
 
 func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
@@ -81,6 +82,9 @@ func (c *cells) Add(text []byte, quoted bool) error {
 	case arrow.FLOAT64:
 		v, err := parseNumber(text)
 		switch {
+		case err != nil && c.booleans && isTruth(text):
+			c.numbers = append(c.numbers, map[bool]float64{true: 1}[text[0]|0x20 == 't'])
+			return nil
 		case err != nil:
 			return c.unfit(text, err)
 		case c.nullIs.number(v):

@@ -34,6 +34,7 @@ type CSV struct {
 	None    bool          // there are no rows, but a header
 	rounded []atomic.Bool // the columns in which a whole number was read as another
 	memory  int64         // that a pass may take; 0: no bound
+	model   bool          // the types are those that a model takes
 }
 
 // A CsvFile is what is known of a file from its first rows.
@@ -46,7 +47,7 @@ type CsvFile struct {
 }
 
 func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
-	in := &CSV{sources: sources}
+	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
 	files, first, err := Dialects(sources, opt)
 	if err != nil {
@@ -295,6 +296,7 @@ func (in *CSV) parse(f *CsvFile, c Chunk) (*frame.Batch, error) {
 	values := make([]cells, len(in.sel.Columns))
 	for k, col := range in.sel.Columns {
 		values[k] = newCells(col.Type, most, f.nulls)
+		values[k].booleans = in.model && col.Empty
 	}
 	b := &frame.Batch{File: f.path}
 	for s.record() {

@@ -251,6 +251,9 @@ func TestLimit(t *testing.T) {
 					}
 				} else {
 					wantError(t, "a limit", err, "of memory beside other pages")
+					if !errors.Is(err, ErrMemory) {
+						t.Errorf("a limit: %v is no ErrMemory", err)
+					}
 					if !errors.As(err, new(Unsupported)) {
 						t.Errorf("%v: is damage", err)
 					}

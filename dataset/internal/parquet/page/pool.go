@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -77,9 +78,18 @@ func (p *Pool) page(n int) (*Buffer, error) {
 		return b, nil
 	}
 	mib := func(n int) float64 { return float64(n) / (1 << 20) }
-	return nil, Unsupported(fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and the limit is %.1f: give more with "+
-		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit)))
+	return nil, memoryError{fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and the limit is %.1f: give more with "+
+		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit))}
 }
+
+// ErrMemory is in the chain of errors about pages that take more memory than the limit.
+var ErrMemory = errors.New("more memory than the limit")
+
+// memoryError is an error about memory, for the user as it is.
+type memoryError struct{ text string }
+
+func (e memoryError) Error() string   { return e.text }
+func (e memoryError) Unwrap() []error { return []error{Unsupported(e.text), ErrMemory} }
 
 // get returns nil where more than limit bytes would be in use.
 func (p *Pool) get(n, limit int) *Buffer {
