@@ -375,7 +375,7 @@ func modelSigns(spec *schema.Spec) []float64 {
 	if spec == nil {
 		return nil
 	}
-	return encode.Signs(len(spec.Classes), spec.PositiveClass())
+	return spec.LabelValues()
 }
 
 // keptSchema is the schema of the records that Scan hands on.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -97,8 +96,10 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 				schema.ListClasses(classes))
 		}
 	}
+	spec := schema.Spec{Classes: classes}
+	spec.SetPositive(pos)
 	stands = make([]float64, len(classes))
-	for i, v := range Signs(len(classes), pos) {
+	for i, v := range spec.LabelValues() {
 		stands[l.Numbers[classes[i]]] = v
 	}
 	return classes, pos, stands, nil
@@ -295,14 +296,13 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", frame.Describe(a.DataType()))
 }
 
-// floatClass spells a float32 with as few digits as tell it from other float32s, so that 0.1 is the class 0.1. A whole
-// number is the class that it is from an integer column.
+// floatClass returns the class of a finite number that was read from so many bits.
 func floatClass(v float64, bits int) (schema.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return schema.Class{}, fmt.Sprint(v)
 	}
-	if bits == 32 && v != math.Trunc(v) {
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
+	if bits == 32 {
+		return schema.Float32Class(float32(v)), ""
 	}
 	return schema.FloatClass(v), ""
 }
@@ -324,22 +324,6 @@ func stringClass(s string) (schema.Class, string) {
 		return schema.Class{}, fmt.Sprintf("%q is not valid UTF-8: mend it, or leave the row out", s)
 	}
 	return schema.StringClass(strings.Clone(s)), ""
-}
-
-// Signs returns what stands for each of n classes: -1 and +1 for up to two, otherwise their numbers.
-func Signs(n, positive int) []float64 {
-	stands := make([]float64, n)
-	for i := range stands {
-		switch {
-		case n > 2:
-			stands[i] = float64(i)
-		case i == positive:
-			stands[i] = 1
-		default:
-			stands[i] = -1
-		}
-	}
-	return stands
 }
 
 // Sign replaces class numbers by what stands for the classes.
