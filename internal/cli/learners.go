@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 
 // helpWith has the help of train tell of one learner alone: what it minimises, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
-	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + l.Minimises + "\n  use it     " + l.Use
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + wrapped(l.Minimises, 13) + "\n  use it     " + wrapped(l.Use, 13)
 	s := l.New()
 	for _, option := range learnerOptions() {
 		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
@@ -70,6 +71,26 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 			cmd.Flags().Lookup(name).Hidden = true
 		}
 	}
+}
+
+// wrapped breaks text into lines of help, of which the first begins at a column and the others are indented to it.
+func wrapped(text string, column int) string {
+	var s strings.Builder
+	at := column
+	for i, word := range strings.Fields(text) {
+		switch n := utf8.RuneCountInString(word); {
+		case i > 0 && at+1+n > usageWidth:
+			s.WriteString("\n" + strings.Repeat(" ", column))
+			at = column + n
+		case i > 0:
+			s.WriteByte(' ')
+			at += 1 + n
+		default:
+			at += n
+		}
+		s.WriteString(word)
+	}
+	return s.String()
 }
 
 // A learnerOption is an option of the first learner that has it.
