@@ -45,6 +45,9 @@ func TestPredictRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		kinds[m.Algorithm] = true
+		if m.HasProbabilities() != learnerNamed(m.Algorithm).LogOdds {
+			t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
+		}
 		t.Run(args, func(t *testing.T) {
 			if m.Dtype == "float64" {
 				testPredictRows[float64](t, m, fields[0])
