@@ -10,14 +10,14 @@ import (
 	"halfspace/kernel"
 )
 
-// hardRows finds the rows that candidates are likely to get wrong. Judged on those first, most candidates reach the errors
-// of the best one there, and the other rows needn't be scored for them.
+// hardRows finds the rows that most candidates predict wrong. Candidates are judged on these rows first. Most reach the errors of
+// the best candidate there and are dropped, so that the other rows needn't be scored for them.
 //
-// Rows are ranked by y(w.x), with w the sum of all candidates so far: its direction is that around which the perceptron's
-// weights wander. The first are on its wrong side, most of which are wrong for every candidate, then come those near to its
-// plane. Where to cut, a sample of the rows tells, on which a few of the candidates are judged.
+// Rows are ranked by y(w.x), with w the sum of all candidates so far. The first are on the wrong side of w's plane and are mostly
+// wrong for every candidate; then come the rows near the plane. A few candidates are judged on a sample of the rows to find the
+// best rank to cut at.
 //
-// It is all a matter of speed: whatever rows are marked as hard, those and the others together are all rows.
+// The choice of hard rows affects speed alone: the hard rows and the others together are all rows.
 type hardRows[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
@@ -27,8 +27,8 @@ type hardRows[T kernel.Float] struct {
 	judged  int64           // number of those
 	marked  int64           // the number when rows were marked
 	easy    int64           // rows scored since then, other than hard ones, times candidates
-	marks   []uint64        // a bit for each row; nil where it doesn't pay to judge some first
-	bits    []uint64        // memory for it
+	marks   []uint64        // a bit for each row; nil if it saves no time to judge some rows first
+	bits    []uint64        // memory for marks
 }
 
 const (
@@ -38,8 +38,8 @@ const (
 
 	// fewCandidates are judged on all rows in one pass, since two take as long.
 	fewCandidates = 32
-	// remark is how often the other rows are scored as a whole before the hard ones are looked for again, which costs about
-	// as much: it takes one pass over memory.
+	// remark is how often all of the other rows are scored before the hard ones are marked again. Marking costs about as much: it
+	// takes one pass over memory.
 	remark = 16
 )
 
@@ -70,8 +70,8 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 	return h, positive, nil
 }
 
-// parts returns all rows in the order in which the candidates in w are to be judged on them: the hard ones first, where
-// that pays, after marking them where it is time. limit is the count at which a candidate is dropped.
+// parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time. It marks them
+// again from time to time. limit is the count at which a candidate is dropped.
 func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judged += int64(n)
@@ -95,9 +95,8 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 	return []selection{{marks: h.marks}, {marks: h.marks, flip: ^uint64(0)}}, nil
 }
 
-// cut returns the rank up to which rows are to be hard: that with which the probes take the fewest scores, if each is
-// dropped at the end of the hard rows if it has reached the limit's share of errors there, and otherwise takes all rows. ok
-// is false if it pays for none.
+// cut returns the rank up to which rows are hard: that with which the probes need the fewest scores. A probe is dropped after the
+// hard rows if it has reached the limit's share of errors there, and otherwise needs all rows. ok is false if no rank saves scores.
 func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
 	n, y := h.sample.Len(), h.sample.Y
 	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)
@@ -107,7 +106,7 @@ func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
 	share := float64(limit) / float64(h.src.Rows()) * float64(n)
-	var reached []int // how many of the sample's rows a probe takes to reach the limit, for those that do
+	var reached []int // how many rows of the sample a probe needs to reach the limit, for those that do
 	for p := range probes {
 		i := p * (len(w) / h.stride) / probes
 		h.sample.Scores(w[i*h.stride:(i+1)*h.stride], scores)

@@ -23,7 +23,7 @@ type judge[T kernel.Float] struct {
 	candidates *kernel.Candidates[T]
 	mu         sync.Mutex
 	counts     []int64   // errors found, for all candidates
-	weights    []float64 // and what these rows weigh, of weigh alone
+	weights    []float64 // the sums of their sample weights, which passWeighted computes
 	scratch    sync.Pool
 }
 
@@ -59,9 +59,8 @@ func (j *judge[T]) begin(w []T) {
 	j.candidates.Reset(j.w)
 }
 
-// pass adds the errors on some rows to the counts, and drops a candidate once limit errors of it are found. It ends when
-// no candidate is left. Since candidates are dropped at the ends of blocks alone, neither the counts nor j.scored depend on
-// the workers.
+// pass adds the errors on some rows to the counts, and drops a candidate once it has limit errors. It ends when no candidate is
+// left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored depend on the workers.
 func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error {
 	reached := func(i int) bool { return j.counts[i] >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
@@ -85,8 +84,9 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 	return nil
 }
 
-// weigh is pass over all rows with their weights: it adds up those of the errors of each candidate, and drops it once they are limit.
-func (j *judge[T]) weigh(ctx context.Context, limit float64) error {
+// passWeighted is pass over all rows with their sample weights. It sums those of the wrong rows of each candidate, and drops a
+// candidate once the sum is limit.
+func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -115,13 +115,13 @@ func (j *judge[T]) weigh(ctx context.Context, limit float64) error {
 	return nil
 }
 
-// A tally is of rows of a run that a candidate has wrong.
+// A tally is the number of rows of a run that a candidate predicts wrong, and the sum of their sample weights.
 type tally struct {
 	rows   int64
 	weight float64
 }
 
-// wrongRows finds them for the candidates that are left.
+// wrongRows returns the tally of each candidate that is left.
 func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
 	all := make([]tally, len(j.alive))
 	var buf [block.RunRows]T
@@ -173,8 +173,8 @@ func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 	j.scored += int64(n * len(j.alive))
 }
 
-// count adds the errors on some rows of b to s.counts and returns how many rows those are. Selected rows are copied, so
-// that the kernel finds them one behind the other.
+// count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows, so that they
+// are contiguous for the kernel.
 func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
 	if rows.marks == nil {
 		b.Errors(j.candidates, s.counts)

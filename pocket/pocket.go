@@ -19,10 +19,9 @@ import (
 	"halfspace/schema"
 )
 
-// Errors counts, for each candidate, the rows whose prediction (+1 where the score is > 0, else -1) isn't their label.
-// w holds the candidates, each of a block's stride, one after the other. The counts don't depend on the number of
-// workers. Errors: w isn't whole strides, or has other numbers than zeros after a candidate's columns, rows that block.Check refuses,
-// whatever src fails with, and ctx's error.
+// Errors counts, for each candidate, the rows whose prediction isn't their label. The prediction is +1 if the score is > 0, else
+// -1. w holds the candidates, each with the stride of a block. The counts don't depend on workers. Errors: the length of w is no
+// multiple of the stride, w isn't 0 after a candidate's columns, rows that block.Check refuses, errors of src, and ctx's error.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
 	src, err := block.Check(ctx, src, workers)
 	if err != nil {
@@ -45,7 +44,7 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, wor
 	return j.counts, err
 }
 
-// twoClasses returns an error where labels are class numbers, whose signs say nothing.
+// twoClasses returns an error if labels are class numbers, whose signs mean nothing.
 func twoClasses(spec *schema.Spec) error {
 	if n := len(spec.Classes); n > 2 {
 		return fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
@@ -59,8 +58,8 @@ type Mode string
 const (
 	// Exact judges the weights after every update.
 	Exact Mode = "exact"
-	// Ratchet judges weights once more rows in a row were right with them than with the kept ones when those were judged: the
-	// pocket algorithm with ratchet (Gallant 1990).
+	// Ratchet judges weights only when they have survived more visits in a row than the kept weights had when they were judged:
+	// the pocket algorithm with ratchet (Gallant 1990).
 	Ratchet Mode = "ratchet"
 	// Epoch judges the weights at the end of each epoch.
 	Epoch Mode = "epoch"
@@ -71,24 +70,23 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 
 // A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate; see LeaveZeros.
 //
-// What is kept is what the literal algorithm keeps, which counts the errors of each candidate on all rows as it comes.
-// Candidates are judged in batches, in the order in which they came, and dropped once the errors found on some of the rows are
-// as many as the best one's on all of them before the batch: their own on all rows are no fewer, and by the time their turn
-// comes the best one, which came earlier, has no more of them. Only a candidate with fewer errors replaces it.
+// The result is that of the literal algorithm, which counts the errors of each candidate on all rows when it comes. Candidates are
+// judged in batches, in the order in which they came. A candidate is dropped once it makes as many errors on some of the rows as
+// the best one before the batch makes on all of them. It can't replace the best one: only a candidate with fewer errors does.
 //
-// Where rows have weights, the sum of the weights of the wrong rows stands for the number of errors: within a run in row order, then
-// over runs in row order. All rows are scored then for the candidates that aren't dropped.
+// If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a run in row
+// order, then over runs in row order. All rows are then scored for the candidates that aren't dropped.
 type Pocket[T kernel.Float] struct {
 	mode    Mode
 	judge   *judge[T]
-	hard    *hardRows[T] // nil where rows have weights
+	hard    *hardRows[T] // nil if rows have sample weights
 	best    Candidate[T]
 	curve   []Point
-	current Candidate[T]   // of Ratchet: the weights whose run goes on; of Epoch: those judged last
-	waiting []Candidate[T] // without their weights, which stand in w
+	current Candidate[T]   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
+	waiting []Candidate[T] // without their weights, which are in w
 	w       []T
 	judged  int64
-	nonzero bool // zeros aren't kept where there are others
+	nonzero bool // other weights are kept rather than zeros
 	start   time.Time
 }
 
@@ -96,19 +94,19 @@ type Pocket[T kernel.Float] struct {
 type Candidate[T kernel.Float] struct {
 	Weights []T
 	Update  int64 // number of the update that made them, from 1; 0 for the initial zeros
-	Visits  int64 // rows visited when they were to be judged
+	Visits  int64 // rows visited when they were offered
 	Errors  int64
-	Weight  float64 // of the rows that are wrong: Errors, if each weighs 1
-	Run     int64   // of Ratchet: rows in a row that were right with them by then
+	Weight  float64 // the sum of sample weights of wrong rows: Errors if all are 1
+	Run     int64   // Ratchet: visits in a row that they had survived by then
 }
 
 // A Point of the learning curve is where better weights were found.
 type Point struct {
 	Update  int64   `json:"update"` // number of the update that made them; 0 for the initial zeros
-	Visits  int64   `json:"visits"` // rows visited when they were to be judged
+	Visits  int64   `json:"visits"` // rows visited when they were offered
 	Errors  int64   `json:"errors"`
-	Weight  float64 `json:"weight,omitempty"` // of the rows that are wrong, where they have weights
-	Seconds float64 `json:"seconds"`          // until they were judged, since the pocket was made
+	Weight  float64 `json:"weight,omitempty"` // the sum of sample weights of wrong rows, if rows have sample weights
+	Seconds float64 `json:"seconds"`          // from New until they were judged
 }
 
 const (
@@ -117,7 +115,7 @@ const (
 	batchBytes = 1 << 20
 )
 
-// New returns a pocket that holds the zero vector, for which every row is -1, and judges on the rows of src.
+// New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row.
 func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, workers int) (*Pocket[T], error) {
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
@@ -134,7 +132,7 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	var zeros Candidate[T]
 	if src.Spec().Weighted {
 		p.judge.begin(p.current.Weights)
-		err = p.judge.weigh(ctx, math.Inf(1))
+		err = p.judge.passWeighted(ctx, math.Inf(1))
 		zeros.Errors, zeros.Weight, p.judge.scored = p.judge.counts[0], p.judge.weights[0], 0
 		if err == nil && math.IsInf(zeros.Weight, 1) {
 			err = errors.New("the weights of rows are too large to be added up: scale them down")
@@ -164,12 +162,12 @@ func (p *Pocket[T]) Best() Candidate[T] { return p.best }
 // Curve returns how the best candidate got better, the zero vector first.
 func (p *Pocket[T]) Curve() []Point { return p.curve }
 
-// Judged returns how many candidates were judged, and how many rows were scored for that, counting a row once for each
-// candidate that it was scored for: at most the product of rows and candidates.
+// Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each candidate that
+// it was scored for.
 func (p *Pocket[T]) Judged() (candidates, rows int64) { return p.judged, p.judge.scored }
 
-// Updated takes the weights after an update, whose number and visit are given, and judges those that wait once they make a
-// batch. It needn't be called in the mode Epoch.
+// Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting candidates once
+// they make a batch. In the mode Epoch it does nothing.
 func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) error {
 	switch p.mode {
 	case Exact:
@@ -183,7 +181,7 @@ func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) er
 	return nil
 }
 
-// EpochEnded takes the weights at the end of an epoch, after so many updates and visits.
+// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far.
 func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64) error {
 	if p.mode != Epoch || slices.Equal(w, p.current.Weights) {
 		return nil
@@ -195,7 +193,7 @@ func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64
 	return p.Judge(ctx) // an epoch takes longer than judging one candidate
 }
 
-// End takes the weights at the end of the training, after so many updates and visits, and judges what waits.
+// End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting candidates.
 func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error {
 	if p.mode == Ratchet {
 		if err := p.endRun(ctx, visits); err != nil {
@@ -208,8 +206,7 @@ func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error
 	return p.Judge(ctx)
 }
 
-// endRun ends the run of the current weights with a visit. They may be kept if it was longer than that of the best ones, which
-// never gets shorter.
+// endRun ends the run of the current weights with a visit. It offers them if their run was longer than that of the best ones.
 func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
 	if c := p.current; visits-c.Visits > p.best.Run {
 		c.Run = visits - c.Visits
@@ -218,7 +215,7 @@ func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
 	return nil
 }
 
-// offer adds a copy of w as a candidate, and judges those that wait once they make a batch.
+// offer adds a copy of w as a candidate. It judges the waiting candidates once they make a batch.
 func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 	p.waiting = append(p.waiting, c)
 	p.w = append(p.w, w...)
@@ -228,14 +225,14 @@ func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 	return p.Judge(ctx)
 }
 
-// batch returns how many candidates make a batch: as many as were judged before, since the first ones get better fast and
-// none is dropped for a better one of its batch.
+// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and none is
+// dropped because of a better one in its own batch.
 func (p *Pocket[T]) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))
 	return max(leastBatch, int(min(p.judged, int64(most))))
 }
 
-// Judge judges the candidates that wait for a batch. What is kept in the end is the same.
+// Judge judges the waiting candidates now. It doesn't change which weights are kept in the end.
 func (p *Pocket[T]) Judge(ctx context.Context) error {
 	if len(p.waiting) == 0 {
 		return nil
@@ -277,11 +274,11 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 	p.curve = append(p.curve, point)
 }
 
-// count has the judge count or weigh the errors of the candidates that wait, as far as they are less than the best one's.
+// count counts the errors of the waiting candidates, or sums their sample weights, up to those of the best one.
 func (p *Pocket[T]) count(ctx context.Context) error {
 	if p.hard == nil {
 		p.judge.begin(p.w)
-		return p.judge.weigh(ctx, p.best.Weight)
+		return p.judge.passWeighted(ctx, p.best.Weight)
 	}
 	parts, err := p.hard.parts(ctx, p.w, p.best.Errors)
 	if err != nil {

@@ -20,7 +20,7 @@ const mostRounds = 10
 // score in every row, but less so than the other classes. Choose begins with all vectors of kept, or with all of last if
 // these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange leaves the fewest
 // errors. It ends when no exchange leaves fewer.
-// An error counts as much as its row weighs. Sums are made within runs of rows and then in row order.
+// An error counts as much as the row's sample weight. Sums are made within runs of rows and then in row order.
 func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers int, kept, last []T) ([]T, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
@@ -54,8 +54,8 @@ func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers in
 	return chosen, nil
 }
 
-// exchanged returns the weight of the rows that the chosen vectors have wrong, of those that they have wrong with the vector of each
-// class in turn exchanged for the other, and of those that the other vectors have wrong.
+// exchanged returns sums of sample weights of wrong rows: first with the chosen vectors, then with the vector of each class in turn
+// exchanged for the other, and last with all of the other vectors.
 func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers int, chosen, other []T) ([]float64, error) {
 	cols := src.Spec().Cols()
 	pad := func(w []T) (vectors [][]T) {

@@ -12,22 +12,21 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r by r's weights. It makes one
-// pass over the rows. Labels are -1 and +1, or class numbers where r has a vector of weights for each of more than two classes.
-// Evaluate overwrites what r held before. It is an error if a label stands for no class, if the weights aren't one vector for each
-// class, or if a score overflows: then nothing that was learned can be trusted.
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r's weights. It makes
+// one pass over the rows. Labels are -1 and +1, or class numbers if r has a vector of weights for each of more than two classes.
+// It is an error if a label stands for no class, if there isn't one vector of weights for each class, or if a score overflows.
 //
-// Of more than two classes, the greatest score tells the class, of equal ones the first, and the margin is the least by which the
-// score of a row's class is above all others, divided by the square root of 2 and the norm of all vectors. Two classes with weights
-// -w and w have the margin of w that way.
+// With more than two classes, the class with the greatest score is predicted, the first of equal ones. The margin is the least
+// difference between the score of a row's class and the greatest other score, divided by the square root of 2 and the norm of all
+// vectors. Two classes with weights -w and w then have the margin of w.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
 	_, _, err := evaluate(ctx, src, workers, r)
 	return err
 }
 
-// EvaluateLoss is Evaluate, and sets the loss to the perceptron's, in which a row counts as often as it weighs: the sum of -y(w.x) over
-// the rows where that isn't negative; of more than two classes, over the rows for which another class has a score of at least that of
-// their own, of the difference to the greatest. Of more than two classes it also returns the weight of the rows that are wrong.
+// EvaluateLoss is Evaluate, and also sets the loss to the perceptron's: the sum of -y(w.x), times the sample weight, over the rows
+// where that isn't negative. With more than two classes, it is the sum of the differences between the greatest score of another
+// class and that of the row's class, where they aren't negative. It then also returns the sum of sample weights of wrong rows.
 func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
 	r.Loss, wrong, err = evaluate(ctx, src, workers, r)
 	if err == nil && r.Loss-r.Loss != 0 {
@@ -87,12 +86,12 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	return loss, wrong, nil
 }
 
-// A judgement is what Evaluate looks for in a run.
+// A judgement is what Evaluate finds in a run.
 type judgement struct {
 	errors         int64
 	predicted      []int64 // rows of each class, as the scores tell
 	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
-	loss, wrong    float64 // with the rows' weights; wrong is of more than two classes
+	loss, wrong    float64 // sums over rows times their sample weights; wrong is for more than two classes
 	bad            bool    // a score overflows
 	err            error   // of a label
 }
@@ -148,7 +147,7 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 	return j
 }
 
-// Norm returns the Euclidean norm of weights, their squares summed up in order.
+// Norm returns the Euclidean norm of weights. It sums their squares in order.
 func Norm[T kernel.Float](w []T) float64 {
 	square := 0.0
 	for _, v := range w {
@@ -157,7 +156,7 @@ func Norm[T kernel.Float](w []T) float64 {
 	return math.Sqrt(square)
 }
 
-// TooLarge is the error of features, or weights of rows, with which the arithmetic of T overflows.
+// TooLarge is the error of features, or sample weights, with which the arithmetic of T overflows.
 func TooLarge[T kernel.Float]() error {
 	return fmt.Errorf("the features, or the weights of rows, are too large for %T arithmetic: scale them down", T(0))
 }

@@ -13,12 +13,12 @@ import (
 // WindowChunks is how many chunks of kernel.ChunkRows rows are permuted together, row by row.
 const WindowChunks = 8
 
-// A Permutation is one random order of n rows, made a window at a time.
+// A Permutation is one random order of n rows. It computes a window of rows at a time.
 //
-// The rows are cut into chunks of 512. The chunks are permuted, then the rows of each 8 chunks in turn: a window of up
-// to 4,096 rows. With up to 4,096 rows there is one window, its chunks stay in order and the whole is a plain
-// Fisher-Yates permutation. Random numbers come from a PCG generator with the seed as its first word and the number of
-// the epoch, from 0, as its second; both kinds of permutation draw from it in that order.
+// The rows are cut into chunks of 512. First the chunks are permuted. Then the rows of 8 chunks at a time are permuted: a
+// window of up to 4,096 rows. With up to 4,096 rows, there is one window, its chunks stay in order, and the whole is a plain
+// Fisher-Yates permutation. Random numbers come from one PCG generator: its first word is the seed, its second the number of
+// the epoch, from 0.
 type Permutation struct {
 	n      int
 	rng    *rand.PCG
@@ -47,7 +47,7 @@ func (p *Permutation) Window(k int) []uint32 {
 	return p.chunks[lo:min(len(p.chunks), lo+WindowChunks)]
 }
 
-// Rows appends the row numbers of window k to dst in their permuted order. Windows must be asked for in order.
+// Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order.
 func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for _, c := range p.Window(k) {
@@ -57,8 +57,8 @@ func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	return dst
 }
 
-// Positions is Rows with positions instead of row numbers: those that the rows have where the window's chunks stand one
-// behind the other in their permuted order.
+// Positions is Rows with positions instead of row numbers: those in a block that holds the chunks of the window in their permuted
+// order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
@@ -103,10 +103,10 @@ type part struct {
 	windows [][]uint32
 }
 
-// partWindows is how many windows are handed over at a time: enough that the handover costs nothing.
+// partWindows is how many windows one send on a channel hands over: enough that its cost doesn't matter.
 const partWindows = 8
 
-// Each calls visit for every window in order. With ahead, another goroutine makes the next windows meanwhile.
+// Each calls visit for every window in order. With ahead, another goroutine computes the next windows meanwhile.
 func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
 	if !ahead || p.Windows() <= partWindows {
 		var buf []uint32

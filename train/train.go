@@ -32,7 +32,7 @@ type Options struct {
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Seed       uint64  // of every random choice; 0 is a seed like any other, which the command's default, 1, isn't
+	Seed       uint64  // of every random choice; 0 is a seed of its own, though the default of the command is 1
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
 
 	// Progress, if not nil, is called from the training goroutine at the start, several times a second, after each epoch
@@ -103,35 +103,35 @@ func TwoClasses(spec *schema.Spec) error {
 		schema.AdviseClasses(classes))
 }
 
-// Result is what a training of a linear classifier learned and how it went. Loss and Margin are told for two classes.
+// Result is what a training of a linear classifier learned, and its figures.
 type Result[W any] struct {
-	Weights []W // one for each column of the data, the bias last where there is one; of more than two classes so for each, in their order
+	Weights []W // one for each column, the bias last; of more than two classes a vector for each, in their order
 
-	// Of a voted perceptron, the weights that vote, each of the columns' kernel.Stride, and for how many visits each stood. Weights is
-	// their mean then, to which Loss, Norm and Margin belong.
+	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts says how many visits each
+	// survived. Weights is their mean; Loss, Norm and Margin are those of the mean.
 	Voters []W
 	Counts []int64
 
 	Epochs  int64 // epochs begun
 	Visits  int64 // rows visited
 	Updates int64 // rows that changed the weights
-	// Interrupted tells that ctx ended the training, whose error comes beside the result. It holds the weights so far and the counts of
-	// visits and updates then, and nothing that takes another pass over the rows: errors, radius, norm and margin are those of Evaluate.
+	// Interrupted says that ctx ended the training; ctx's error is returned with the result. The result has the weights so far and
+	// the counts of visits and updates, but nothing that takes another pass over the rows: call Evaluate for that.
 	Interrupted bool
 
-	Converged bool    // the stopping rule of the order was met: no row calls for an update any more
+	Converged bool    // the stopping rule of the order was met: no row would update the weights
 	Errors    int64   // rows whose prediction by Weights isn't their label
 	Loss      float64 // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0
 	Radius    float64 // the largest Euclidean norm of a row, the bias included
 	Norm      float64 // Euclidean norm of Weights, the bias included
 	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
-	Kept      int64   // the update after which the pocket's weights stood; 0 for the initial zeros, or without a pocket
-	Seconds   float64 // time of the learning alone: no loading, no final evaluation
-	Predicted []int64 // how many rows are predicted to be of each class, in the order of the spec; nil where that wasn't counted
-	Last      []W     // with a pocket, or rows to validate on, the weights that the training ended with
+	Kept      int64   // the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
+	Seconds   float64 // time of the learning, without loading and final evaluation
+	Predicted []int64 // how many rows are predicted to be of each class, in the order of the spec; nil if not counted
+	Last      []W     // the last weights, if there is a pocket or there are rows to validate on
 
-	// With a pocket, how many weights it judged, and how many rows were scored for that, a row counting once for each of
-	// them. The literal algorithm scores all rows for each.
+	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts once for
+	// each candidate. The literal algorithm scores all rows for each candidate.
 	Candidates, RowsScored int64
-	Curve                  []pocket.Point // where it found better weights, from the initial zeros to those that it kept
+	Curve                  []pocket.Point // the weights that were better than all before, from the initial zeros to the kept ones
 }

@@ -14,8 +14,8 @@ import (
 	"halfspace/schema"
 )
 
-// Relabel sets out to +1 where the numbers y of so many classes are class, and to -1 elsewhere. The two may be the same. Where y is no
-// class number, out is NaN, which is an error where it is learned from.
+// Relabel sets out to +1 where the class number in y is class, and to -1 elsewhere. If y isn't a class number below classes, out
+// is NaN, which a training refuses. y and out may be the same slice.
 func Relabel[T kernel.Float](y, out []T, class, classes int) {
 	for i, v := range y {
 		switch {
@@ -29,8 +29,8 @@ func Relabel[T kernel.Float](y, out []T, class, classes int) {
 	}
 }
 
-// Versus returns the rows of src, which are of several classes, with two: those of a class are +1 and the rest are -1. It shares
-// their features. Of data in memory it is data in memory, with labels of its own; of a Seekable it is one.
+// Versus returns the rows of src, which has several classes, with two classes: the rows of class are +1 and the rest are -1. The
+// features are shared. The result is data in memory if src is, and a block.Seekable if src is one.
 func Versus[T kernel.Float](src block.Source[T], class int) block.Source[T] {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
@@ -104,12 +104,12 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return err
 }
 
-// OneVersusRest has learn learn each class versus the rest, and returns what it returns in the order of the classes (Rifkin and
+// OneVersusRest calls learn for each class versus the rest, and returns its results in the order of the classes (Rifkin and
 // Klautau, "In Defense of One-Vs-All Classification", 2004). Each class is learned as if it were alone.
 //
-// Of rows in memory, several classes are learned side by side, if beside is set, with a share of the workers each: as many as there
-// are workers, but such that their labels take a quarter of the rows' memory at most. Else one class is learned after the other,
-// with all workers. An error tells the class, the first of several.
+// If beside is set and the rows are in memory, several classes are learned at the same time, each with a share of the workers: as
+// many as there are workers, but their labels take at most a quarter of the memory of the rows. Otherwise one class is learned
+// after another, with all workers. An error names its class, the first of several.
 func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[T], workers int, beside bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
 	classes := src.Spec().Classes

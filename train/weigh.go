@@ -12,8 +12,8 @@ import (
 	"halfspace/schema"
 )
 
-// ClassCounts returns how many rows each class of src has, in the order of its spec, whatever they weigh. It makes a pass over the rows.
-// It is an error if a label stands for no class.
+// ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It makes a pass
+// over the rows. It is an error if a label stands for no class.
 func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
 	spec := src.Spec()
 	counts := make([]int64, len(spec.Classes))
@@ -43,9 +43,9 @@ func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], worke
 	return counts, cmp.Or(err, unknown)
 }
 
-// BalancedWeights returns a weight for each class of src, in the order of its spec: n/(k m) for a class of m rows, where there are n
-// rows of k classes, so that all classes weigh the same. Rows are counted, whatever they weigh, as by scikit-learn's "balanced". A
-// class without rows weighs 1. It makes a pass over the rows.
+// BalancedWeights returns a weight for each class of src, in the order of its spec, so that all classes have the same total: n/(k m)
+// for a class of m rows, among n rows of k classes. It counts rows and ignores sample weights, as scikit-learn's "balanced" does.
+// A class without rows has the weight 1. It makes a pass over the rows.
 func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
 	counts, err := ClassCounts(ctx, src, workers)
 	if err != nil {
@@ -74,9 +74,9 @@ func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
 	return predict.Class(y, spec.PositiveClass())
 }
 
-// Weigh returns the rows of src, each with its weight times that of its class; classes has one for each class of src, in the order
-// of its spec. Data in memory stay that, sharing all but weights with src, and a block.Seekable stays one. A row whose label stands for no
-// class weighs NaN, which is an error where it is learned from.
+// Weigh returns the rows of src, each with its sample weight times the weight of its class. classes has a weight for each class of
+// src, in the order of its spec. The result is data in memory if src is, and shares all but the weights with it. It is a
+// block.Seekable if src is one. A row whose label stands for no class gets the weight NaN, which a training refuses.
 func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
 	spec := *src.Spec()
 	spec.Weighted = true
@@ -94,7 +94,7 @@ func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[
 	return w
 }
 
-// A weighed source is one whose rows have other weights.
+// A weighed source is another source with other sample weights.
 type weighed[T kernel.Float] struct {
 	block.Source[T]
 	spec    *schema.Spec
@@ -103,7 +103,7 @@ type weighed[T kernel.Float] struct {
 
 func (w *weighed[T]) Spec() *schema.Spec { return w.spec }
 
-// weigh returns the block with weights that are written to buf, which may be those that it has.
+// weigh returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
 func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
 	c := *b
 	c.W = buf[:b.Len()]
@@ -153,7 +153,7 @@ func (f weighedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return f.read(to.Slice(0, len(rows)), func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
 }
 
-// read weighs rows that are read into a block.
+// read reads rows into a block and sets their sample weights.
 func (f weighedFile[T]) read(to *block.Block[T], read func(to *block.Block[T]) error) error {
 	b := *to
 	if !f.file.Spec().Weighted {

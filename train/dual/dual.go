@@ -29,17 +29,16 @@ type Options struct {
 
 // Result is what a training learned and how it went.
 type Result[T kernel.Float] struct {
-	// Result counts the visits of the machine that had the most, and the updates of all. Weights are there where the kernel is
-	// linear and the form isn't train.Voted: of more than two classes, a vector for each, one after the other. Else there is an
-	// Expansion, Radius and Norm are those of the rows and the weights in the kernel's space of features, and Norm, Margin
-	// and Loss are 0 with train.Voted.
+	// Result has Weights if the kernel is linear and the form isn't train.Voted: of more than two classes a vector for each.
+	// Otherwise there is an Expansion, and Radius and Norm are those in the kernel's feature space. Norm, Margin and Loss are 0
+	// with train.Voted. Visits are those of the binary classifier with the most, and Updates those of all.
 	train.Result[T]
 	Expansion *model.Expansion
-	Bias      []float64 // of the last machine, or averaged: sum of alpha_i y_i, for each vector that the classes need
+	Bias      []float64 // of each binary classifier, of its last or its averaged weights: the sum of alpha_i y_i
 
-	Mistakes    []int64 // n_i: how often each row was on the wrong side when it was visited; alpha_i = n_i eta, times the row's weight
-	GramSeconds float64 // of Seconds, what the matrix of all inner products took
-	Computed    int64   // rows of inner products that were computed, some more than once if the memory was short of them
+	Mistakes    []int64 // n_i: how often a visit found each row on the wrong side; alpha_i = n_i eta, times the sample weight
+	GramSeconds float64 // the part of Seconds for the matrix of all inner products
+	Computed    int64   // rows of inner products that were computed; a cache that is too small computes some again
 }
 
 // Bytes returns how much memory the inner products of all pairs of rows take.
@@ -53,20 +52,22 @@ func Bytes[T kernel.Float](rows int) int64 {
 
 // Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class numbers.
 //
-// Given rows x_i and labels y_i, it finds alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0 for all
-// i, where b = sum of alpha_j y_j, or 0 without a bias: a row on the wrong side when it is visited adds eta to its alpha (Rosenblatt
-// 1958; Aizerman, Braverman & Rozonoer 1964 with a kernel k). In the order of opt it makes the mistakes that the perceptron makes
-// on weights, w = sum of alpha_i y_i x_i, and it stops by the same rules; see package perceptron. Voted and averaged forms are
-// those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
+// Objective: alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0 for all i, given rows x_i and labels
+// y_i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds eta to its alpha
+// (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order, these are the mistakes of the
+// perceptron on weights w = sum of alpha_i y_i x_i. The training stops by the same rules; see package perceptron. Voted and
+// averaged forms are those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning
+// 37(3), 1999.
 //
-// A row's weight multiplies what it adds to its alpha, and its share of the loss; rows that weigh 0 change nothing.
+// The sample weight of a row multiplies what a mistake adds to its alpha, and its share of the loss. A row with a sample weight of
+// 0 changes nothing.
 //
-// The scores of all rows are kept up to date, so that a visit is a look at a score, and a mistake adds a row of the matrix of
-// k(x_i, x_j) + 1 to them. That matrix is computed first if it fits in opt.Memory; if not, a gram.RowCache computes its rows when
-// they are needed. More than two classes are learned one versus the rest, side by side on the same matrix, each as if it were alone:
-// opt.MaxUpdates counts for each.
+// Train keeps the scores of all rows up to date. A visit reads a score; a mistake adds a row of the matrix of k(x_i, x_j) + 1 to
+// the scores. Train computes the matrix first if it fits in opt.Memory. If not, a gram.RowCache computes its rows when they are
+// needed. More than two classes are learned one versus the rest on the same matrix, each as if it were alone. opt.MaxUpdates
+// counts for each.
 //
-// The result doesn't depend on opt.Workers, nor on opt.Memory. Errors: options out of range, no rows, fewer classes than two, too
+// The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two classes, too
 // little memory for one row of the matrix, scores that overflow, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options) (*Result[T], error) {
 	var err error
@@ -131,22 +132,22 @@ func (o Options) withDefaults(features int) (Options, error) {
 	return o, nil
 }
 
-// updates returns how many there were.
+// updates returns the number of updates so far.
 func (l *learner[T]) updates() (n int) {
-	for _, m := range l.machines {
+	for _, m := range l.binaries {
 		n += len(m.mistakes)
 	}
 	return n
 }
 
-// linear tells whether weights say it all.
+// linear tells whether the result is weights, not an expansion.
 func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
 
 func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
 	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
 	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Sub(l.start).Seconds()
 	r.Converged = true
-	for _, m := range l.machines {
+	for _, m := range l.binaries {
 		r.Visits = max(r.Visits, m.visits)
 		r.Updates += int64(len(m.mistakes))
 		r.Converged = r.Converged && m.converged
@@ -171,11 +172,11 @@ func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
 	return r, nil
 }
 
-// collapse makes the weights, or the expansion, of the mistakes.
+// collapse sets the weights, or the expansion, from the mistakes.
 func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 	spec := l.data.Spec()
-	coefficients := make([][]float64, len(l.machines))
-	for c, m := range l.machines {
+	coefficients := make([][]float64, len(l.binaries))
+	for c, m := range l.binaries {
 		coefficients[c] = l.coefficients(m, support)
 		b := 0.0
 		for _, v := range coefficients[c] {
@@ -186,7 +187,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		}
 		r.Bias = append(r.Bias, float64(T(b)))
 		if l.opt.linear() {
-			r.Weights = append(r.Weights, l.weights(coefficients[c], support)...)
+			r.Weights = append(r.Weights, l.rowSum(coefficients[c], support)...)
 			if spec.Bias {
 				r.Weights = append(r.Weights, T(b))
 			}
@@ -201,7 +202,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		e.Rows = append(e.Rows, int64(i))
 		place[i] = uint32(k)
 	}
-	for c, m := range l.machines {
+	for c, m := range l.binaries {
 		narrow := make([]T, len(support))
 		for k, v := range coefficients[c] {
 			narrow[k] = T(v)
@@ -211,7 +212,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
 	}
-	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weigh, func(w float64) bool { return w != 1 }) {
+	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
 		var steps []T
 		for _, i := range support {
 			steps = append(steps, l.step(i))
@@ -222,7 +223,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 }
 
 // coefficients returns y_i alpha_i of the rows of support, or their means over all visits.
-func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
+func (l *learner[T]) coefficients(m *binary[T], support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
 	over := 1.0
 	for _, k := range m.mistakes {
@@ -242,8 +243,8 @@ func (l *learner[T]) coefficients(m *machine[T], support []uint32) []float64 {
 	return out
 }
 
-// votes returns the mistakes as votes of the machines after them, by the places of their rows among the support.
-func (m *machine[T]) votes(place map[uint32]uint32) model.Votes {
+// votes returns the mistakes as the votes of the weights after them. place gives the places of rows among the support vectors.
+func (m *binary[T]) votes(place map[uint32]uint32) model.Votes {
 	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	next := m.visits + 1
 	for k := len(m.mistakes) - 1; k >= 0; k-- {
@@ -253,8 +254,8 @@ func (m *machine[T]) votes(place map[uint32]uint32) model.Votes {
 	return model.Votes{Mistakes: model.Pack(rows), Survived: model.Pack(survived)}
 }
 
-// weights returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
-func (l *learner[T]) weights(coefficients []float64, support []uint32) []T {
+// rowSum returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
+func (l *learner[T]) rowSum(coefficients []float64, support []uint32) []T {
 	d := len(l.data.Spec().Features)
 	w, part, out := make([]float64, d), make([]float64, d), make([]T, d)
 	for lo := 0; lo < len(support); {
@@ -280,7 +281,7 @@ func (l *learner[T]) weights(coefficients []float64, support []uint32) []T {
 	return out
 }
 
-// Model returns what was learned as a model of those columns, without what describes the training.
+// Model returns the weights or the expansion as a model of the columns of spec, without the description of the training.
 func (r *Result[T]) Model(spec *schema.Spec) *model.Model {
 	m := model.New(spec, r.Weights)
 	if len(spec.Classes) > 2 {
@@ -295,7 +296,7 @@ func (r *Result[T]) Model(spec *schema.Spec) *model.Model {
 	return m
 }
 
-// evaluate scores the rows by what was learned, and sets what follows from the scores. It is an error if they overflow.
+// evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It is an error if scores overflow.
 func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 	scorer, err := predict.NewScorer[T](r.Model(l.data.Spec()), l.opt.Workers)
 	if err != nil {
@@ -316,7 +317,7 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 				r.Errors++
 			}
 			norm.add(b.First+int64(i), scores, i)
-			for c, m := range l.machines {
+			for c, m := range l.binaries {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
 				margin = min(margin, right)
@@ -337,7 +338,7 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
 	if l.opt.Form == train.Voted {
 		r.Loss, r.Norm = 0, 0
-	} else if margin > 0 && len(l.machines) == 1 {
+	} else if margin > 0 && len(l.binaries) == 1 {
 		r.Margin = margin / r.Norm
 	}
 	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
@@ -346,8 +347,8 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 	return nil
 }
 
-// A norm sums up the squared norms of the vectors that were learned: of the weights, or, in the kernel's space of features, of the
-// coefficients of rows times the scores of these rows, as they come by.
+// A norm sums the squared norms of the weights, or those in the kernel's feature space: each coefficient times the score of its
+// row.
 type norm[T kernel.Float] struct {
 	square       float64
 	rows         []int64
@@ -368,7 +369,7 @@ func newNorm[T kernel.Float](r *Result[T]) *norm[T] {
 	return n
 }
 
-// add is told the scores of each row in turn.
+// add takes the scores of each row in turn.
 func (n *norm[T]) add(row int64, scores [][]T, i int) {
 	if len(n.rows) == 0 || n.rows[0] != row {
 		return

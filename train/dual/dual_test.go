@@ -248,8 +248,8 @@ func TestWindows(t *testing.T) {
 		}
 		for _, w := range workers {
 			got := walked(t, d, order, w, 0)
-			for c, m := range got.machines {
-				if !slices.Equal(m.mistakes, want.machines[c].mistakes) || !slices.Equal(m.scores, want.machines[c].scores) {
+			for c, m := range got.binaries {
+				if !slices.Equal(m.mistakes, want.binaries[c].mistakes) || !slices.Equal(m.scores, want.binaries[c].scores) {
 					t.Errorf("%s, %d workers, class %d: other mistakes or scores", order, w, c)
 				}
 			}

@@ -18,7 +18,7 @@ import (
 	"halfspace/train"
 )
 
-// errStop ends the epochs: every machine is done.
+// errStop ends the epochs: every binary classifier is done.
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
@@ -28,30 +28,30 @@ type learner[T kernel.Float] struct {
 	opt      Options
 	mercer   gram.Mercer
 	eta      T
-	weigh    []float64 // the rows' weights; nil if each weighs 1
+	weights  []float64 // sample weights; nil if all are 1
 	n        int
-	machines []*machine[T] // one for two classes, else one for each
-	whole    *gram.Symmetric[T]
-	cache    *gram.RowCache[T] // or that
+	binaries []*binary[T]       // one for two classes, else one for each class versus the rest
+	whole    *gram.Symmetric[T] // the matrix of all inner products; nil if there is a cache
+	cache    *gram.RowCache[T]
 
 	start, multiplied, reported time.Time
 }
 
-// A machine tells one class from the others.
-type machine[T kernel.Float] struct {
+// A binary is the state of one binary classifier.
+type binary[T kernel.Float] struct {
 	y      []T // -1 and +1
-	scores []T // of all rows; NaN for those that weigh 0, which are never wrong
+	scores []T // of all rows; NaN for those with a sample weight of 0, which are never mistakes
 
-	lacks     updates[T] // what the scores of rows outside of the window still lack, in the order of mistakes
+	pending   updates[T] // updates that the scores of rows outside of the window don't have yet, in the order of mistakes
 	mistakes  []mistake
 	visits    int64
-	quiet     int64 // visits since the last mistake
-	next      int   // where in the stretch its next mistake is
+	streak    int64 // visits since the last mistake
+	next      int   // the place of its next mistake
 	done      bool
 	converged bool
 }
 
-// A mistake is a row and the visit, from 1, at which it was on the wrong side.
+// A mistake is a row and the visit, from 1, that found it on the wrong side.
 type mistake struct {
 	row   uint32
 	visit int64
@@ -70,7 +70,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 		classes = 1
 	}
 	for c := range classes {
-		m := &machine[T]{y: block.Alloc[T](l.n), scores: block.Alloc[T](l.n)}
+		m := &binary[T]{y: block.Alloc[T](l.n), scores: block.Alloc[T](l.n)}
 		for b := range data.Blocks(ctx) {
 			if b == nil || b.Y == nil {
 				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
@@ -85,10 +85,10 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 				}
 			}
 			if c == 0 {
-				l.weigh = append(l.weigh, b.W...)
+				l.weights = append(l.weights, b.W...)
 			}
 		}
-		l.machines = append(l.machines, m)
+		l.binaries = append(l.binaries, m)
 	}
 	l.mercer = predict.Mercer(opt.Kernel)
 	l.mercer.Bias = data.Spec().Bias
@@ -101,13 +101,13 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 
 // step returns what a mistake adds to the alpha of row i.
 func (l *learner[T]) step(i uint32) T {
-	if l.weigh == nil {
+	if l.weights == nil {
 		return l.eta
 	}
-	return T(float64(l.eta) * l.weigh[i])
+	return T(float64(l.eta) * l.weights[i])
 }
 
-// multiply computes the inner products of all rows, if there is room for them.
+// multiply computes the inner products of all rows, or makes a cache for them if they don't fit in opt.Memory.
 func (l *learner[T]) multiply(ctx context.Context) (err error) {
 	if bytes := Bytes[T](l.n); l.opt.Memory > 0 && bytes > l.opt.Memory {
 		l.cache, err = gram.NewRowCache(l.x, l.mercer, l.opt.Memory, l.opt.Workers)
@@ -119,7 +119,7 @@ func (l *learner[T]) multiply(ctx context.Context) (err error) {
 	return gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers)
 }
 
-// row returns the kernel of row i with all rows. Those of ahead will probably be wanted next.
+// row returns the kernel of row i with all rows. The rows of ahead will probably be needed next.
 func (l *learner[T]) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
 	if l.whole != nil {
 		return l.whole.Data[i*l.whole.Stride:][:l.n], ctx.Err()
@@ -132,13 +132,13 @@ func (l *learner[T]) run(ctx context.Context) error {
 	defer l.report()
 	for e := range l.opt.Epochs {
 		var before []int
-		for _, m := range l.machines {
+		for _, m := range l.binaries {
 			before = append(before, len(m.mistakes))
 		}
 		if err := l.epoch(ctx, e); err != nil {
 			return err
 		}
-		for c, m := range l.machines {
+		for c, m := range l.binaries {
 			if l.opt.Order == train.Shuffle && len(m.mistakes) == before[c] && !m.done {
 				m.done, m.converged = true, true
 			}
@@ -148,7 +148,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 	return nil
 }
 
-// epoch is as many visits as there are rows, in the order of opt; see train.Permutation, and package perceptron for random draws.
+// epoch makes as many visits as there are rows, in the order of opt. See train.Permutation, and package perceptron for random draws.
 func (l *learner[T]) epoch(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
@@ -174,20 +174,20 @@ func (l *learner[T]) epoch(ctx context.Context, e int64) error {
 // A span is rows lo to hi.
 type span struct{ lo, hi int }
 
-// Updates are what mistakes add to scores: a[k] times row g[k] of the matrix.
+// Updates are what mistakes add to scores: for each k, a[k] times row g[k] of the matrix.
 type updates[T kernel.Float] struct {
 	a []T
 	g [][]T
 }
 
-// fewRows have their scores in the first- or second-level cache.
+// fewRows is the most rows whose scores stay in the first- or second-level cache.
 const fewRows = 8 * kernel.ChunkRows
 
-// stretch visits rows, those of these numbers or all in order. chunks returns the numbers of the chunks of kernel.ChunkRows rows that
-// the visits of window k are in, which come before those of window k+1.
+// stretch visits the rows with the given numbers, or all rows in order if rows is nil. chunks returns the numbers of the chunks of
+// kernel.ChunkRows rows in window k.
 //
-// While a window is visited, a mistake adds its row of the matrix to the scores of that window's rows alone. The others get
-// what all its mistakes add when it is done, each score in the order of the mistakes. So the matrix is read from memory by all workers.
+// During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update the
+// scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
 func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
 	if l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, 0, l.n, []span{{0, l.n}})
@@ -203,7 +203,7 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 		if err := l.visit(ctx, rows, from, to, hot); err != nil {
 			return err
 		}
-		if err := l.settle(ctx, hot); err != nil {
+		if err := l.catchUp(ctx, hot); err != nil {
 			return err
 		}
 		from = to
@@ -211,16 +211,15 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 	return nil
 }
 
-// visit makes the visits from one place to another by going from one mistake to the next: of the machine that makes its own
-// first. Machines that make one at the same row share its products. The scores of hot rows are kept up to date, and the rest
-// is noted.
+// visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next. Classifiers
+// with a mistake on the same row share its inner products. It updates the scores of hot rows; the others stay pending.
 func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
-	for _, m := range l.machines {
+	for _, m := range l.binaries {
 		l.seek(m, rows, from, to)
 	}
 	for calls := 0; ; calls++ {
-		first, done := l.machines[0], true
-		for _, m := range l.machines {
+		first, done := l.binaries[0], true
+		for _, m := range l.binaries {
 			if m.next < first.next {
 				first = m
 			}
@@ -241,10 +240,10 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 		if err != nil {
 			return err
 		}
-		for _, m := range l.machines {
+		for _, m := range l.binaries {
 			if m.next == at {
 				m.visits++
-				m.quiet = 0
+				m.streak = 0
 				m.mistakes = append(m.mistakes, mistake{uint32(i), m.visits})
 				l.update(m, l.step(uint32(i))*m.y[i], g, hot)
 				m.done = int64(len(m.mistakes)) == l.opt.MaxUpdates
@@ -257,8 +256,8 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 	}
 }
 
-// update adds a times row g of the matrix to the scores of hot rows, and notes what the others lack.
-func (l *learner[T]) update(m *machine[T], a T, g []T, hot []span) {
+// update adds a times row g of the matrix to the scores of hot rows, and leaves it pending for the others.
+func (l *learner[T]) update(m *binary[T], a T, g []T, hot []span) {
 	rows := 0
 	for _, s := range hot {
 		for lo := s.lo; lo < s.hi; lo += panel {
@@ -268,12 +267,12 @@ func (l *learner[T]) update(m *machine[T], a T, g []T, hot []span) {
 		rows += s.hi - s.lo
 	}
 	if rows < l.n {
-		m.lacks.a, m.lacks.g = append(m.lacks.a, a), append(m.lacks.g, g)
+		m.pending.a, m.pending.g = append(m.pending.a, a), append(m.pending.g, g)
 	}
 }
 
-// settle gives the scores of all rows that aren't hot what they lack.
-func (l *learner[T]) settle(ctx context.Context, hot []span) error {
+// catchUp adds the pending updates to the scores of all rows that aren't hot.
+func (l *learner[T]) catchUp(ctx context.Context, hot []span) error {
 	slices.SortFunc(hot, func(a, b span) int { return a.lo - b.lo })
 	var cold []span
 	part, from := min(panel, (l.n+l.opt.Workers-1)/l.opt.Workers), 0
@@ -284,18 +283,18 @@ func (l *learner[T]) settle(ctx context.Context, hot []span) error {
 		from = h.hi
 	}
 	err := parallel.For(ctx, l.opt.Workers, len(cold), func(_, task int) {
-		for _, m := range l.machines {
-			m.lacks.add(m.scores, cold[task])
+		for _, m := range l.binaries {
+			m.pending.add(m.scores, cold[task])
 		}
 	})
-	for _, m := range l.machines {
-		clear(m.lacks.g)
-		m.lacks.a, m.lacks.g = m.lacks.a[:0], m.lacks.g[:0]
+	for _, m := range l.binaries {
+		clear(m.pending.g)
+		m.pending.a, m.pending.g = m.pending.a[:0], m.pending.g[:0]
 	}
 	return err
 }
 
-// add adds the updates to the scores of some rows, in order. Four rows of the matrix at a time come from memory twice as fast as one.
+// add adds the updates to the scores of some rows, in order. Reading four rows of the matrix at a time is twice as fast as one.
 func (u *updates[T]) add(scores []T, rows span) {
 	y, x := scores[rows.lo:rows.hi], make([][]T, 4)
 	k := 0
@@ -310,13 +309,13 @@ func (u *updates[T]) add(scores []T, rows span) {
 	}
 }
 
-// seek finds the next mistake from some place on, to another, and counts the visits before it. It ends the machine's training
-// where as many visits in a row as there are rows changed nothing, and, if they were drawn, no row is on the wrong side.
-func (l *learner[T]) seek(m *machine[T], rows []uint32, from, to int) {
+// seek finds the next mistake between two places, and counts the visits before it. The training of the classifier has converged
+// after as many visits in a row without a mistake as there are rows; if they were drawn, also no row may be on the wrong side.
+func (l *learner[T]) seek(m *binary[T], rows []uint32, from, to int) {
 	m.next = to
 	for !m.done {
 		at := m.find(rows, from, to)
-		left := l.n - int(m.quiet)
+		left := l.n - int(m.streak)
 		if l.opt.Order == train.Shuffle || at-from < left {
 			m.pass(at - from)
 			m.next = at
@@ -325,7 +324,7 @@ func (l *learner[T]) seek(m *machine[T], rows []uint32, from, to int) {
 		m.pass(left)
 		from += left
 		if l.opt.Order == train.Random && m.find(nil, 0, l.n) < l.n {
-			m.quiet = 0
+			m.streak = 0
 			continue
 		}
 		m.done, m.converged = true, true
@@ -333,16 +332,16 @@ func (l *learner[T]) seek(m *machine[T], rows []uint32, from, to int) {
 }
 
 // pass counts visits without a mistake.
-func (m *machine[T]) pass(visits int) {
+func (m *binary[T]) pass(visits int) {
 	m.visits += int64(visits)
-	m.quiet += int64(visits)
+	m.streak += int64(visits)
 }
 
 // panel is how many elements a kernel gets at a time.
 const panel = 16 << 10
 
-// find returns the first place from some place on, to another, that has a row on the wrong side, or the end.
-func (m *machine[T]) find(rows []uint32, from, to int) int {
+// find returns the first place between two places whose row is on the wrong side, or the end.
+func (m *binary[T]) find(rows []uint32, from, to int) int {
 	if rows == nil {
 		for ; from < to; from += panel {
 			hi := min(to, from+panel)
@@ -360,8 +359,8 @@ func (m *machine[T]) find(rows []uint32, from, to int) int {
 	return to
 }
 
-// ahead yields the rows that are on the wrong side now, from some place on.
-func (m *machine[T]) ahead(rows []uint32, from int) iter.Seq[uint32] {
+// ahead yields the rows from some place on that are on the wrong side now.
+func (m *binary[T]) ahead(rows []uint32, from int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := m.find(rows, from, len(m.y)); at < len(m.y); at = m.find(rows, at+1, len(m.y)) {
 			i := uint32(at)
@@ -387,7 +386,7 @@ func (l *learner[T]) report() {
 	}
 	l.reported = time.Now()
 	p := train.Progress{Epochs: l.opt.Epochs, Rows: int64(l.n), Best: -1, Elapsed: time.Since(l.start)}
-	for _, m := range l.machines {
+	for _, m := range l.binaries {
 		p.Visits = max(p.Visits, m.visits)
 		p.Updates += int64(len(m.mistakes))
 	}
