@@ -26,7 +26,7 @@ import (
 type Storage uint8
 
 const (
-	Packed Storage = iota // the rows of the lower triangle, one after the other
+	Packed Storage = iota // the rows of the lower triangle, without gaps
 	Full                  // whole rows, padded with zeros to kernel.Stride
 )
 

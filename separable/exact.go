@@ -9,13 +9,13 @@ import (
 	"halfspace/kernel"
 )
 
-// verifySeparator tells whether y (w.x) > 0 for every row, exactly, the bias being the last of w where there is one; only
-// the direction of w counts. It returns the number of the first row for which it isn't, -1 if there is none, and how many
-// rows took exact arithmetic. No row is longer than radius.
+// verifySeparator tells whether exactly y (w.x) > 0 for every row. The bias is the last of w; only the direction of w counts. It
+// returns the number of the first row for which that is false, or -1 if there is none, and how many rows took exact arithmetic. No
+// row may be longer than radius.
 //
-// A row's score is computed in floating point first, as Scores does it and then in float64; it counts where it is beyond
-// the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). The rest is
-// settled with integers: a floating-point number is one, times a power of two.
+// It computes a row's score in floating point first, as Scores does, and then in float64. The sign counts if the score is beyond
+// the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). Otherwise integers
+// decide: a floating-point number is an integer times a power of two.
 func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64,
 	workers int) (row, exact int64, err error) {
 	w := rounded(whole)
@@ -61,8 +61,8 @@ func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], w
 	return row, exact, err
 }
 
-// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. What float64 can tell isn't the smallest isn't
-// computed exactly.
+// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. It computes a score exactly only if float64 doesn't show
+// that it isn't the smallest.
 func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
 	part := func(r block.Run[T]) *big.Float {
@@ -106,7 +106,7 @@ func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole
 	return margin, err
 }
 
-// integers returns the vector times a power of two that makes all of it whole.
+// integers returns the vector times a power of two that makes all elements whole.
 func integers(v []float64) []*big.Int {
 	least := math.MaxInt
 	for _, f := range v {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An effort is about how many products of machine words exact arithmetic may still take. Time isn't what ends it, so that
-// results are the same everywhere.
+// An effort is about how many products of CPU words exact arithmetic may still take. Time doesn't end it, so that results are the
+// same everywhere.
 type effort struct {
 	ctx  context.Context
 	left int64
@@ -16,13 +16,13 @@ type effort struct {
 // maxEffort takes half a minute or so.
 const maxEffort = 1 << 34
 
-// spend tells whether as much was left, and ctx isn't done.
+// spend subtracts products. It tells whether so many were left and ctx isn't done.
 func (e *effort) spend(products int64) bool {
 	e.left -= products
 	return e.left >= 0 && e.ctx.Err() == nil
 }
 
-// eliminate makes column c zero but in row p, d being the pivot before. It stops and returns false if that is too much.
+// eliminate makes column c zero in all rows but p; d is the pivot before. It stops and returns false if the effort is used up.
 func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	var product big.Int
 	words := func(v *big.Int) int64 { return int64(v.BitLen()/64 + 1) }
@@ -43,18 +43,18 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 			if factor.Sign() != 0 && a[p][j].Sign() != 0 {
 				v.Sub(v, product.Mul(factor, a[p][j]))
 			}
-			v.Quo(v, d) // which leaves no remainder
+			v.Quo(v, d) // without a remainder
 		}
 	}
 	return true
 }
 
-// maxEntries is the most entries of gordan's tableau: beyond that effort wouldn't be enough by far.
+// maxEntries is the most entries of gordan's tableau. A larger one would need far more than maxEffort.
 const maxEntries = 1 << 20
 
-// gordan returns what combination does, or else weights w with w.z > 0 for every vector; neither if that is too much. It is the
-// first phase of the simplex method for the equations of combination, with an artificial variable for each of them, by
-// Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual variables at the end are w.
+// gordan returns the weights that combination returns, or else weights w with w.z > 0 for every vector. It returns neither if the
+// effort is used up. It is the first phase of the simplex method for the equations of combination, with an artificial variable for
+// each equation, by Bland's rule ("New finite pivoting rules for the simplex method", 1977). Its dual variables at the end are w.
 func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	if n := len(z[0]) + 1; n*(n+len(z)) > maxEntries {
 		return nil, nil
@@ -95,8 +95,8 @@ func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	}
 }
 
-// leaving returns the row whose basic variable is the first to become zero as that of column c grows; of several the one
-// with the smallest number.
+// leaving returns the row whose basic variable is the first to become zero as the variable of column c grows. Of several it returns
+// the one whose variable has the smallest number.
 func leaving(a [][]*big.Int, basis []int, c int) int {
 	p, last := -1, len(a[0])-1
 	var left, right big.Int

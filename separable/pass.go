@@ -14,10 +14,10 @@ type searcher[T kernel.Float] struct {
 	opt     Options
 	cols    int
 	radius  float64
-	group   int            // rows of which a pass returns one of each class at most; divides block.RunRows
+	group   int            // a pass returns at most one row of each class from so many; divides block.RunRows
 	removed map[int64]bool // rows that passes leave out
 	passes  int64
-	last    int64  // no pass is made to find a plane after so many
+	last    int64  // the search for a plane ends after so many
 	left    effort // of exact arithmetic
 }
 
@@ -35,11 +35,11 @@ func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float6
 // A sweep is what a pass found.
 type sweep struct {
 	low  [2]float64 // the smallest y (w.x) of each class, +Inf without rows
-	rows []row      // in row order: the smallest of each group of rows and class, where below the limit
+	rows []row      // in row order: the smallest of each group of rows and class, if below the limit
 }
 
-// pass finds the rows with the smallest y (w.x), those below a limit, w having a weight for each column. Scores are made by
-// the kernels; what could be the smallest is scored again in float64.
+// pass finds the rows with the smallest y (w.x) that are below a limit. w has a weight for each column. The kernels compute scores;
+// rows that could be the smallest are scored again in float64.
 func (s *searcher[T]) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
 	s.passes++
 	if s.opt.Progress != nil {
@@ -71,7 +71,7 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 			if r.Y[i] > 0 {
 				c, v = 1, -v
 			}
-			if math.IsInf(sc.limit, 1) { // then each is scored again
+			if math.IsInf(sc.limit, 1) { // each is scored again
 				v = -math.MaxFloat64
 			}
 			if v < m[c] && !s.gone(r.First+int64(i)) {

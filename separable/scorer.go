@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel"
 )
 
-// dot returns the dot product of x and w, and what it is off by at most.
+// dot returns the dot product of x and w, and a bound of its error.
 func dot(x, w []float64) (sum, off float64) {
 	size, largest := 0.0, 1.0
 	for i, v := range x {
@@ -18,15 +18,15 @@ func dot(x, w []float64) (sum, off float64) {
 		sum += product
 		size += math.Abs(product)
 	}
-	// Each product goes through as many roundings of 2^-53 as there are elements, at most, and w may be rounded; size goes
-	// through as many. A product or an element of w that is tiny is off by half the least number.
+	// Each product has at most as many roundings of 2^-53 as there are elements, and w may be rounded; so may size. A tiny product or
+	// element of w has an error of half the least number.
 	return sum, float64(roundings(len(x))*size) + float64(float64(len(x)+2)*math.SmallestNonzeroFloat64*largest)
 }
 
-// roundings bounds what a dot product of n columns in float64 is off by, relative to the sum of its products' magnitudes.
+// roundings bounds the error of a dot product of n columns in float64, relative to the sum of its products' magnitudes.
 func roundings(n int) float64 { return float64(n+2) * 0x1p-52 }
 
-// A scorer holds weights as a block's Scores takes them, and how far such a score may be from the exact one.
+// A scorer holds weights as a block's Scores takes them, and a bound of the error of such scores.
 type scorer[T kernel.Float] struct {
 	w     []T     // of a block's stride, scaled by a power of two
 	limit float64 // of |score - exact score|, both of w as scaled; +Inf: a score tells nothing
@@ -54,8 +54,8 @@ func newScorer[T kernel.Float](w []float64, radius float64) *scorer[T] {
 	if T(1)+T(0x1p-30) == 1 {
 		unit, least, most, lanes = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32, 32
 	}
-	// An element goes through the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w: k
-	// roundings. What the last digits of radius and squares are off by is far less than one of them; so is k u squared.
+	// An element has k roundings: the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w. The errors of
+	// radius and squares are far less than one of them; so is k u squared.
 	n := float64(len(w))
 	k := math.Ceil(n/float64(lanes)) + math.Log2(float64(lanes)) + 4
 	s.limit = float64(k*unit*radius*math.Sqrt(squares)) + float64(least*(n+1)*(1+radius))

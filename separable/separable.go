@@ -1,8 +1,8 @@
 // Package separable finds out whether a plane separates two classes of rows, and proves it.
 //
-// By Gordan's theorem (1873) either some w has y (w.x) > 0 for every row x with label y, the bias being a column of ones,
-// or some weights lambda >= 0, not all zero, have sum lambda y x = 0. Check finds the one or the other, and verifies it
-// in exact arithmetic on the rows as they are stored.
+// By Gordan's theorem (1873), either some w has y (w.x) > 0 for every row x with label y, the bias being a column of ones, or some
+// weights lambda >= 0, not all zero, have sum lambda y x = 0. Check finds one of the two, and verifies it in exact arithmetic on
+// the rows as they are stored.
 package separable
 
 import (
@@ -31,39 +31,39 @@ const (
 // Options are the options of Check. The zero value of a field stands for its default.
 type Options struct {
 	Workers   int   // goroutines that may run at once; GOMAXPROCS. No result depends on it
-	MaxPasses int64 // of a search over the rows before the verdict is Undecided, those of the perceptron not counted; 1,000
+	MaxPasses int64 // the most passes before the verdict is Undecided, without those of the perceptron; 1,000
 
-	Progress func(passes int64) // called before each pass but those of the perceptron, if not nil
+	Progress func(passes int64) // called before each pass, except those of the perceptron, if not nil
 }
 
-// Result is a verdict with its proof, and what else follows from it.
+// Result is a verdict with its proof.
 type Result struct {
 	Verdict Verdict
 	Reason  string  // why it is undecided
 	Radius  float64 // the largest Euclidean norm of a row, the bias included
 	Passes  int64   // over the rows up to the verdict, those of the perceptron included
-	Exact   int64   // rows of which exact arithmetic settled the sign of the score
+	Exact   int64   // rows whose score got its sign by exact arithmetic
 
-	Perceptron *train.Result[float64] // the short training at the start; nil where there was none
+	Perceptron *train.Result[float64] // the short training at the start; nil if there was none
 
-	// Of separable rows. Origin is the plane through the origin of all columns, the bias being one, with the largest
-	// margin: that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features, which the bias
-	// has no part in; it is Origin where there is no bias, and nil with one class or where float64 couldn't tell.
+	// Separable rows have these. Origin is the plane through the origin of all columns, the bias included, with the largest
+	// margin, that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features, without the bias. It
+	// is Origin if there is no bias, and nil with one class or if float64 couldn't find it.
 	Origin, Widest *Plane
 
-	// Of rows that aren't separable.
+	// Rows that aren't separable have these.
 	Witness *Witness
 	Errors  *Errors
 }
 
 // A Plane separates the rows.
 type Plane struct {
-	Weights []float64 // one for each column, the bias last where there is one
+	Weights []float64 // one for each column, the bias last
 	Margin  float64   // the smallest y (w.x) of a row, divided by the norm of the weights
-	AtMost  float64   // no plane of the kind has a larger margin, up to rounding in float64; +Inf where that wasn't found
+	AtMost  float64   // no plane of the kind has a larger margin, up to rounding in float64; +Inf if unknown
 
-	// Exact are the weights as integers, where the margin is so small that float64 can't hold weights that separate the rows;
-	// Weights are rounded then. Nil otherwise.
+	// Exact are the weights as integers if the margin is so small that no float64 weights separate the rows. Weights are rounded
+	// then. Nil otherwise.
 	Exact []*big.Int
 }
 
@@ -73,19 +73,18 @@ func (r *Result) MistakeBound() float64 {
 	return train.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
 }
 
-// precision is how close to the largest the squared length of a margin comes, relative.
+// precision is the relative difference from the largest squared margin.
 const precision = 1e-6
 
-// Check finds out whether some plane separates the rows of src, of labels -1 and +1.
+// Check finds out whether some plane separates the rows of src, which have labels -1 and +1.
 //
-// It looks for the point nearest to the origin in the convex hull of the rows, each times its label: where that isn't the
-// origin, it is a separator with the largest margin; where it is, a combination of at most as many rows as there are
-// columns and one more makes the origin. The rows that matter are collected in memory: each pass adds those that
-// contradict the point found so far, and Wolfe's algorithm (1976) finds the next point among them. The
-// widest plane is the same problem for the differences of the two classes' rows.
+// It looks for the point nearest to the origin in the convex hull of the rows, each times its label. If that isn't the origin, it
+// is a separator with the largest margin. If it is, the origin is a combination of at most one more row than there are columns.
+// Check collects the rows that matter in memory. Each pass adds rows that contradict the point found so far, and Wolfe's algorithm
+// (1976) finds the next point among them. The widest plane is the same problem for differences between rows of the two classes.
 //
-// The result doesn't depend on opt.Workers. Errors: no rows, labels other than -1 and +1, rows that block.Check refuses, whatever src
-// fails with, and ctx's error. A source that isn't in memory is read once for each pass.
+// The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no rows, labels
+// other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
 func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
@@ -159,9 +158,8 @@ func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, err
 	return w, nil
 }
 
-// prove verifies the plane that was found. Where there is none, or it fails, the rows nearest to it are settled by linear
-// programming in exact arithmetic, with those on the wrong side of the weights that separate them added until there are
-// none.
+// prove verifies the plane that was found. If there is none, or it fails, prove solves the rows nearest to it by linear programming in
+// exact arithmetic. It adds the rows on the wrong side of the weights that separate them, until there are none.
 func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 	if f.plane != nil {
 		s.passes++
@@ -230,7 +228,7 @@ func (s *searcher[T]) exactPlane(ctx context.Context, f *finding, w []*big.Int) 
 	return err
 }
 
-// exactRows is how many rows for each column linear programming takes on at a time.
+// exactRows is how many rows for each column linear programming takes at a time.
 const exactRows = 8
 
 // separable fills in the result for rows that a plane separates.
@@ -331,7 +329,7 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 			return nil, err
 		}
 		if f.plane = better(f.plane, w, swept.low, parts); f.plane != nil {
-			f.plane.AtMost = max(f.plane.Margin, length/float64(parts)) // rounding may turn them round
+			f.plane.AtMost = max(f.plane.Margin, length/float64(parts)) // rounding may swap them
 		}
 		if !p.add(swept.rows) {
 			f.reason = tooClose(length, s.radius)

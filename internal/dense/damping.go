@@ -2,17 +2,18 @@ package dense
 
 import "halfspace/kernel"
 
-// A Damping is the multiple of its diagonal that is added to a Hessian, so that steps of Newton's aren't too long where the Hessian
-// changes on the way (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM
+// A Damping is the multiple of its diagonal that is added to a Hessian. It shortens Newton steps on which the Hessian changes
+// (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM
 // 11, 1963). It begins as 0, which adds nothing.
 type Damping float64
 
 const (
-	dampMore     = 8    // times as much where a step fails
-	leastDamping = 1e-3 // unless it is 0
+	dampMore     = 8    // a failed step multiplies the damping by this
+	leastDamping = 1e-3 // the least damping above 0
 )
 
-// Step returns the step against the gradient, with f the Hessian's factor, and by how much a function with just that Hessian falls on it.
+// Step returns the step against the gradient, given the factor f of the Hessian, and the gain of a quadratic function with that
+// Hessian.
 func (d Damping) Step(f *Factor, gradient []float64) (step []float64, gain float64) {
 	by := f
 	if d > 0 {
@@ -22,10 +23,10 @@ func (d Damping) Step(f *Factor, gradient []float64) (step []float64, gain float
 	return step, (kernel.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2
 }
 
-// Fail is told that the objective rose on a step.
+// Fail increases the damping after a step on which the objective rose.
 func (d *Damping) Fail() { *d = max(leastDamping, dampMore**d) }
 
-// Gain is told which part of its expected gain a step had.
+// Gain changes the damping after a step that gained a part of its predicted gain.
 func (d *Damping) Gain(part float64) {
 	switch {
 	case part < 0.1:
@@ -37,8 +38,8 @@ func (d *Damping) Gain(part float64) {
 	}
 }
 
-// damped returns the factor of the matrix with so much, above 0, added to its diagonal of ones, and to the ridge that is there. The
-// matrix is remade from its factor.
+// damped returns the factor of the matrix with by, above 0, added to its diagonal of ones and to its ridge. It computes the matrix
+// from its factor.
 func (f *Factor) damped(by float64) *Factor {
 	a, ridge := make([]float64, len(f.l)), 0.0
 	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}

@@ -7,20 +7,21 @@ import (
 	"halfspace/kernel"
 )
 
-// A Dependence is a column that is a sum of multiples of others but for the rounding of their elements; On is empty if it is zeros.
+// A Dependence is a column that is a linear combination of others, but for the rounding of their elements. On is empty if the column
+// is zeros.
 type Dependence struct {
 	Column int
 	On     []int // ascending
 }
 
 const (
-	suspect = 1e-3 // of a scaled pivot, from which on a column may be made of rounding errors
-	share   = 1e-4 // a column with less of the sum isn't named
+	suspect = 1e-3 // a column with a smaller scaled pivot may be rounding errors
+	share   = 1e-4 // a column with a smaller share of the sum isn't named
 )
 
-// Dependent returns the columns of X that depend on those before them, the column first, if not negative, being before all others. a is
-// X'SX of n columns with weights S, the lower triangle in rows. Elements of column i have relative errors of up to unit, by which its
-// norm is wrong by unit*sizes[i] at most; sums themselves are held to n 2^-44 of the diagonal.
+// Dependent returns the columns of X that depend on those before them. The column first, if not negative, comes before all others. a is
+// the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative errors of up to unit, so that
+// its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of the diagonal.
 func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found []Dependence) {
 	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 	var kept []int

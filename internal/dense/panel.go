@@ -1,6 +1,5 @@
-// Package dense is the linear algebra in float64 that trainers share: rows of blocks as float64, with their scores and
-// weighted sums, and Cholesky's factors of small symmetric matrices. It is built on the kernels, so that its results are the
-// same on every CPU.
+// Package dense is the linear algebra in float64 that trainers share: rows of blocks as float64, with their scores and weighted
+// sums, and Cholesky factors of small symmetric matrices. It uses the kernels, so that its results are the same on every CPU.
 package dense
 
 import (
@@ -25,8 +24,7 @@ const (
 	blockSize = cols * cols
 )
 
-// A Panel is a few rows of a block as float64, in blocks of columns; sparse ones stay as they are. It isn't safe for concurrent
-// use.
+// A Panel is a few rows of a block as float64, in blocks of columns. Sparse rows stay sparse. It isn't safe for concurrent use.
 type Panel[T kernel.Float] struct {
 	cols, rows   int
 	sums         int
@@ -40,7 +38,7 @@ type Panel[T kernel.Float] struct {
 	touched      []uint32              // the columns of part that may be other than 0
 }
 
-// NewPanel returns a panel for rows of so many columns, that makes so many weighted sums over rows at a time.
+// NewPanel returns a panel for rows of so many columns, which computes so many weighted sums over rows at a time.
 func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
 	p := &Panel[T]{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
 		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
@@ -113,8 +111,8 @@ func sparseScore[T kernel.Float](columns []uint32, values []T, w []float64) (sco
 	return score
 }
 
-// Factors returns the factors of the rows, which the caller sets before Add: factor k of row r is element
-// k/PanelCols*PanelRows*PanelCols + r*PanelCols + k%PanelCols. Those from the number of sums on stay 0.
+// Factors returns the factors of the rows, which the caller sets before Add. Factor k of row r is element
+// k/PanelCols*PanelRows*PanelCols + r*PanelCols + k%PanelCols. Factors beyond the number of sums stay 0.
 func (p *Panel[T]) Factors() []float64 { return p.factors }
 
 // Add adds the sum over the rows of the panel of factor k times the row to sum k, for each k.
@@ -166,8 +164,8 @@ func (p *Panel[T]) scatter() {
 	}
 }
 
-// Take appends sum k to out and sets it to zeros. Sums add up panel by panel: fma(factor, element, sum) from +0 over the rows
-// of a panel, and panels in order. Of the rows since the last Take, all are dense or all are sparse.
+// Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over the rows of a
+// panel, then panels in order. All rows since the last Take must be dense, or all must be sparse.
 func (p *Panel[T]) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
 		out = append(out, p.scattered[k]...)

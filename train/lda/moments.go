@@ -11,23 +11,23 @@ import (
 	"halfspace/train"
 )
 
-// moments are sums over rows: of the products of columns, and for each class the rows' weights and the columns' sums.
+// moments are sums over rows: the products of columns, and for each class the sample weights and the sums of columns.
 type moments struct {
 	products *gram.Symmetric[float64]
 	classes
 }
 
 type classes struct {
-	n        []float64 // the number of rows, each counting as often as it weighs
+	n        []float64 // the sum of sample weights
 	sums     [][]float64
 	noLabels bool
 }
 
-// classOf returns the number of the class of a label, or -1 if that is no label.
+// classOf returns the class number of a label, or -1 if it is no label.
 func classOf[T kernel.Float](y T, classes int) int {
 	class := int(y)
 	if classes == 2 {
-		class = int(y+1) / 2 // -1 and +1: a branch would be hard to foresee
+		class = int(y+1) / 2 // -1 and +1, without a branch that is hard to predict
 	}
 	if class < 0 || class >= classes {
 		return -1
@@ -35,8 +35,8 @@ func classOf[T kernel.Float](y T, classes int) int {
 	return class
 }
 
-// sum computes the moments in one pass, of only one class if one is named. Rows are longer by an element for each class, 1 for the
-// class of the row, so that the products hold the classes' sums.
+// sum computes the moments in one pass, those of one class alone if class isn't all. Each row gets one more element for each class, 1
+// for the class of the row, so that the products include the sums of the classes.
 func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewSymmetric[float64](cols+k, gram.Packed)
@@ -61,7 +61,7 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 
 const all = -1 // classes
 
-// classify counts the rows of the classes in a run, and sets s to their weights in the products and f to 1 for their classes.
+// classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for the rows' classes.
 func classify[T kernel.Float](run block.Run[T], s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
@@ -147,8 +147,8 @@ func (m *moments) centre(d int) []float64 {
 	return means
 }
 
-// far returns the means of those of the first d columns whose variance within classes would lose more than six digits to them,
-// and zeros for the others; or nil if there is none.
+// far returns the means of those of the first d columns whose variance within classes would lose more than six digits by
+// cancellation, and zeros for the others. It returns nil if there are none.
 func (m *moments) far(d int) []float64 {
 	var means []float64
 	s, _ := m.covariance(d)
@@ -164,7 +164,7 @@ func (m *moments) far(d int) []float64 {
 	return means
 }
 
-// shifted is a source of rows from whose features a vector is taken, which T holds exactly.
+// shifted is the rows of another source less a vector, which T holds exactly.
 type shifted[T kernel.Float] struct {
 	block.Source[T]
 	by []float64

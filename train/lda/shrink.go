@@ -22,12 +22,12 @@ func shrink(s []float64, d int, a float64) {
 	}
 }
 
-// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and those shares. It
-// calls passed after each pass.
+// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and the shares. It calls
+// passed after each pass.
 //
-// With the class's deviations as units, a class of n rows has the covariance C, whose mean variance is mu; with q the squared norm of
-// a row less the mean, and sums of squares over all elements, beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2
-// - d mu^2)/d, the share is min(beta, delta)/delta.
+// Let a class of n rows have the covariance C, with the class's deviations as units, and the mean variance mu. Let q be the squared
+// norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d mu^2)/d, the share is
+// min(beta, delta)/delta. Sums of C^2 are over all elements.
 func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, passed func()) (s, shares []float64, err error) {
 	d := len(src.Spec().Features)
 	units := make([][]float64, len(m.n)) // 1/deviation
@@ -59,7 +59,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 		squares, trace := 0.0, 0.0
 		for i := range d {
 			for j := range i {
-				v := float64(c[i*(i+1)/2+j] * u[i] * u[j]) // else 2 v is a sum that a compiler fuses it with
+				v := float64(c[i*(i+1)/2+j] * u[i] * u[j]) // converted, so that no compiler fuses it with the sum
 				squares += float64(2 * v * v)
 			}
 			v := float64(c[i*(i+1)/2+i] * u[i] * u[i])

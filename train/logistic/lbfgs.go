@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	remembered = 10    // steps
-	descent    = 1e-4  // the part of what the slope promises by which a step must lower the objective
-	flat       = 1e-13 // below it, relative to the objective, a difference between two is rounding
-	relative   = 1e-10 // of the first gradient's norm, to reach
-	vanished   = 1e-13 // of the root of the objective, a norm that is made of rounding errors in variables with a Hessian of ones
-	patient    = 20    // passes, and one for each weight, after which Newton's method begins, where its matrix is to be had
-	shortest   = 1e-10 // of steps, relative to the one that was first tried
+	remembered = 10    // steps in the history
+	descent    = 1e-4  // a step must lower the objective by this part of what the slope predicts
+	flat       = 1e-13 // a smaller difference between objectives, relative to them, is rounding
+	relative   = 1e-10 // the norm of the gradient to reach, relative to that at zeros
+	vanished   = 1e-13 // a norm below this times the root of the objective is rounding errors
+	patient    = 20    // passes, and one for each weight, after which Newton's method begins if its Hessian is small enough
+	shortest   = 1e-10 // the shortest step, relative to the first one tried
 )
 
 // A scaling is the change of variables to features with a mean of 0 and about the same second derivative. First-order methods
@@ -125,15 +125,15 @@ func (f whitening) gradient(g []float64, stride int) {
 	}
 }
 
-// moments are sums over rows, times their weights: total of the rows, and hessian of their products, times 1/K (1 - 1/K) for K
-// classes, with the penalty: the objective's second derivatives at zeros.
+// moments are sums over rows, times their sample weights: total is that of the rows. hessian is the Hessian of the objective at zeros:
+// the sum of products of columns, times 1/K (1 - 1/K) for K classes, with the penalty.
 type moments struct {
 	weight  float64
 	total   []float64
-	hessian []float64 // nil where there are too many columns
+	hessian []float64 // nil if there are too many columns
 }
 
-// moments computes them in a pass over the rows, and which columns depend on others.
+// moments makes a pass over the rows. It also finds the columns that depend on others.
 func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 	k := float64(max(2, s.vectors))
 	bound := (1 - 1/k) / k
@@ -195,11 +195,11 @@ func (s *scaling) gradient(g []float64, stride int) {
 	}
 }
 
-// quasiNewton finds the optimum by L-BFGS (Nocedal, "Updating Quasi-Newton Matrices with Limited Storage", 1980; Nocedal and Wright,
-// "Numerical Optimization", algorithm 7.5) in the variables of a change: a step goes along -H g, where H is made of the last ten
-// steps and the changes of the gradient in them, and is cut by interpolation until it lowers the objective as Armijo's condition
-// demands. Where differences of the objective are rounding, the slope at its end decides, as Hager and Zhang have it ("A New Conjugate
-// Gradient Method with Guaranteed Descent", 2005, equation 4.1). It tells whether it reached the goal.
+// quasiNewton finds the optimum by L-BFGS in the variables of a change (Nocedal, "Updating Quasi-Newton Matrices with Limited Storage",
+// 1980; Nocedal and Wright, "Numerical Optimization", algorithm 7.5). A step goes along -H g. H approximates the inverse Hessian by the
+// last ten steps and the changes of the gradient in them. Interpolation shortens the step until it meets Armijo's condition. If
+// differences of the objective are rounding, the slope at the end of the step decides (Hager and Zhang, "A New Conjugate Gradient
+// Method with Guaranteed Descent", 2005, equation 4.1). It tells whether it reached the goal.
 func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 	c, err := s.variables(ctx)
 	if err != nil {

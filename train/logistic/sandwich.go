@@ -11,10 +11,10 @@ import (
 	"halfspace/train"
 )
 
-// sandwich returns the standard errors of the weights for rows whose weights are not counts, or nil where stdErrors returns
-// none: the roots of the diagonal of H^-1 B H^-1, B being the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row of weight
-// k_i (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
-// misspecified models", Econometrica 50, 1982). All weights times a number give the same errors where there is no penalty.
+// sandwich returns the standard errors of the weights if sample weights are not counts, or nil if stdErrors returns none. They are the
+// roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row with sample weight k_i
+// (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
+// misspecified models", Econometrica 50, 1982). Without a penalty, sample weights times a number give the same errors.
 func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	errors := s.stdErrors()
 	if errors == nil {
@@ -49,7 +49,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-// squares sets out to the squares of what the rows of a run have in the gradient as factors.
+// squares sets out to the squares of the rows' factors in the gradient.
 func (s *solver[T]) squares(run block.Run[T], out []float64) {
 	c := s.scratch.Get().(*scratch[T])
 	defer s.scratch.Put(c)

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	firstSlope = 0.5     // from zeros
-	mostSlope  = 1 << 40 // beyond it dual variables are rounding errors of margins
-	mostStuck  = 3       // times in a row may rounding errors keep Newton's method from its end
-	mostly     = 1.3     // times what is due to dual variables is a gap that mostly is
+	firstSlope = 0.5     // the slope of the first inner problem, from weights of zero
+	mostSlope  = 1 << 40 // with a larger slope, dual variables are rounding errors of margins
+	mostStuck  = 3       // how often in a row rounding errors may stop Newton's method early
+	mostly     = 1.3     // a gap up to this times the part due to dual variables is mostly due to them
 )
 
-// hinge finds the optimum for the hinge from w on, given sums and the matrix's factor there. It minimises the smooth objective, and then
-// makes each row's dual variable its base and the slope larger, until the gap is small enough: the augmented Lagrangian method, with
-// Newton's within. Once few rows are near the kink of their loss, it goes on with those alone.
+// hinge finds the optimum for the hinge from w, given the sums and the Hessian's factor there. It minimises the smooth objective, makes
+// each row's dual variable its base and the slope larger, and repeats that until the gap is small enough: the augmented Lagrangian
+// method, with Newton's method inside. Once few rows are near the kink of their loss, it continues with those alone.
 func (s *solver[T]) hinge(ctx context.Context) error {
 	stuck := 0
 	for {
@@ -27,7 +27,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			stuck = 0
 		}
 		if stuck == mostStuck || s.loss.slope > mostSlope {
-			return nil // rounding errors are in the way
+			return nil // rounding errors prevent more
 		}
 		if rows := s.src.Rows(); rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least {
 			if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
@@ -48,8 +48,8 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 	}
 }
 
-// shrink goes on from w with the rows near the kink of their loss alone, and with those in addition that the next pass over all rows finds to
-// have been left out wrongly, until there are none, or too many. Then it goes back to the weights with the least objective.
+// shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were left out
+// wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
 func (s *solver[T]) shrink(ctx context.Context) error {
 	w, at := s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
 	s.chosen = make([]bool, s.src.Rows())
@@ -82,7 +82,7 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 	}
 }
 
-// growth returns how many times the slope grows after so many steps with the one before.
+// growth returns the factor of the next slope after so many steps with the current one.
 func growth(steps int64) float64 {
 	switch {
 	case steps <= 1:

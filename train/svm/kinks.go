@@ -3,15 +3,15 @@ package svm
 import "math"
 
 const (
-	octaves = 100 // of the places of kinks on a line from 0 to 1, the last of which ends at 1
+	octaves = 100 // octaves of the places of kinks on a line from 0 to 1; the last one ends at 1
 	parts   = 8   // of an octave
 )
 
-// kinks are the curvature of a smooth loss along a line: what it is where the line begins, and what it changes by on the way, where
-// dual variables come to a bound or leave one. The changes of an eighth of an octave are summed up.
+// kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables reach a bound
+// or leave one. The changes within an eighth of an octave are summed.
 type kinks struct {
 	curvature float64
-	by, at    []float64 // of each part of an octave, the changes, and the changes times their places; nil if there is no line
+	by, at    []float64 // sums for each part of an octave of the changes, and of the changes times their places; nil if there is no line
 }
 
 func newKinks() kinks {
@@ -32,7 +32,7 @@ func (k *kinks) add(other *kinks) {
 	}
 }
 
-// row adds row i, which weighs c and whose margin is 1-from where the line begins and 1-to where it ends.
+// row adds row i with sample weight c. Its margin is 1-from at the start of the line and 1-to at the end.
 func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	begin, free := float64(loss.slope*from), false
 	end := float64(loss.slope * to)
@@ -54,7 +54,7 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	}
 }
 
-// change notes a change of the curvature.
+// change adds a change of the curvature.
 func (k *kinks) change(place, by float64) {
 	if !(place < 1) {
 		return
@@ -65,8 +65,8 @@ func (k *kinks) change(place, by float64) {
 	k.at[i] += float64(by * place)
 }
 
-// minimum returns where on its line the function is least that has the slope where the line begins, this curvature in addition to that of
-// k, and whose slope is above 0 where the line ends.
+// minimum returns the place of the minimum on the line of a function with the given slope at the start and the given curvature in
+// addition to that of k. Its slope at the end of the line must be above 0.
 func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.curvature
 	offset, place, then := slope, 0.0, slope

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	little   = 1e-6    // of the objective is what a step gains where an extra penalty ends
-	idle     = 0x1p-60 // of the objective is too little to gain
-	short    = 0.25    // of a step is so little that there is to be an extra penalty
-	relaxed  = 1e-3    // of the mean of the matrix's diagonal is what that begins with
-	blur     = 0x1p-52 // of a loss of 1 is its rounding error
-	dim      = 0x1p-36 // of it may be that of a loss which large products cancel in
-	patience = 10      // passes
-	hopeless = 100     // passes
-	refined  = 1e-20   // of the square of a step, in the norm of the matrix, is what is left to make up for a ridge at most
-	near     = 1e-2    // a gap, relative to the objective, from which a step comes to where the matrix hardly changes
-	steep    = 0.5     // of the slope where a step begins is the most that it may rise with where it ends
-	least    = 0x1p-96 // of a step is too little to take
+	little   = 1e-6    // an extra penalty ends when a step gains this part of the objective
+	idle     = 0x1p-60 // a gain of this part of the objective is rounding
+	short    = 0.25    // a step shortened to this part leads to an extra penalty
+	relaxed  = 1e-3    // the first extra penalty, relative to the mean of the Hessian's diagonal
+	blur     = 0x1p-52 // the rounding error of a loss of 1
+	dim      = 0x1p-36 // the same if large products cancel in the loss
+	patience = 10      // passes without half of the gap that end a training with a gap near rounding
+	hopeless = 100     // passes without half of the gap that end any training
+	refined  = 1e-20   // the squared error of a step, relative to the step in the norm of the Hessian, that a ridge may leave
+	near     = 1e-2    // a step from a gap below this, relative to the objective, hardly changes the Hessian
+	steep    = 0.5     // the most slope at the end of a step, relative to that at its beginning
+	least    = 0x1p-96 // a smaller part of a step is not worth taking
 )
 
-// newton minimises the smooth objective from w on, by the factor first if there is one, until the goal is reached or, for the hinge, most
-// of the gap is due to dual variables that only another base corrects. A factor also serves for a second step where the active set
-// hardly changes any more. It tells whether it went on until one of both.
+// newton minimises the smooth objective from w, first with the factor if there is one. It stops when the goal is reached or, for
+// the hinge, when most of the gap is due to dual variables that only another base corrects. It uses a factor for a second step if
+// the active set hardly changes. It tells whether it reached one of the two ends.
 func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 	for !s.done() && !s.solved() {
 		if s.passes >= s.opt.Epochs || s.blurred() {
@@ -44,7 +44,7 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 			if s.fresh || s.passes >= s.opt.Epochs {
 				return false, nil
 			}
-			s.hessian.w = nil // by what it changes by, it might be none
+			s.hessian.w = nil // its changes might make it indefinite
 			if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 				return false, err
 			}
@@ -53,9 +53,9 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// relax changes the extra penalty. Where a step of the squared hinge's was short, many kinks lie in the way of steps that a small penalty makes
-// long: then there is one, in proportion to the matrix's diagonal. It gets ten times smaller where half of the gap that it leaves is gone, and
-// ends where steps gain little.
+// relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. After a short step of the squared
+// hinge there is an extra penalty, in proportion to the Hessian's diagonal. It is divided by ten when half of the gap that it leaves
+// is gone, and ends when steps gain little.
 func (s *solver[T]) relax() error {
 	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
 	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
@@ -90,15 +90,15 @@ func (s *solver[T]) eased() bool {
 	return objective-dual <= objective/2
 }
 
-// solved tells whether the gap is mostly due to dual variables that are off.
+// solved tells whether the gap is mostly due to the errors of dual variables.
 func (s *solver[T]) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 
-// move takes a step of Newton's if the objective's slope has fallen enough where it ends, or else the part of it to where the objective
-// is least. It tells whether there is one.
+// move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least objective. It
+// tells whether there is one.
 func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	step := s.direction()
 	down := kernel.Dot(step, s.at.gradient)
-	if s.down = down; !(down > idle*s.at.objective) { // what is left to gain is lost to rounding
+	if s.down = down; !(down > idle*s.at.objective) { // the rest of the gain is rounding
 		return false, nil
 	}
 	keep := s.loss.squared() && s.extra == nil && s.fresh && s.at.gap() <= near*s.at.objective
@@ -123,8 +123,8 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// direction returns Newton's step by the factor. Where that is of the matrix with a ridge, which may be many times the penalty, conjugate
-// gradients with the factor as preconditioner make up for the ridge, which few of the eigenvalues are changed by.
+// direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the penalty,
+// direction corrects the step by conjugate gradients with the factor as preconditioner. The ridge changes few eigenvalues.
 func (s *solver[T]) direction() []float64 {
 	step := s.factor.Solve(s.at.gradient)
 	if s.ridge == 0 {
@@ -154,7 +154,7 @@ func (s *solver[T]) direction() []float64 {
 	return step
 }
 
-// times returns the product of the matrix and v.
+// times returns the product of the Hessian and v.
 func (h *hessian) times(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
@@ -165,7 +165,7 @@ func (h *hessian) times(v []float64) []float64 {
 	return out
 }
 
-// along returns the point a part of the step away from w.
+// along returns the point at a part of the step from w.
 func (s *solver[T]) along(step []float64, t float64) []float64 {
 	next := make([]float64, len(s.w))
 	for i, v := range step {
@@ -180,8 +180,8 @@ func (s *solver[T]) done() bool {
 	return s.converged
 }
 
-// blurred tells whether the gap is no larger than what rounding changes the losses of the active rows by, or not much larger and several
-// passes haven't halved it, or many haven't.
+// blurred tells whether the gap may be rounding errors of the losses of the active rows: if it is no larger than these, if it is
+// not much larger and several passes haven't halved it, or if many passes haven't.
 func (s *solver[T]) blurred() bool {
 	gap := s.close()
 	if s.halved == 0 || gap < s.halfGap {
@@ -191,17 +191,17 @@ func (s *solver[T]) blurred() bool {
 	return gap <= blur*s.at.active || gap <= dim*s.at.active && since > patience || since > hopeless
 }
 
-// close returns the gap. It is no failure where that is as small as it has to be, though not as it was to be.
+// close compares the gap with tolerance at the end: a gap above the goal but within tolerance is no failure.
 func (s *solver[T]) close() float64 {
 	gap := s.at.objective - s.lower
 	s.converged = gap <= tolerance*s.at.objective
 	return gap
 }
 
-// reached tells whether sums are of a point whose objective is as near to the optimum as it is to be.
+// reached tells whether the objective of a point with these sums is as near the optimum as the goal demands.
 func (s *solver[T]) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
 
-// evaluate makes a pass over the rows at a point, with the matrix and its factor if asked for.
+// evaluate makes a pass over the rows at a point, and computes the Hessian and its factor if they are asked for.
 func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
 	var h *hessian
 	if matrix {
@@ -224,16 +224,16 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 	if err := s.factorise(at); err != nil {
 		return err
 	}
-	if pt.raise > 0 { // it isn't the matrix of this point
+	if pt.raise > 0 { // it isn't the Hessian of this point
 		s.hessian.w = nil
 	}
 	return nil
 }
 
-// factorise makes the factor of the matrix of a point with these sums.
+// factorise computes the factor of the Hessian of a point with these sums.
 func (s *solver[T]) factorise(at *sums) error {
 	rows := s.hessian.rows
-	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 { // no row is free, so that any bias is as good as another
+	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 { // no row is in the active set, so that the bias doesn't matter
 		rows[n] = 2 * math.Abs(at.gradient[s.cols-1])
 		s.hessian.w = nil
 	}

@@ -6,7 +6,7 @@ import (
 	"halfspace/kernel"
 )
 
-// rest adds the sums over the rows that src hasn't.
+// rest adds the sums over the rows that src leaves out.
 func (p *problem[T]) rest(w []float64, at *sums) {
 	if p.fixed != nil {
 		at.add(*p.fixed)
@@ -14,8 +14,8 @@ func (p *problem[T]) rest(w []float64, at *sums) {
 	}
 }
 
-// objectives computes the gradient and the objectives of both problems from the sums over rows. For that of the dual problem, the
-// dual variables of one class are scaled down so that both have the same sum, where there is a bias.
+// objectives computes the gradient and the objectives of both problems from the sums over rows. With a bias, it scales the dual
+// variables of one class down for the dual objective, so that both classes have the same sum.
 func (p *problem[T]) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale := [2]float64{1, 1}
@@ -63,7 +63,7 @@ func (p *problem[T]) descend(w []float64, s *sums) {
 	}
 }
 
-// square returns the sum of the squares of weights of the rows as they were, without the bias.
+// square returns the sum of squares of the weights for the original rows, without the bias.
 func (p *problem[T]) square(w []float64) (sum float64) {
 	for _, v := range w[:len(p.src.Spec().Features)] {
 		sum = math.FMA(v, v, sum)
@@ -79,7 +79,7 @@ func element(v []float64, i int) float64 {
 	return v[i]
 }
 
-// bend returns the second derivative of the penalties along a line.
+// bend returns the second derivative of the penalty along a line.
 func (p *problem[T]) bend(step []float64) float64 {
 	sum := float64(p.l2 * p.square(p.frame.original(step)))
 	for i, v := range p.extra {
@@ -88,7 +88,7 @@ func (p *problem[T]) bend(step []float64) float64 {
 	return sum
 }
 
-// penalise adds the penalties' second derivatives to a matrix.
+// penalise adds the second derivatives of the penalty to a Hessian.
 func (p *problem[T]) penalise(rows []float64) {
 	l2, features := p.l2, len(p.src.Spec().Features)
 	for i := range features {

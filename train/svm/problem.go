@@ -12,22 +12,22 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, the loss in the form that Newton's method takes, and what is needed for sums over rows.
+// A problem is the rows, the loss in the form that Newton's method takes, and what sums over rows need.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
 	l2      float64
-	extra   []float64 // penalty of each variable in addition to l2 that steps take, but no objective; nil if there is none
+	extra   []float64 // the extra penalty of each variable in steps, which is no part of the objective; nil if there is none
 	workers int
 	loss    smoothing
-	fixed   *runSums  // sums over rows that src hasn't, whose dual variables are their weights; nil if there are none
-	frame   *frame    // that the rows are in; nil if they are as they were
+	fixed   *runSums  // sums over rows that src leaves out, whose dual variables are their sample weights; nil if there are none
+	frame   *frame    // the frame of the rows; nil if they are the original ones
 	scratch sync.Pool // of *dense.Panel[T]
 }
 
-// A smoothing is a loss with a continuous derivative: of a row that weighs 1 and has the margin 1-u, the maximum of
-// a u - (a-base)^2 / (2 slope) over dual variables a from 0 to most. With a base of 0, a slope of 2 and no most, that is the squared hinge.
-// With a most of 1 it is the augmented Lagrangian of the hinge, which base is the multiplier of.
+// A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum of
+// a u - (a-base)^2 / (2 slope) over dual variables a from 0 to most. With base 0, slope 2 and no most, it is the squared hinge. With
+// most 1, it is the augmented Lagrangian of the hinge with the multiplier base.
 type smoothing struct {
 	slope, most float64
 	base        []float64 // of each row; nil if all are 0
@@ -68,18 +68,18 @@ type sums struct {
 	gradient  []float64 // of the smooth objective: l2 w - sum a y x
 }
 
-// A hessian is the smooth objective's matrix of second derivatives at a point.
+// A hessian is the Hessian of the smooth objective at a point.
 type hessian struct {
-	w    []float64 // the point; nil where there is none yet
+	w    []float64 // the point; nil if there is none yet
 	rows []float64 // the rows of the lower triangle
-	most []float64 // the largest value of each element of the diagonal since the matrix was last summed over all rows
+	most []float64 // the largest value of each element of the diagonal since the last sum over all rows
 }
 
-// runSums are what is added up run by run. The arrays are of the classes -1 and +1.
+// runSums are sums over the rows of a run. Arrays have an element for each of the classes -1 and +1.
 type runSums struct {
 	loss     float64
-	apart    float64      // of the hinge: its sum less that of a u, so that it is 0 where each a is the right one
-	weight   float64      // of rows
+	apart    float64      // hinge: the sum of losses less the sum of a u; it is 0 if each a is optimal
+	weight   float64      // of sample weights
 	active   float64      // of rows whose dual variable is above 0
 	near     int64        // rows whose dual variable is free or which are within a zone of their kink
 	a        [2]float64   // of dual variables
@@ -97,7 +97,7 @@ func (p *problem[T]) newSums() sums {
 	return s
 }
 
-// gap returns by how much the objective is above that of the dual problem.
+// gap returns the difference between the objective and the dual objective.
 func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t runSums) {
@@ -117,15 +117,15 @@ func (s *sums) add(t runSums) {
 	s.noLabels = s.noLabels || t.noLabels
 }
 
-// A point is where a pass over the rows computes sums.
+// A point says where a pass over the rows computes sums, and which.
 type point struct {
 	w     []float64
-	from  []float64 // unless nil, where the line to w begins whose kinks are summed up
-	other []float64 // unless nil, the point of the matrix that is brought to w
-	raise float64   // unless 0, each row's dual variable becomes its base first, and the slope that many times as large
+	from  []float64 // unless nil, the start of the line to w whose kinks are summed
+	other []float64 // unless nil, the point of the Hessian that is updated to w
+	raise float64   // unless 0, each row's dual variable first becomes its base, and the slope is multiplied by this
 }
 
-// pass computes the sums at a point, and brings h there unless it is nil.
+// pass computes the sums at a point, and updates h to it unless h is nil.
 func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
@@ -145,8 +145,8 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 	return err
 }
 
-// scatter computes the sums at a point and brings h there. It takes the rows that are free at one of the two points alone, or all that are
-// free where h is of no point.
+// scatter computes the sums at a point and updates h to it: by the rows that are free at one of the two points alone, or, if h has no
+// point yet, by all free rows.
 func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
@@ -177,8 +177,8 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 	return nil
 }
 
-// change adds what the matrix changes by from its point to w. Where an element of the diagonal was many times as large as it is then,
-// what is left may be made of rounding errors, and the matrix is none.
+// change adds the change of the Hessian from its point to w. If an element of the diagonal was many times as large before, what is
+// left may be rounding errors: the Hessian then has no point.
 func (h *hessian) change(w, by []float64) {
 	const least = 0x1p-16
 	h.w = w
@@ -192,7 +192,8 @@ func (h *hessian) change(w, by []float64) {
 	kernel.Axpy(h.rows, 1, by)
 }
 
-// run computes the sums over the rows of a run, and in s, unless that is nil, their weights in what the matrix changes by, over the slope.
+// run computes the sums over the rows of a run. Unless s is nil, it sets it to the weights of the rows in the change of the Hessian,
+// divided by the slope.
 func (p *problem[T]) run(run block.Run[T], pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
@@ -243,11 +244,11 @@ func shortfall[T kernel.Float](panel *dense.Panel[T], labels []T, w, u []float64
 // same tells whether two points are one and the same slice.
 func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
 
-// rowsAt are the rows of a panel by 1 less their margins at the points of a pass, and where their weights in the matrix go; nil if there
-// is no such point, or no matrix.
+// rowsAt are, for each row of a panel, 1 less its margin at the points of a pass, and its weight in the change of the Hessian. A
+// slice is nil if there is no such point, or no Hessian.
 type rowsAt struct{ u, from, other, s []float64 }
 
-// rows adds the rows of a panel to the sums, and sets their factors in those that the panel makes.
+// rows adds the rows of a panel to the sums, and sets their factors in the sums of the panel.
 func (p *problem[T]) rows(rows *block.Block[T], raise float64, at rowsAt, factors []float64, r *runSums) {
 	loss := p.loss
 	if raise > 0 {

@@ -10,12 +10,12 @@ import (
 	"halfspace/train"
 )
 
-// longer are how much longer than the exact weights those are that round tries. Where rows are separable, rounding brings some margins
-// below 1, which costs far more than weights that are a little longer.
+// longer are the relative lengths by which round lengthens the exact weights. If rows are separable, rounding brings some margins
+// below 1, which costs far more than slightly longer weights.
 var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
-// round sets Weights to Exact in T, and the objective, the loss and the gap to theirs. Where that makes the gap too large, it
-// takes the best of weights that are a little longer. It makes a pass over the rows, or two.
+// round sets Weights to Exact rounded to T, and the objective, the loss and the gap to those of Weights. If the gap is too large, it
+// takes the best of slightly longer weights. It makes one pass over the rows, or two.
 func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options) error {
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	for _, by := range [][]float64{{0}, longer} {
@@ -50,7 +50,7 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options)
 	return nil
 }
 
-// losses makes a pass over the rows to sum up their losses at several points.
+// losses makes a pass over the rows and sums their losses at several points.
 func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, error) {
 	of := func(run block.Run[T]) []float64 {
 		sums := make([]float64, len(w))
@@ -80,7 +80,7 @@ func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, erro
 	return total, err
 }
 
-// of returns the loss, not smoothed, of a row that weighs 1.
+// of returns the loss of a row with sample weight 1, without smoothing.
 func (l *smoothing) of(u float64) float64 {
 	switch {
 	case !(u <= 0) && l.squared():

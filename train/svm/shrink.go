@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	narrower = 5   // times the slope is what near rows begin with
-	fewest   = 512 // rows are too few to leave some out
-	nearest  = 4   // one row of so many is near at most where the others are left out
+	narrower = 5   // near rows begin with this times the slope
+	fewest   = 512 // no rows are left out of so few
+	nearest  = 4   // rows are left out if at most one of so many is near
 )
 
-// near makes a pass over the rows to find those that are near the kink of their loss: whose dual variable is free, changes, or may
-// with a change of the margin by a zone. Each row's dual variable becomes its base. It sets the objective, and returns a solver of the
-// near rows, in which the dual variables of the others are fixed at 0 or at their weight, so that they are but a sum; and the rows' numbers.
+// near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free, changes, or would
+// change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the objective. It returns a solver of
+// the near rows and their numbers. In that solver, the dual variables of the other rows are fixed at 0 or at their sample weight, so
+// that these rows are one sum.
 func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
@@ -50,7 +51,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 	opt := s.opt
 	opt.Progress, opt.Epochs = nil, opt.Loss.Epochs()
 	few = newSolver[T](gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed, few.frame, few.settled = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
+	few.w, few.goal, few.fixed, few.frame, few.decided = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
 	return few, numbers, nil
 }
@@ -155,8 +156,8 @@ func gather[T kernel.Float](spec *schema.Spec, parts []nearRows[T]) *block.Data[
 	return block.NewData(spec, blocks)
 }
 
-// narrow finds the optimum of near rows, and goes there with its dual variables, which are those of rows of these numbers. It tells whether it
-// did.
+// narrow finds the optimum of the near rows, whose numbers are given, and takes over its weights and dual variables. It tells whether
+// it did.
 func (s *solver[T]) narrow(ctx context.Context, few *solver[T], numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
 		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {

@@ -42,44 +42,46 @@ type Options struct {
 	L2   float64 // the penalty, above 0; 1. LIBLINEAR's C is 1/L2
 }
 
-// Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap are those of Weights.
-// Epochs counts passes over all rows, Visits every row of every pass, passes over some of the rows included, and Updates counts steps. Loss is the
-// sum of losses over rows, times their weights, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
+// Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap are those of
+// Weights. Epochs counts passes over all rows. Visits counts the rows of all passes, those over some of the rows included.
+// Updates counts steps. Loss is the sum of losses over rows, times their sample weights, without the penalty. Converged says that
+// Gap is at most 1e-6 of Objective.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact     []float64 // the weights, one for each column of the data, the bias last where there is one
+	Exact     []float64 // the weights, one for each column, the bias last
 	Objective float64   // Loss and the penalty
-	Gap       float64   // Objective less that of a point of the dual problem: the optimum is nearer than that; at least 0
+	Gap       float64   // Objective is above the optimum by at most this; at least 0
 }
 
 const (
-	tolerance  = 1e-6    // of the gap, relative to the objective
-	finer      = 1e-2    // times it is what the squared hinge stops at, since Newton's last step brings that
-	maxColumns = 1 << 14 // their Hessian is 1 GiB
-	zone       = 4       // times what scores are off in a sample's optimum is how near to its kink a row is near
+	tolerance  = 1e-6    // the gap of a converged result, relative to the objective
+	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
+	maxColumns = 1 << 14 // the Hessian of so many columns is 1 GiB
+	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y (w.x), the
-// bias not penalised. c is the row's weight: rows that weigh k count as k rows.
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y (w.x).
+// The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
 //
 // Train stops by the duality gap. With a variable a for each row, the dual problem is to maximise sum a - |sum a y x|^2 / (2 l2), less
-// sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a y = 0, for which the a of
-// one class are scaled down. Its objective is a lower bound of the optimum. Train stops where the objective of w is above the bound by 1e-6 of
-// itself at most, or 1e-8 for the squared hinge. Then it rounds w to T and measures the gap again.
+// sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a y = 0. Train scales
+// the a of one class down to meet the last one. The dual objective is a lower bound of the optimum. Train stops when the objective
+// of w is above the bound by at most 1e-6 of itself, or 1e-8 for the squared hinge. Then it rounds w to T and measures the gap
+// again.
 //
-// The squared hinge takes Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification", Optimization
+// For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification", Optimization
 // Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs", Journal of
 // Machine Learning Research 6, 2005): w = w - t H^-1 g, with g = l2 w - sum a y x, a = 2c max(0, 1-m), and H = l2 I + X' diag(s) X, where s is 2c
-// for the rows that have a loss, else 0. t is 1 if the slope there is at most half of what it was, else the minimum along the line.
-// A pass over the rows computes all of it. It updates H by the rows that enter or leave the active set.
+// for the rows that have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the
+// rows computes all of it. It updates H by the rows that enter or leave the active set.
 //
-// The hinge takes the augmented Lagrangian method on the dual problem, with the same Newton's method within (Yan and Li, "An Efficient
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with the same Newton's method inside (Yan and Li, "An Efficient
 // Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35, 2020). Each inner problem has a loss with
 // a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c. After it, a becomes the row's base, and the slope grows.
-// Once few rows are near the kink of their loss, the others are fixed at 0 or c, which makes them one sum, and Train goes on with
-// the near rows alone. The next pass over all rows adds those that were left out wrongly. Each row takes eight bytes.
+// Once few rows are near the kink of their loss, Train fixes the a of the others at 0 or c, which makes them one sum, and continues
+// with the near rows alone. The next pass over all rows adds rows that were left out wrongly. Each row takes eight bytes.
 //
 // If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each other
 // as possible.
@@ -87,8 +89,8 @@ const (
 // the weights back at the end. Without a bias, one of those columns takes its place.
 //
 // All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, another number of classes than two, features that
-// overflow, too many columns, whatever src fails with, and ctx's error.
+// opt.Workers nor on the source's kind. Errors: options out of range, no rows, other than two classes, features that overflow, too
+// many columns, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -118,7 +120,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// learn finds the exact weights, in a frame if the rows have columns that are far from zero.
+// learn finds the exact weights, in a frame if some columns are far from zero.
 func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
@@ -129,7 +131,7 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 			return result[T](f), err
 		}
 		s = newSolver(src, opt)
-		s.settled, s.passes, s.visits = true, f.passes, f.visits
+		s.decided, s.passes, s.visits = true, f.passes, f.visits
 		err = s.solve(ctx)
 	}
 	return result[T](s), err
@@ -184,27 +186,27 @@ type solver[T kernel.Float] struct {
 	goal      float64 // the gap to reach, relative to the objective
 	w         []float64
 	at        sums    // the sums at w
-	lower     float64 // the greatest objective of the dual problem so far, which is 0 where all of its variables are
+	lower     float64 // the greatest dual objective so far; it is 0 with all dual variables 0
 	hessian   hessian
 	factor    *dense.Factor
 	ridge     float64 // that was added to the factor's matrix
 	fresh     bool    // factor is of the Hessian at w
 	short     bool    // a step was short
-	down      float64 // what the last step was to gain, twice
-	relaxed   bool    // there has been an extra penalty
+	down      float64 // twice the predicted gain of the last step
+	relaxed   bool    // there was an extra penalty
 	passes    int64
 	visits    int64 // of rows, those of samples and of near rows included
 	steps     int64
-	halfGap   float64 // half of the least gap that rounding errors may be
+	halfGap   float64 // half of the least gap that may be rounding errors
 	halved    int64   // passes when it was found
-	misled    bool    // near rows alone led to weights that are worse than zeros
+	misled    bool    // near rows alone led to weights worse than zeros
 	converged bool
 	chosen    []bool  // whether each row is among those that shrink takes
 	least     float64 // slope for it
 	single    bool    // all rows are of one class
-	settled   bool    // whether rows need a frame
-	wanted    *frame  // that rows need, so that nothing was learned
-	idle      bool    // the frame serves nothing, so that nothing was learned
+	decided   bool    // it is known whether the rows need a frame
+	wanted    *frame  // the frame that the rows need; nothing was learned then
+	idle      bool    // the frame is of no use; nothing was learned then
 	start     time.Time
 }
 
@@ -217,7 +219,8 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	return s
 }
 
-// solve finds the optimum, from that of a sample if there are rows enough for one, or goes as far towards it as it may.
+// solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if there are enough
+// rows for one.
 func (s *solver[T]) solve(ctx context.Context) error {
 	sample, err := train.Sample(ctx, s.src)
 	if err != nil {
@@ -231,16 +234,16 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	opt.L2 *= n / float64(s.src.Rows())
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
-	few.frame, few.settled = s.frame, s.settled
+	few.frame, few.decided = s.frame, s.decided
 	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample there
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	if s.wanted, s.idle, s.settled = few.wanted, few.idle, few.settled; s.wanted != nil || s.idle {
+	if s.wanted, s.idle, s.decided = few.wanted, few.idle, few.decided; s.wanted != nil || s.idle {
 		return nil
 	}
 	if err != nil || !few.converged || few.single {
-		return s.minimise(ctx) // all rows may do where a sample doesn't
+		return s.minimise(ctx) // training on all rows may work though training on a sample failed
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
 	if !s.loss.squared() {
@@ -255,7 +258,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	return s.minimise(ctx)
 }
 
-// minimise goes on from w with all rows, unless they need a frame, or another one.
+// minimise continues from w with all rows, unless they need a frame.
 func (s *solver[T]) minimise(ctx context.Context) error {
 	if !s.loss.squared() && s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
@@ -272,8 +275,8 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 			return err
 		}
 	}
-	if !s.settled {
-		s.settled = true
+	if !s.decided {
+		s.decided = true
 		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, which a bias is enough for
 			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
 			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
@@ -296,9 +299,9 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	return s.hinge(ctx)
 }
 
-// nearby finds the optimum for the hinge from weights whose scores are off by about so much.
+// nearby finds the optimum for the hinge from weights whose scores have errors of about off.
 func (s *solver[T]) nearby(ctx context.Context, off float64) error {
-	s.settled = true
+	s.decided = true
 	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
 	for i := range s.loss.base {
 		s.loss.base[i] = 0.5
@@ -306,7 +309,7 @@ func (s *solver[T]) nearby(ctx context.Context, off float64) error {
 	if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
-	if s.misled { // from there, steps are short
+	if s.misled { // steps from such weights are short
 		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0
 		clear(s.loss.base)
 	}
