@@ -2,11 +2,14 @@ package parquet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // decoded is a batch, or why there is none.
@@ -69,4 +72,72 @@ func (f *File) Open(ctx context.Context, group *rowGroup, mem *page.Pool) (*grou
 	}
 	r.step = max(64, r.step&^63)
 	return r, nil
+}
+
+// decode yields the batches, and the error that ends them if there is one. It tells whether all were taken. What was
+// yielded is the taker's to release.
+func (d groupDecoder) decode(ctx context.Context, p frame.Pool, mem *page.Pool, yield func(*frame.Batch, error) bool) bool {
+	var r *groupReader
+	err := frame.Recovered(func() (err error) {
+		r, err = d.file.Open(ctx, d.group, mem)
+		return err
+	})
+	if err == nil {
+		defer r.close()
+		for r.left > 0 {
+			var b *frame.Batch
+			err = frame.Recovered(func() (err error) {
+				b, err = r.next(ctx, p)
+				return err
+			})
+			if err != nil {
+				break
+			}
+			if !yield(b, nil) {
+				return false
+			}
+		}
+	}
+	if errors.As(err, new(frame.Damaged)) {
+		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group.number, err)
+	}
+	if err != nil {
+		yield(nil, err)
+	}
+	return err == nil
+}
+
+func (r *groupReader) close() {
+	for _, c := range r.columns {
+		c.close()
+	}
+	r.src.Close()
+}
+
+// next reads the next rows: as many as a batch has, unless a column has read fewer.
+func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, error) {
+	n := int(min(int64(r.step), r.left))
+	err := p.Each(ctx, len(r.columns), func(i int) error {
+		return r.columnError(ctx, i, r.columns[i].fill(ctx, n))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.columns {
+		n = min(n, c.rest.Len())
+	}
+	b := &frame.Batch{File: r.path, Rows: int64(n), Columns: make([]arrow.Array, len(r.columns))}
+	for i, c := range r.columns {
+		b.Columns[i] = c.take(n)
+	}
+	r.left -= int64(n)
+	return b, nil
+}
+
+// columnError says in which column an error is, if there is one.
+func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.Name, r.group.number, err)
 }

@@ -1,0 +1,322 @@
+package encode
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// A chooser finds columns, by their numbers in the schema.
+type chooser struct {
+	*fileColumns
+	opt     Choices
+	codings []Coding // of each column
+	left    []string // as in selection
+	odd     []string // as in selection
+	passed  []string // as in selection
+	texts   bool     // as in selection
+}
+
+func (c *chooser) Label() (int, error) {
+	if c.opt.Label == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.Label)
+	if err != nil {
+		return 0, err
+	}
+	if _, ok := frame.ClassKind(c.cols[i].Type); !ok {
+		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
+			"--label", c.opt.Label, c.cols[i].Desc)
+	}
+	return i, nil
+}
+
+// weight returns the column of the rows' weights, or -1.
+func (c *chooser) weight(label int) (int, error) {
+	if c.opt.SampleWeight == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.SampleWeight)
+	switch {
+	case err != nil:
+		return 0, err
+	case i == label:
+		return 0, c.errorf("column %q is the label: choose another one with --sample-weight", c.cols[i].Name)
+	case !weighs(c.cols[i]):
+		return 0, c.errorf("column %q is %s, and a weight is a number: choose another one with --sample-weight", c.cols[i].Name,
+			c.cols[i].Desc)
+	}
+	return i, nil
+}
+
+// weighs tells whether a column may hold weights of rows.
+func weighs(c frame.Column) bool {
+	return frame.Number(c.Type) && frame.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
+}
+
+// features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded. The
+// others, the label and the weight or -1, can't be features.
+func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
+	if c.opt.Spec != nil {
+		return c.modelColumns(c.opt.Spec)
+	}
+	wanted, err := c.wanted(others)
+	if err != nil {
+		return nil, nil, err
+	}
+	excluded, err := c.excluded()
+	if err != nil {
+		return nil, nil, err
+	}
+	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
+	for i, col := range c.cols {
+		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
+			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.Name, col.Desc))
+			if col.Advice != "" {
+				c.odd = append(c.odd, col.Advice)
+			}
+			c.texts = c.texts || frame.Textual(col.Type)
+		}
+	}
+	if len(wanted) == 0 {
+		advice := ""
+		switch {
+		case len(c.odd) > 0:
+			advice = "; " + c.odd[0]
+		case c.texts:
+			advice = " (use --categorical onehot for text)"
+		}
+		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", frame.FeatureTypes,
+			c.list(func(col frame.Column) string { return col.Label() + " " + col.Desc }), advice)
+	}
+	inputs := make([]schema.Column, len(wanted))
+	for k, i := range wanted {
+		inputs[k], _ = ToInput(c.cols[i], c.codings[i])
+	}
+	return wanted, inputs, c.unique(wanted)
+}
+
+// excluded tells of each column whether Exclude names it.
+func (c *chooser) excluded() ([]bool, error) {
+	excluded := make([]bool, len(c.cols))
+	for _, pattern := range c.opt.Exclude {
+		matches, err := c.matches("--exclude", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			excluded[i] = true
+		}
+	}
+	return excluded, nil
+}
+
+// modelColumns returns the columns that a model makes its features from.
+func (c *chooser) modelColumns(spec *schema.Spec) ([]int, []schema.Column, error) {
+	if spec.Cols() == 0 {
+		return nil, nil, errors.New("the model has no features")
+	}
+	inputs := spec.Columns()
+	found := make([]int, len(inputs))
+	for k, want := range inputs {
+		i, err := c.lookUp(want.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if input, ok := ToInput(c.cols[i], codingOf(want)); !ok || !fits(input, want) {
+			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc,
+				nameInput(want))
+		}
+		found[k] = i
+	}
+	return found, inputs, nil
+}
+
+// ToInput says how a column becomes features, if it can.
+func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
+	if kind, ok := frame.ClassKind(c.Type); ok && text.named {
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Type, kind)}, true
+	}
+	if frame.Number(c.Type) {
+		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: frame.Unit(c.Type)}, true
+	}
+	if frame.Textual(c.Type) {
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits},
+			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn
+	}
+	_, n, ok := frame.ListOf(c.Type)
+	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
+}
+
+// fits tells whether a column of a further file, or of a model's data, can take the place of the one wanted. Whether its
+// lists are as long is seen row by row.
+func fits(have, want schema.Column) bool {
+	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
+}
+
+// nameInput names what a model takes from a column.
+func nameInput(c schema.Column) string {
+	switch {
+	case c.Kind == schema.ListColumn:
+		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case (c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn) && c.Values != "":
+		return "a " + c.Values
+	case c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn:
+		return "text"
+	case c.Unit != "":
+		return c.Unit
+	}
+	return "a number"
+}
+
+// wanted returns the columns that Features asks for, or by default all that can be features.
+func (c *chooser) wanted(others []int) ([]int, error) {
+	patterns := c.opt.Features
+	if len(patterns) == 0 {
+		return c.allUsable(others), nil
+	}
+	var wanted []int
+	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
+	for _, pattern := range patterns {
+		matches, err := c.pick(pattern, others, named)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			if !have[i] {
+				wanted = append(wanted, i)
+			}
+			have[i] = true
+		}
+	}
+	return wanted, nil
+}
+
+// pick returns the feature columns that one name or pattern stands for; named says which were named before.
+func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error) {
+	if !c.isPattern(pattern) {
+		i, err := c.lookUp(pattern)
+		if err != nil {
+			return nil, err
+		}
+		switch slices.Index(others, i) {
+		case 0:
+			return nil, c.errorf("feature %q is the label: leave it out of --features", pattern)
+		case 1:
+			return nil, c.errorf("feature %q is the weight of rows: leave it out of --features", pattern)
+		}
+		if !c.usable(i) {
+			return nil, c.noFeature(c.cols[i])
+		}
+		if named[i] {
+			return nil, c.errorf("feature %q is named twice: name it once in --features", pattern)
+		}
+		named[i] = true
+		return []int{i}, nil
+	}
+	matches, err := c.matches("--features", pattern)
+	if err != nil {
+		return nil, err
+	}
+	first := c.cols[matches[0]]
+	matches = slices.DeleteFunc(matches, func(i int) bool { return slices.Contains(others, i) || !c.usable(i) })
+	if len(matches) == 0 {
+		return nil, c.errorf("no feature matches %q (column %q is %s): change it in --features", pattern, first.Name,
+			first.Desc)
+	}
+	return matches, nil
+}
+
+// usable tells whether a column can be a feature.
+func (c *chooser) usable(i int) bool {
+	_, ok := ToInput(c.cols[i], c.codings[i])
+	return ok
+}
+
+// allUsable returns all columns that can be features.
+func (c *chooser) allUsable(others []int) []int {
+	var all []int
+	for i := range c.cols {
+		if !slices.Contains(others, i) && c.usable(i) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Kept returns the columns that Keep asks for, in the order asked for. A pattern passes over what can't be kept.
+func (c *chooser) Kept() ([]int, error) {
+	var found []int
+	have := make([]bool, len(c.cols))
+	if c.opt.Converts {
+		var err error
+		if have, err = c.excluded(); err != nil {
+			return nil, err
+		}
+		if len(c.opt.Keep) == 0 {
+			return c.all(have)
+		}
+	}
+	for _, pattern := range c.opt.Keep {
+		matches, err := c.matches("--keep", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			switch {
+			case have[i]:
+			case keepable(c.cols[i].Type):
+				found = append(found, i)
+			case c.isPattern(pattern):
+				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].Name, c.cols[i].Desc))
+			default:
+				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].Desc)
+			}
+			have[i] = true
+		}
+	}
+	return found, c.unique(found)
+}
+
+// all returns the columns that aren't excluded, each of which must be one that can be kept.
+func (c *chooser) all(excluded []bool) ([]int, error) {
+	var found []int
+	for i, col := range c.cols {
+		if excluded[i] {
+			continue
+		}
+		if !keepable(col.Type) {
+			return nil, c.errorf("column %q is %s, which can't be written: leave it out with --exclude", col.Name, col.Desc)
+		}
+		found = append(found, i)
+	}
+	if len(found) == 0 {
+		return nil, c.errorf("no columns are left to write: name a file that has some, or exclude fewer")
+	}
+	return found, c.unique(found)
+}
+
+// unique makes sure that the columns' names stand for no other column, since a model knows features by name.
+func (c *chooser) unique(found []int) error {
+	for _, i := range found {
+		if _, err := c.lookUp(c.cols[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepable tells whether a column of that type can be handed on: values, and lists of numbers.
+func keepable(t arrow.DataType) bool {
+	if t == nil || !arrow.IsNested(t.ID()) {
+		return t != nil
+	}
+	_, _, ok := frame.ListOf(t)
+	return ok
+}

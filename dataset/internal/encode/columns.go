@@ -1,0 +1,104 @@
+package encode
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/internal/nearest"
+)
+
+// A fileColumns is the columns of a file or a record reader.
+type fileColumns struct {
+	where string // the file, for messages; may be ""
+	cols  []frame.Column
+	index map[string][]int // by name
+}
+
+func NewFileColumns(where string, cols []frame.Column) *fileColumns {
+	index := make(map[string][]int, len(cols))
+	for i, c := range cols {
+		index[c.Name] = append(index[c.Name], i)
+	}
+	return &fileColumns{where, cols, index}
+}
+
+// lookUp returns the number of the column of that name.
+func (s *fileColumns) lookUp(name string) (int, error) {
+	switch at := s.index[name]; len(at) {
+	case 1:
+		return at[0], nil
+	case 0:
+	default:
+		return 0, s.errorf("%d columns are named %q: rename them", len(at), name)
+	}
+	names := make([]string, len(s.cols))
+	for i, c := range s.cols {
+		names[i] = c.Name
+	}
+	hint := ""
+	if near := nearest.Name(name, names); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(frame.Column.Label))
+}
+
+// matches returns the columns that a name or a pattern of an option stands for, at least one.
+func (s *fileColumns) matches(option, pattern string) ([]int, error) {
+	if !s.isPattern(pattern) {
+		i, err := s.lookUp(pattern)
+		return []int{i}, err
+	}
+	var found []int
+	for i, col := range s.cols {
+		ok, err := path.Match(slashless(pattern), slashless(col.Name))
+		if err != nil {
+			return nil, s.errorf("%q is not a valid pattern: close every [ or put \\ before it in %s", pattern, option)
+		}
+		if ok {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		return nil, s.errorf("no column matches %q: change it in %s (columns: %s)", pattern, option, s.list(frame.Column.Label))
+	}
+	return found, nil
+}
+
+// isPattern tells a pattern from a name; the name of a column may look like a pattern.
+func (s *fileColumns) isPattern(p string) bool {
+	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
+}
+
+// list names up to 20 columns.
+func (s *fileColumns) list(text func(frame.Column) string) string {
+	const most = 20
+	var all []string
+	for _, c := range s.cols[:min(len(s.cols), most)] {
+		all = append(all, text(c))
+	}
+	if len(s.cols) > most {
+		all = append(all, fmt.Sprintf("and %d more", len(s.cols)-most))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *fileColumns) noFeature(c frame.Column) error {
+	advice := "leave it out or convert it"
+	if frame.Textual(c.Type) {
+		advice = "leave it out, or use --categorical onehot or hash:BITS"
+	}
+	return s.errorf("column %q is %s, and a feature is %s: %s", c.Name, c.Desc, frame.FeatureTypes, advice)
+}
+
+func (s *fileColumns) differs(c, first frame.Column) error {
+	return s.errorf("column %q is %s, but %s in the first file: convert one of them", c.Name, c.Desc, first.Desc)
+}
+
+func (s *fileColumns) errorf(format string, args ...any) error {
+	return frame.Mark(frame.ErrorIn(s.where, format, args...), frame.ErrColumn)
+}
+
+// slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.
+func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

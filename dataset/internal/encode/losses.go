@@ -1,0 +1,111 @@
+package encode
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/kernel"
+)
+
+// losses are what was lost of a column when it was narrowed, and how wide the column is.
+type losses struct {
+	merged  atomic.Bool
+	wide    atomic.Bool // its range is large against its numbers, so that the last digits don't matter
+	mu      sync.Mutex
+	rounded bool
+	lo, hi  float64 // of the values
+}
+
+// wideEnough is the least range of a wide column, in units of the last digit of its greatest number.
+const wideEnough = 1 << 12
+
+// addValues takes values of a column some of which were rounded. Once a column is wide it stays so, whatever comes.
+func addValues[T kernel.Float](l *losses, values []T) {
+	if l.wide.Load() || len(values) == 0 {
+		return
+	}
+	lo, hi := values[0], values[0]
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.rounded {
+		l.rounded, l.lo, l.hi = true, float64(lo), float64(hi)
+	}
+	l.lo, l.hi = min(l.lo, float64(lo)), max(l.hi, float64(hi))
+	digit := 0x1p-24
+	if unsafe.Sizeof(T(0)) == 8 {
+		digit = 0x1p-53
+	}
+	if l.hi-l.lo >= wideEnough*digit*max(-l.lo, l.hi) {
+		l.wide.Store(true)
+	}
+}
+
+// matter tells whether the losses may matter to a learner: whole numbers became others, or the last digits are much of the column's range.
+func (l *losses) matter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.merged.Load() || l.rounded && !l.wide.Load()
+}
+
+// Warn tells once about columns that aren't features by default, rows left out, and features of which T lost what matters.
+func (b *Builder[T]) Warn(warn func(string)) {
+	if warn == nil {
+		return
+	}
+	if len(b.sel.left) > 0 {
+		advice := ""
+		if b.sel.texts {
+			advice = " (use --categorical onehot or hash:BITS for text)"
+		}
+		warn(some(b.sel.left) + ": left out, a feature is " + frame.FeatureTypes + advice)
+	}
+	if n := b.Input - b.Rows; n > 0 {
+		what := "a feature or the label"
+		if b.sel.Weight >= 0 {
+			what = "a feature, the label or the weight"
+		}
+		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
+	}
+	for k, c := range b.texts {
+		if c != nil && c.unknown.Load() > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
+				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	if b.sel.Fixed {
+		return // the training told the rest
+	}
+	var names []string
+	for k, i := range b.sel.Features {
+		if b.losses[k].matter() {
+			names = append(names, fmt.Sprintf("%q", b.sel.Columns[i].Name))
+		}
+	}
+	switch {
+	case len(names) == 0:
+	case unsafe.Sizeof(T(0)) == 4 && !b.sel.standardize:
+		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
+	default:
+		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
+	}
+	b.odd.Warn(b.sel, warn)
+}
+
+// some names columns, not all if they are many.
+func some(names []string) string {
+	const most = 4
+	switch more := len(names) - most; {
+	case more > 0:
+		return fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
+	case len(names) > 1:
+		return "columns " + strings.Join(names, ", ")
+	}
+	return "column " + names[0]
+}

@@ -1,0 +1,233 @@
+package encode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/kernel"
+)
+
+// A rowError is what is wrong with a row of the input.
+type rowError struct {
+	row int64
+	col int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
+	err error
+}
+
+func (e *rowError) Error() string { return e.err.Error() }
+func (e *rowError) Unwrap() error { return e.err }
+
+// put writes rows of a batch behind those in the block. The error is that of the first bad row.
+func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
+	step := b.panel()
+	var badLabel *rowError
+	err := b.pool.Each(ctx, 1+(rows.Len()+step-1)/step, func(i int) error {
+		return frame.Recovered(func() error {
+			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
+				badLabel = b.putLabels(bt, rows)
+				return nil
+			}
+			at := (i - 1) * step
+			if bad := b.putPanel(bt, readers, rows.slice(at, min(step, rows.Len()-at)), b.fill+at); bad != nil {
+				return bad
+			}
+			return nil
+		})
+	})
+	var bad *rowError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case badLabel != nil && (err == nil || errors.As(err, &bad) && badLabel.row <= bad.row):
+		return badLabel
+	case err != nil && !errors.As(err, &bad): // an array that isn't what it says
+		return b.damaged(ctx, bt, rows, err)
+	}
+	return err
+}
+
+// damaged returns an error about rows of a batch.
+func (b *Builder[T]) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	lo, hi := rows.Lo, rows.Hi
+	if rows.Rows != nil {
+		lo, hi = int(rows.Rows[0]), int(rows.Rows[len(rows.Rows)-1])+1
+	}
+	return frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", b.Input+int64(lo), b.Input+int64(hi)-1, err)
+}
+
+func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {
+	if b.sel.Label < 0 {
+		return nil
+	}
+	y := b.block.Y[b.fill:]
+	for i, span := range rows.Spans() {
+		row, what := Encode(b.Labels, bt.Columns[b.sel.Label], span.Lo, y[i:i+span.Len()])
+		if what != "" {
+			return b.rowError(bt, -1, row, what)
+		}
+	}
+	return nil
+}
+
+// putPanel writes rows of a batch to the block from row at on.
+func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at int) *rowError {
+	if bt.Pairs != nil {
+		return b.putPairs(bt, rows, at)
+	}
+	s := b.scratch.Get().(*scratch[T])
+	defer b.scratch.Put(s)
+	var bad *rowError
+	note := func(k int, lost frame.Loss, row int, what string) {
+		if lost == frame.Merged {
+			b.losses[k].merged.Store(true)
+		}
+		if what == "" {
+			return
+		}
+		if err := b.rowError(bt, k, row, what); bad == nil || err.row < bad.row || err.row == bad.row && k < bad.col {
+			bad = err
+		}
+	}
+	n := rows.Len()
+	for k := range readers {
+		r := &readers[k]
+		if r.byRow() {
+			for i := range r.width {
+				s.columns[r.first+i] = b.zeros[:n]
+			}
+			continue
+		}
+		values, lost, row, what := r.readCut(rows, s.values[r.first*b.panel():], s)
+		if what != "" {
+			values = b.zeros[:n]
+		}
+		note(k, lost, row, what)
+		if lost != frame.None {
+			addValues(&b.losses[k], values)
+		}
+		s.columns[r.first] = values
+	}
+	if b.sel.Weight >= 0 {
+		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
+		note(len(readers), frame.None, row, what)
+	}
+	if b.sel.Bias {
+		s.columns[b.Cols-1] = b.ones[:n]
+	}
+	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
+	kernel.Transpose(dst, b.block.Stride, s.columns)
+	for k := range readers {
+		switch r := &readers[k]; {
+		case r.list != nil:
+			lost, row, what := r.putLists(dst, b.block.Stride, rows, s)
+			note(k, lost, row, what)
+			for i := 0; lost != frame.None && i < n; i++ {
+				addValues(&b.losses[k], dst[i*b.block.Stride+r.first:][:r.width])
+			}
+		case r.categories != nil:
+			row, what := r.putCategories(dst, b.block.Stride, rows, s)
+			note(k, frame.None, row, what)
+		}
+	}
+	return bad
+}
+
+// putPairs is putPanel for a batch that has pairs.
+func (b *Builder[T]) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError) {
+	p, stride := bt.Pairs, b.block.Stride
+	dst := b.block.X[at*stride : (at+rows.Len())*stride]
+	clear(dst)
+	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
+		row := dst[(r-rows.Lo)*stride:][:stride]
+		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
+			k, v := p.Place[p.Index[i]], T(p.Value[i])
+			row[k] = v
+			if v-v != 0 {
+				if bad == nil || k < bad.col {
+					bad = b.rowError(bt, k, r, b.unusable(p.Value[i]))
+				}
+			} else if float64(v) != p.Value[i] && frame.LossOf(p.Value[i]) == frame.Merged { // zeros make any column a wide one
+				b.losses[k].merged.Store(true)
+			}
+		}
+		if b.sel.Bias {
+			row[b.Cols-1] = 1
+		}
+	}
+	return bad
+}
+
+// unusable says what is wrong with a number that T can't hold.
+func (b *Builder[T]) unusable(v float64) string {
+	switch text := fmt.Sprint(v); {
+	case v-v == 0:
+		return text + frame.TooWide
+	case b.sel.Fixed:
+		return text + fillInModel
+	default:
+		return text + fillIn
+	}
+}
+
+// putWeights writes the weights of rows of a batch to dst. It returns the first row without a usable one and what is wrong
+// there, or "".
+func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row int, what string) {
+	v, err := frame.NewView[float64](bt.Columns[b.sel.Weight])
+	if err != nil {
+		return rows.First(), err.Error()
+	}
+	heavy := false
+	for i, span := range rows.Spans() {
+		to := dst[i:][:span.Len()]
+		values, _ := v.Read(span.Lo, span.Hi, to)
+		copy(to, values)
+		for k, w := range to {
+			if !(w >= 0) || math.IsInf(w, 0) || v.Array.IsNull(span.Lo+k) {
+				advice := "correct it, or leave the row out"
+				switch {
+				case !frame.IsMissing(v.Array, span.Lo+k):
+				case b.sel.Fixed:
+					advice = "fill it in, or leave the row out"
+				default:
+					advice = "fill it in, or use --nulls drop"
+				}
+				return span.Lo + k, fmt.Sprintf("%s, and a weight is a finite number of 0 or more (%s)", v.Text(span.Lo+k), advice)
+			}
+			heavy = heavy || w > 0
+		}
+	}
+	if heavy {
+		b.heavy.Store(true)
+	}
+	return 0, ""
+}
+
+// Weighed returns an error if there are weights, and all were 0.
+func (b *Builder[T]) Weighed(name string) error {
+	if b.sel.Weight < 0 || b.heavy.Load() {
+		return nil
+	}
+	return frame.ErrorIn(name, "column %q: every row weighs 0: choose another column with --sample-weight", b.sel.Columns[b.sel.Weight].Name)
+}
+
+// rowError returns an error about the feature column k, the label if that is -1, or the weight, in a row of a batch.
+func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowError {
+	n, col := b.Input+int64(row), b.sel.Label
+	switch {
+	case k == len(b.sel.Features):
+		col = b.sel.Weight
+	case k >= 0:
+		col = b.sel.Features[k]
+	}
+	err := frame.ErrorIn(bt.File, "column %q, row %d: %s", b.sel.Columns[col].Name, n, what)
+	if a := bt.Columns[col]; a != nil && frame.IsMissing(a, row) {
+		err = frame.Mark(err, frame.ErrNulls)
+	}
+	return &rowError{n, k, err}
+}

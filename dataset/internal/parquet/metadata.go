@@ -1,0 +1,238 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/parquet/page"
+)
+
+// Metadata is the metadata of a Parquet file while it is open.
+type Metadata struct {
+	path string
+	Info os.FileInfo
+	*page.Footer
+	padded bool // sizes leave the dictionary page's header out (PARQUET-816)
+}
+
+// WithMetadata calls f with the metadata of a file. Arrow panics at some damaged schemas, here or when they are looked
+// at in f: that too ends as an error.
+func WithMetadata(path string, f func(*Metadata) error) error {
+	// Looked at before it is opened: a named pipe would wait for a writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return frame.PathError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return frame.PathError(path, err)
+	}
+	defer src.Close()
+	if info, err = src.Stat(); err != nil {
+		return frame.PathError(path, err)
+	}
+	if err := checkMagic(src, info.Size()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	m := &Metadata{path: path, Info: info}
+	err = frame.Recovered(func() error {
+		if m.Footer, err = page.ReadFooter(src, info.Size()); err != nil {
+			return frame.Damage(err)
+		}
+		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
+		return f(m)
+	})
+	var file *page.FileError
+	var bad frame.Damaged
+	switch {
+	case errors.As(err, &file):
+		return fmt.Errorf("%s: can't be read (%w): check the disk", path, file)
+	case errors.As(err, &bad):
+		return fmt.Errorf("%s: the metadata can't be read (%w): write the file again", path, bad)
+	}
+	return err
+}
+
+// Leaves calls f with each leaf column, its number, and the top-level column that it is or is in. Arrow gets to see the schema
+// alone, some columns at a time, and it is sound by then: Arrow takes sizes in a footer on trust, and a kilobyte of memory for
+// each column.
+func (m *Metadata) Leaves(f func(i int, leaf *pschema.Column, root pschema.Node)) error {
+	n := 0
+	for footer, err := range m.Schemas() {
+		if err != nil {
+			return frame.Damage(err)
+		}
+		meta, err := metadata.NewFileMetaData(footer, nil)
+		if err != nil {
+			return frame.Damage(errors.New(frame.OneLine(err.Error())))
+		}
+		for i := range meta.Schema.NumColumns() {
+			f(n, meta.Schema.Column(i), meta.Schema.ColumnRoot(i))
+			n++
+		}
+	}
+	if n != m.Columns {
+		return frame.Damage(fmt.Errorf("%d of %d columns", n, m.Columns))
+	}
+	return nil
+}
+
+// checkMagic tells a truncated Parquet file from one that is none.
+func checkMagic(src io.ReaderAt, size int64) error {
+	var head, tail [4]byte
+	_, err := src.ReadAt(head[:min(size, 4)], 0)
+	if err == nil && size >= 12 {
+		_, err = src.ReadAt(tail[:], size-4)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("can't be read (%w)", err)
+	case size == 0:
+		return errors.New("the file is empty: write it again")
+	case string(tail[:]) == "PARE":
+		return errors.New("encrypted Parquet files can't be read: write it without encryption")
+	case string(head[:]) != "PAR1":
+		return errors.New("not a Parquet file, which begins with PAR1: convert it to Parquet")
+	case string(tail[:]) != "PAR1":
+		return frame.Mark(errors.New("the file is truncated, since no footer ends it: copy or write it again"), frame.ErrDamaged)
+	}
+	return nil
+}
+
+// TopColumns returns the top-level columns. Nested ones but lists of numbers have no type to be read into.
+func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
+	var last pschema.Node
+	cols = make([]frame.Column, 0, m.Columns)
+	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
+		if root == last {
+			return
+		}
+		last = root
+		col := frame.Column{Name: root.Name(), Index: i, Physical: page.Type(leaf.PhysicalType()), Width: leaf.TypeLength(),
+			MaxDef: int(leaf.MaxDefinitionLevel())}
+		switch {
+		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
+			col.Type, col.Desc = arrowType(leaf)
+			col.Nullable = leaf.MaxDefinitionLevel() > 0
+		case isList(root):
+			col.Type, col.Desc, col.ListDef = listType(root, leaf)
+			col.Nullable = col.ListDef > 1
+		default:
+			col.Desc = nestedType(root)
+		}
+		cols = append(cols, col)
+	})
+	return cols, err
+}
+
+// nestedType describes a column of lists, maps or structures.
+func nestedType(n pschema.Node) string {
+	switch lt := n.LogicalType().(type) {
+	case pschema.ListLogicalType, pschema.MapLogicalType:
+		return strings.ToLower(lt.String())
+	}
+	if n.RepetitionType() == parquet.Repetitions.Repeated {
+		return "list"
+	}
+	return "struct"
+}
+
+// Selected checks what the metadata says about columns and returns it.
+func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
+	f := &File{path: m.path, Info: m.Info, columns: slices.Clone(columns)}
+	index := make([]int, len(columns))
+	for i, c := range columns {
+		index[i] = c.Index
+	}
+	rows, number := int64(0), 0
+	for meta, err := range m.Groups(index) {
+		if err != nil {
+			return nil, frame.Damage(err)
+		}
+		group, err := m.rowGroup(number, meta, columns)
+		if err != nil {
+			return nil, err
+		}
+		if rows += group.rows; group.rows > 0 {
+			f.Groups = append(f.Groups, group)
+		}
+		number++
+	}
+	if rows != m.Rows {
+		return nil, frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows))
+	}
+	return f, nil
+}
+
+func (m *Metadata) rowGroup(g int, meta *page.Group, columns []frame.Column) (rowGroup, error) {
+	group := rowGroup{number: g, all: meta.Rows, rows: meta.Rows}
+	if group.rows < 0 {
+		return group, frame.Damage(fmt.Errorf("row group %d has %d rows", g, group.rows))
+	}
+	if group.rows > math.MaxInt32 {
+		return group, frame.ErrorIn(m.path, "row group %d has %d rows: write smaller row groups", g, group.rows)
+	}
+	if meta.Columns != m.Columns {
+		return group, frame.Damage(fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns))
+	}
+	if group.rows > 0 {
+		group.Chunks = make([]chunk, len(columns))
+	}
+	for i, c := range columns {
+		made, err := m.chunk(c, &meta.Chunks[i], group.rows)
+		var bad frame.Damaged
+		if errors.As(err, &bad) {
+			return group, frame.Damage(fmt.Errorf("column %q, row group %d: %w", c.Name, g, bad.Reason))
+		}
+		if err != nil {
+			return group, frame.ErrorIn(m.path, "column %q, row group %d: %w", c.Name, g, err)
+		}
+		if group.rows > 0 {
+			group.Chunks[i] = made
+		}
+	}
+	return group, nil
+}
+
+// chunk checks what the metadata says about the values of a column in a row group.
+func (m *Metadata) chunk(c frame.Column, col *page.ColumnChunk, rows int64) (chunk, error) {
+	made := chunk{offset: col.Data, Size: col.Stored, uncompressed: col.Uncompressed, values: col.Values, codec: int8(col.Codec)}
+	if col.Dictionary > 0 && col.Dictionary < made.offset {
+		made.offset = col.Dictionary
+	}
+	end := m.Info.Size() - 8 // where the length of the footer stands
+	switch {
+	case col.Encrypted:
+		return chunk{}, errors.New("encrypted columns can't be read: write the file without encryption")
+	case col.File != "":
+		return chunk{}, fmt.Errorf("its data is in another file, %q: write both as one", col.File)
+	case !col.Codec.Readable():
+		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", compress.Compression(col.Codec))
+	case rows == 0:
+		return chunk{}, nil // then there may be no data either
+	case made.values < rows || made.values > rows && c.ListDef == 0:
+		return chunk{}, frame.Damage(fmt.Errorf("%d values for %d rows", made.values, rows))
+	case made.offset < 4 || made.Size < 0 || made.offset > end || made.Size > end-made.offset:
+		return chunk{}, frame.Damage(fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.Size, made.offset,
+			m.Info.Size()))
+	}
+	if m.padded {
+		made.Padding = int8(min(100, end-made.offset-made.Size))
+		made.Size += int64(made.Padding)
+	}
+	return made, nil
+}

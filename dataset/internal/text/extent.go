@@ -1,0 +1,130 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"sync"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// An extent is what lines of svmlight hold.
+type extent struct {
+	rows int64
+	zero bool // the index 0 is there
+	last int  // index
+}
+
+// modelExtent returns the extent of the features of a model, of those that have indices.
+func modelExtent(features []string) (e extent) {
+	for _, name := range features {
+		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxFeatures &&
+			name == fmt.Sprint("f", i) {
+			e.zero = e.zero || i == 0
+			e.last = max(e.last, i)
+		}
+	}
+	return e
+}
+
+// measure finds the extent of all sources. It looks at the first and last pair of a line only, since indices ascend;
+// that they do is checked when the line is parsed.
+func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err error) {
+	var mu sync.Mutex
+	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
+		return One(c, func() (*frame.Batch, error) {
+			defer c.recycle(&in.texts)
+			seen, err := measured(in.sources[file].Path, c)
+			mu.Lock()
+			defer mu.Unlock()
+			all.merge(seen)
+			return &frame.Batch{}, err
+		})
+	})
+	for _, err := range frame.InOrder(ctx, p, in.memory, jobs) {
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, ctx.Err()
+}
+
+// measured returns the extent of a chunk.
+func measured(path string, c Chunk) (seen extent, err error) {
+	n := c.line
+	for line := range bytes.Lines(c.Text) {
+		if err := seen.Add(line); err != nil {
+			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+		n++
+	}
+	return seen, nil
+}
+
+func (e *extent) merge(other extent) {
+	e.rows += other.rows
+	e.zero = e.zero || other.zero
+	e.last = max(e.last, other.last)
+}
+
+func (e *extent) Add(line []byte) error {
+	line, _, _ = bytes.Cut(line, []byte{'#'})
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	e.rows++
+	e.zero = e.zero || beginsAtZero(line)
+	colon := bytes.LastIndexByte(line, ':')
+	if colon < 0 {
+		return nil
+	}
+	start := colon
+	for start > 0 && line[start-1]-'0' < 10 {
+		start--
+	}
+	last, err := strconv.Atoi(string(line[start:colon]))
+	if errors.Is(err, strconv.ErrRange) || last > schema.MaxFeatures {
+		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon],
+			schema.MaxFeatures)
+	}
+	e.last = max(e.last, last)
+	return nil
+}
+
+// beginsAtZero tells whether the first index of a line is 0.
+func beginsAtZero(line []byte) bool {
+	for rest := line; ; {
+		rest = bytes.TrimLeft(rest[len(word(rest)):], blankBytes)
+		if !bytes.HasPrefix(rest, []byte("qid:")) {
+			return bytes.HasPrefix(bytes.TrimLeft(rest, "0"), []byte{':'})
+		}
+	}
+}
+
+// LooksSvmlight tells whether text is svmlight: in the first line with a pair, pairs are all that follows the label.
+func LooksSvmlight(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line, _, _ = bytes.Cut(line, []byte{'#'})
+		tokens := bytes.Fields(line)
+		if len(tokens) < 2 {
+			if len(tokens) == 1 && bytes.ContainsAny(tokens[0], ",;|\"") {
+				return false
+			}
+			continue
+		}
+		for _, t := range tokens[1:] {
+			index, value, ok := bytes.Cut(t, []byte{':'})
+			if !ok || len(index) == 0 || len(value) == 0 || index[0]-'0' >= 10 && string(index) != "qid" {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
