@@ -39,12 +39,12 @@ type Fitted[T kernel.Float] struct {
 	CrossValidation *CrossValidation // nil without one
 }
 
-// Learn learns a model from the rows of src. Where ctx ends the training after some updates, Learn returns what was learned so far with
-// ctx's error. Errors: options of the learner that are out of range or have no effect, rows that block.Check refuses, fewer classes than
-// two, and what the learner fails with. See also package train.
+// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was learned so far with ctx's
+// error. Errors: options of the learner that are out of range or have no effect, rows that block.Check refuses, fewer classes than two,
+// and what the learner fails with.
 //
-// Rows and everything else may be as in memory or streamed; a learner that takes rows in another order needs a *block.Data or a
-// block.Seekable. The result doesn't depend on the number of workers.
+// A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable, and the dual form needs a
+// *block.Data. The result depends neither on the number of workers nor on where the rows are.
 func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
 	return LearnValidated(ctx, src, nil, l, opt)
 }

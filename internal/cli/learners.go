@@ -12,14 +12,8 @@ import (
 	"halfspace/train"
 )
 
-// The names of learners that others have to know.
-const (
-	perceptronName = "perceptron"
-	averagedName   = "averaged"
-)
-
 // defaultLearner is the learner where --algo names none.
-const defaultLearner = averagedName
+const defaultLearner = "averaged"
 
 // sharedOptions are the options that reports tell first.
 var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}

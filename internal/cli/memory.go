@@ -49,20 +49,4 @@ func (s *byteSize) hold() (limit int64, undo func()) {
 }
 
 // limit returns the bytes that the flag gives, and otherwise four fifths of the memory that is available.
-func (s *byteSize) limit() int64 {
-	if s.bytes > 0 {
-		return s.bytes
-	}
-	if available := memory.Available(); available > 0 {
-		return available / 5 * 4
-	}
-	return math.MaxInt64
-}
-
-// name says where the limit comes from.
-func (s *byteSize) name() string {
-	if s.bytes > 0 {
-		return "--memory"
-	}
-	return "the memory for it"
-}
+func (s *byteSize) limit() int64 { return memory.Limit(s.bytes) }
