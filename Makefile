@@ -13,7 +13,7 @@ SYSTEMS := linux/amd64 linux/arm64 linux/386 linux/riscv64 darwin/amd64 darwin/a
 export CGO_ENABLED := 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 # What runs under emulation and without assembly: all that computes.
-NUMERIC := ./asm/... ./kernel ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
+NUMERIC := ./asm/... ./kernel ./internal/microkernel ./schema ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
 
 .PHONY: build test unit race noasm arm64 cross cross-build lint asm asm-check demo bench bench-peers bench-mnist bench-optima soak fuzz clean
 
@@ -45,7 +45,7 @@ arm64:
 # Kernels are compiled for architectures without assembly, and everything is type-checked for other systems: to compile Arrow takes
 # minutes for each. The cache of test results doesn't see which files the test reads.
 cross:
-	for arch in 386 riscv64; do GOARCH=$$arch go build ./asm/... ./kernel; GOARCH=$$arch go build -tags noasm ./asm/... ./kernel; done
+	for arch in 386 riscv64; do GOARCH=$$arch go build ./asm/... ./kernel ./internal/microkernel; GOARCH=$$arch go build -tags noasm ./asm/... ./kernel ./internal/microkernel; done
 	go test -count=1 -run TestSystems ./internal/layers
 
 cross-build: ## the command for every system, which takes minutes for each
@@ -104,14 +104,8 @@ soak: build ## 100 million rows in 256 MiB of memory
 
 FUZZTIME := 30s
 fuzz: ## every fuzz target for FUZZTIME each
-	go test -run '^$$' -fuzz FuzzFMA32 -fuzztime $(FUZZTIME) ./asm/avx2
-	go test -run '^$$' -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset
-	for target in FuzzFormats FuzzFooter; do \
-		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset; done
-	for target in FuzzScanner FuzzNumber; do \
-		go test -run '^$$' -fuzz $$target -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./dataset/internal/text; done
-	go test -run '^$$' -fuzz FuzzReader -fuzztime $(FUZZTIME) ./dataset/internal/parquet/page
-	go test -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) ./model
+	grep -roP --include='*_test.go' '^func \KFuzz\w+' . | while IFS=: read -r file target; do \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$(dirname "$$file")" < /dev/null; done
 
 clean:
 	rm -rf bin

@@ -1,0 +1,167 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// TestUnderUs cuts a file short, overwrites it and replaces it while it is in use.
+func TestUnderUs(t *testing.T) {
+	row := func(f *File[float32]) error {
+		return f.ReadRows([]uint32{4999}, block.New[float32](0, 512, f.Spec().Cols()))
+	}
+	chunk := func(f *File[float32]) error { return f.ReadChunk(9, block.New[float32](0, 512, f.Spec().Cols())) }
+	pass := func(f *File[float32]) error {
+		for _, err := range f.Blocks(ctx) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at := func(path string, f *File[float32]) int64 {
+		return f.row(4999).x
+	}
+	for _, c := range []struct {
+		name   string
+		change func(path string, f *File[float32]) error
+		want   [3]string // of row, chunk, pass
+	}{
+		{"cut", func(path string, f *File[float32]) error { return os.Truncate(path, at(path, f)) },
+			[3]string{"it was cut short while it was in use", "it was cut short while it was in use", "it was cut short while it was in use"}},
+		{"written", func(path string, f *File[float32]) error {
+			w, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			_, err = w.WriteAt([]byte("!"), at(path, f)+3)
+			return errors.Join(err, os.Chtimes(path, f.info.ModTime().Add(1e9), f.info.ModTime().Add(1e9)))
+		}, [3]string{"it was written to while it was in use", "rows 4608 to 4999 are damaged", "rows 4608 to 4999 are damaged"}},
+		{"replaced", func(path string, f *File[float32]) error {
+			_, err := Write(ctx, path, key("other"), random[float32](10, 2), nil)
+			return err
+		}, [3]string{}},
+	} {
+		path := filepath.Join(t.TempDir(), "c")
+		f := mustWrite(t, path, key(""), random[float32](5000, 2))
+		if err := c.change(path, f); err != nil {
+			t.Fatal(err)
+		}
+		for i, read := range []func(*File[float32]) error{row, chunk, pass} {
+			want := ""
+			if c.want[i] != "" {
+				want = path + ": " + c.want[i] + ": remove it and run again"
+			}
+			if got := fmt.Sprint(read(f)); got != want && (want != "" || got != "<nil>") {
+				t.Errorf("%s: error %q, want %q", c.name, got, want)
+			}
+		}
+	}
+}
+
+// A broken source ends after its first block.
+type broken[T kernel.Float] struct{ *block.Data[T] }
+
+// A miscounted source has as many rows less than it says.
+type miscounted[T kernel.Float] struct {
+	*block.Data[T]
+	missing int64
+}
+
+// TestNothingLeft: a source that fails, one that isn't labelled or has other rows than it says, and a cancelled context
+// leave no file behind.
+func TestNothingLeft(t *testing.T) {
+	data, two := random[float32](5000, 600), random[float32](2*4096, 600) // both of two blocks
+	unlabelled := random[float32](10, 2)
+	for b := range unlabelled.Blocks(ctx) {
+		b.Y = nil
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	dir := t.TempDir()
+	for want, try := range map[string]func() (*File[float32], error){
+		"out of rows": func() (*File[float32], error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), broken[float32]{data}, nil)
+		},
+		"8192 of 9000 rows": func() (*File[float32], error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), miscounted[float32]{two, 9000 - 8192}, nil)
+		},
+		"8192 of 4096 rows": func() (*File[float32], error) {
+			return Temporary(ctx, dir, miscounted[float32]{two, 4096 - 8192}, nil)
+		},
+		"have no labels": func() (*File[float32], error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
+		"canceled":       func() (*File[float32], error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },
+		"out of":         func() (*File[float32], error) { return Temporary(ctx, dir, broken[float32]{data}, nil) },
+		"can't be created": func() (*File[float32], error) {
+			return Temporary(ctx, filepath.Join(dir, "none"), data, nil)
+		},
+	} {
+		if f, err := try(); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// TestTwoWriters write the same cache at once: whoever is last, what is there is whole.
+func TestTwoWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	data := random[float32](20000, 3)
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error {
+			for range 5 {
+				f, err := Write(ctx, path, key("o"), data, nil)
+				if err != nil {
+					return err
+				}
+				if err := f.Close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open[float32](ctx, path, key("o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sameBlocks(t, f, data)
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("%d files are left", len(left))
+	}
+}
+
+func TestCancel(t *testing.T) {
+	f := mustWrite(t, filepath.Join(t.TempDir(), "c"), key(""), random[float32](20000, 600))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	blocks := 0
+	for b, err := range f.Blocks(ctx) {
+		if b == nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+		blocks++
+	}
+	if blocks != 2 {
+		t.Errorf("%d blocks and errors after the context was cancelled at the first", blocks)
+	}
+}

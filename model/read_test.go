@@ -1,0 +1,238 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/schema"
+)
+
+// sign appends the right checksum to a file without one, whose last line but the brace is body's.
+func sign(body string) string {
+	body = strings.TrimSuffix(strings.TrimSpace(body), "}")
+	body = strings.TrimSpace(body) + ",\n"
+	return fmt.Sprintf("%s  \"checksum\": \"sha256:%x\"\n}\n", body, sha256.Sum256([]byte(body)))
+}
+
+const small = `{"format": "halfspace-model/1", "dtype": "float32", "label": "y", "classes": [0, 1], "positive": 1,
+"features": ["a", "b"], "fit_bias": true, "weights": [[1, 2]], "bias": [3]}`
+
+func TestReadForeignFiles(t *testing.T) {
+	for name, text := range map[string]string{
+		"as is":        small,
+		"unknown keys": strings.Replace(small, `"dtype"`, `"calibration": {"checksum": "x"}, "dtype"`, 1),
+		"no bias":      strings.Replace(small, `"fit_bias": true`, `"fit_bias": false`, 1),
+		"1.0 as class": strings.Replace(small, `[0, 1]`, `[0.0, 1.0e0]`, 1),
+	} {
+		if name == "no bias" {
+			text = strings.Replace(text, `"bias": [3]`, `"bias": [0]`, 1)
+		}
+		m, err := Read(strings.NewReader(sign(text)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if want := []schema.Class{schema.IntClass(0), schema.IntClass(1)}; !reflect.DeepEqual(m.Classes, want) {
+			t.Errorf("%s: classes are %v, want %v", name, m.Classes, want)
+		}
+	}
+}
+
+func TestReadRejects(t *testing.T) {
+	edit := func(from, to string) string {
+		if !strings.Contains(small, from) {
+			t.Fatalf("no %q to edit", from)
+		}
+		return sign(strings.Replace(small, from, to, 1))
+	}
+	whole := string(encode(t, textbook()))
+	kinds := map[error]int{}
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "not a halfspace model"},
+		{"Parquet", "PAR1\x15\x04", "not a halfspace model"},
+		{"list", "[1]", "not a halfspace model"},
+		{"other JSON", `{"weights": [1]}`, `no "format"`},
+		{"format is a number", `{"format": 1}`, `no "format"`},
+		{"major 2", strings.Replace(whole, "model/1", "model/2", 1), "use the version of halfspace that wrote it"},
+		{"minor", strings.Replace(whole, "model/1", "model/1.1", 1), "use the version of halfspace that wrote it"},
+		{"cut", whole[:len(whole)/2], "copy it again"},
+		{"trailing data", whole + "{}", "after top-level value"},
+		{"changed weight", strings.Replace(whole, "-3", "-4", 1), "wrong checksum"},
+		{"no checksum", small, "no checksum"},
+		{"checksum not last", strings.Replace(whole, "\"\n}\n", "\",\n  \"x\": 1\n}\n", 1), "not the last key"},
+		{"upper-case checksum", strings.Replace(whole, "sha256:", "sha256:F", 1), "wrong checksum"},
+		{"carriage returns", strings.ReplaceAll(whole, "\n", "\r\n"), "the file was rewritten"},
+		{"NaN", edit("[1, 2]", "[1, NaN]"), "invalid character"},
+		{"too large", edit("[1, 2]", "[1, 1e999]"), "1e999"},
+		{"not a float32", edit("[1, 2]", "[1, 0.1]"), `weight of feature "b" is 0.1`},
+		{"too large for a float32", edit("[3]", "[1e39]"), "bias is 1e+39"},
+		{"null weights", edit("[[1, 2]]", "null"), "weights has 0 rows"},
+		{"two rows", edit("[[1, 2]]", "[[1, 2], [1, 2]]"), "weights has 2 rows: 2 classes have 1"},
+		{"short row", edit("[[1, 2]]", "[[1]]"), "1 weights for 2 features"},
+		{"weights not numbers", edit("[[1, 2]]", `[["1", 2]]`), "cannot unmarshal string"},
+		{"no features", sign(strings.NewReplacer(`["a", "b"]`, "[]", "[[1, 2]]", "[[]]").Replace(small)), "no features"},
+		{"feature twice", edit(`"b"`, `"a"`), `"a" is there twice`},
+		{"feature is label", edit(`"b"`, `"y"`), `"y" is the label's column too`},
+		{"one class", edit("[0, 1]", "[1]"), "1 classes"},
+		{"three classes", edit("[0, 1]", "[0, 1, 2]"), "3 classes"},
+		{"equal classes", edit("[0, 1]", "[1, 1.0]"), "ascending order"},
+		{"descending classes", edit("[0, 1]", "[1, 0]"), "ascending order"},
+		{"mixed classes", edit("[0, 1]", `[0, "1"]`), "not of one type"},
+		{"null class", edit("[0, 1]", "[null, 1]"), "a class is"},
+		{"class too large", edit("[0, 1]", "[0, 1e999]"), "float64 can't hold"},
+		{"positive elsewhere", edit(`"positive": 1`, `"positive": 2`), `positive class "2" is not among the classes`},
+		{"no positive", edit(`"positive": 1,`, ""), "not among the classes"},
+		{"bias missing", edit("[3]", "[]"), "bias has 0 numbers"},
+		{"bias without fit_bias", edit("true", "false"), "bias has 1 numbers"},
+		{"two biases", edit("[3]", "[3, 4]"), "bias has 2 numbers"},
+		{"dtype", edit("float32", "float16"), `dtype is "float16"`},
+		{"deep", `{"format": ` + strings.Repeat("[", 20000), "exceeded max depth"},
+	} {
+		m, err := Read(strings.NewReader(c.text))
+		if err == nil {
+			t.Errorf("%s: read as %+v", c.name, m)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error is %q, want one line with %q", c.name, err, c.want)
+		}
+		known := 0
+		for _, kind := range []error{ErrNoModel, ErrVersion, ErrDamaged} {
+			if errors.Is(err, kind) {
+				kinds[kind]++
+				known++
+			}
+		}
+		if known != 1 {
+			t.Errorf("%s: error %q is of %d kinds", c.name, err, known)
+		}
+	}
+	if kinds[ErrNoModel] != 5 || kinds[ErrVersion] != 2 {
+		t.Errorf("errors of each kind: %v", kinds)
+	}
+}
+
+// endless is a JSON object that never ends.
+type endless struct{ read int }
+
+func TestReadBoundsMemory(t *testing.T) {
+	const most = 3 << 20
+	e := new(endless)
+	if _, err := readObject(e, most); err == nil || !strings.Contains(err.Error(), "larger than 3 MiB") {
+		t.Errorf("error is %v, want one about the size", err)
+	}
+	if e.read > 2*most {
+		t.Errorf("read %d bytes of a file that may have %d", e.read, most)
+	}
+	if data, err := readObject(strings.NewReader("  {}"), 4); err != nil || string(data) != "  {}" {
+		t.Errorf("read %q and %v from a file of the size allowed", data, err)
+	}
+}
+
+// TestWidth: a model has at most the features that a row may have.
+func TestWidth(t *testing.T) {
+	for features, want := range map[int]string{schema.MaxFeatures: "", schema.MaxFeatures + 1: "262145 features, and a row has at most 262144"} {
+		m := textbook()
+		m.Features, m.Weights = make([]string, features), [][]float64{make([]float64, features)}
+		for i := range m.Features {
+			m.Features[i] = fmt.Sprint("x", i)
+		}
+		if err := m.Check(); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d features: error %v, want %q", features, err, want)
+		}
+	}
+}
+
+func TestWriteRejects(t *testing.T) {
+	for name, spoil := range map[string]func(*Model){
+		"NaN weight":    func(m *Model) { m.Weights[0][1] = math.NaN() },
+		"infinite bias": func(m *Model) { m.Bias[0] = math.Inf(-1) },
+		"infinite loss": func(m *Model) { m.Training.Loss = math.Inf(1) },
+		"feature name":  func(m *Model) { m.Features[0] = "a\xff" },
+		"label name":    func(m *Model) { m.Label = "\xff" },
+		"class name":    func(m *Model) { m.Classes = []schema.Class{schema.StringClass("a\xff"), m.Positive} },
+		"class text": func(m *Model) {
+			m.Classes = []schema.Class{schema.StringClass("a"), schema.StringClass("b\xff")}
+			m.Positive = m.Classes[0]
+		},
+	} {
+		m := textbook()
+		spoil(m)
+		path := filepath.Join(t.TempDir(), "m.json")
+		if err := m.Save(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("%s: error is %v, want one that names the file", name, err)
+		}
+		if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 0 {
+			t.Errorf("%s: %s was left", name, entries[0].Name())
+		}
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := textbook().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(m, textbook()) {
+		t.Errorf("loaded %+v, want %+v", m, textbook())
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "none.json")} {
+		_, err := Load(path)
+		if err == nil || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("error is %v, want one that names %s once", err, path)
+		}
+	}
+	missing := filepath.Join(dir, "none", "m.json")
+	if err := textbook().Save(missing); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("error is %v, want one that names %s", err, missing)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(encode(f, textbook()))
+	f.Add(encode(f, preprocessed()))
+	f.Add(encode(f, expanded()))
+	f.Add([]byte(sign(small)))
+	f.Add([]byte(small))
+	f.Add([]byte(`{"format": "halfspace-model/1", "features": [], "weights": []}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, text := range [][]byte{data, []byte(sign(string(data)))} { // signed, so that what lies behind the sum is reached
+			m, err := Read(bytes.NewReader(text))
+			if err != nil {
+				if m != nil || strings.Contains(err.Error(), "\n") {
+					t.Errorf("model %v with error %q", m, err)
+				}
+				continue
+			}
+			again, err := Read(bytes.NewReader(encode(t, m)))
+			if err != nil {
+				t.Fatalf("what was read can't be written and read: %v", err)
+			}
+			a, _ := json.Marshal(m)
+			b, _ := json.Marshal(again)
+			if !bytes.Equal(a, b) {
+				t.Errorf("read %s, and after writing it %s", a, b)
+			}
+			if m.Expansion == nil && len(Vector[float32](m)) < m.Spec().Cols() || m.Spec().PositiveClass() < 0 {
+				t.Error("a model that passed has no vector or no positive class")
+			}
+		}
+	})
+}
