@@ -122,12 +122,18 @@ func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at
 	}
 	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
 	kernel.Transpose(dst, b.block.Stride, s.columns)
+	b.putByRow(dst, readers, rows, s, note)
+	return bad
+}
+
+// putByRow writes the features that are made row by row, of lists and of categories. It calls note with what is wrong.
+func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch[T], note func(k int, lost frame.Loss, row int, what string)) {
 	for k := range readers {
 		switch r := &readers[k]; {
 		case r.list != nil:
 			lost, row, what := r.putLists(dst, b.block.Stride, rows, s)
 			note(k, lost, row, what)
-			for i := 0; lost != frame.None && i < n; i++ {
+			for i := 0; lost != frame.None && i < rows.Len(); i++ {
 				addValues(&b.losses[k], dst[i*b.block.Stride+r.first:][:r.width])
 			}
 		case r.categories != nil:
@@ -135,7 +141,6 @@ func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at
 			note(k, frame.None, row, what)
 		}
 	}
-	return bad
 }
 
 // putPairs is putPanel for a batch that has pairs.

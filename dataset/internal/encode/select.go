@@ -1,3 +1,4 @@
+// Package encode makes features, labels and sample weights of columns, and learns means and categories.
 package encode
 
 import (
@@ -111,6 +112,52 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
+	sel, err := newSelection(c, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if err := sel.checkWidth(); err != nil {
+		return nil, in.errorf("%w", err)
+	}
+	sel.place(in.cols, features, keep, label, weight)
+	for k, i := range sel.Features {
+		sel.Columns[i].MaxList = schema.MaxFeatures
+		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !slices.Contains(sel.Keep, i) {
+			c.Float = opt.Float
+		}
+	}
+	sel.Plain = opt.Float != nil && sel.preprocessing() == nil && (opt.Spec == nil || opt.Spec.Preprocessing == nil)
+	return sel, nil
+}
+
+// place selects columns, each once: those of the features and those to keep, the label and the weight, which are -1 where
+// there is none.
+func (s *Selection) place(cols []frame.Column, features, keep []int, label, weight int) {
+	place := map[int]int{} // numbers in the schema to numbers in the selection
+	use := func(i int) int {
+		if _, ok := place[i]; !ok {
+			place[i] = len(s.Columns)
+			s.Columns = append(s.Columns, cols[i])
+		}
+		return place[i]
+	}
+	for _, i := range features {
+		s.Features = append(s.Features, use(i))
+	}
+	if label >= 0 {
+		s.Label = use(label)
+	}
+	if weight >= 0 {
+		s.Weight = use(weight)
+	}
+	for _, i := range keep {
+		s.Keep = append(s.Keep, use(i))
+	}
+}
+
+// newSelection returns a selection of no columns yet, whose features are made as inputs say.
+func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
+	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
 		standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed, texts: c.texts}
 	if opt.Spec != nil {
@@ -125,36 +172,6 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if !slices.Contains(schema.AllNulls, sel.Nulls) {
 		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.Nulls, schema.AllNulls)
 	}
-	if err := sel.checkWidth(); err != nil {
-		return nil, in.errorf("%w", err)
-	}
-	place := map[int]int{} // numbers in the schema to numbers in the selection
-	use := func(i int) int {
-		if _, ok := place[i]; !ok {
-			place[i] = len(sel.Columns)
-			sel.Columns = append(sel.Columns, in.cols[i])
-		}
-		return place[i]
-	}
-	for _, i := range features {
-		sel.Features = append(sel.Features, use(i))
-	}
-	if label >= 0 {
-		sel.Label = use(label)
-	}
-	if weight >= 0 {
-		sel.Weight = use(weight)
-	}
-	for _, i := range keep {
-		sel.Keep = append(sel.Keep, use(i))
-	}
-	for k, i := range sel.Features {
-		sel.Columns[i].MaxList = schema.MaxFeatures
-		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !slices.Contains(sel.Keep, i) {
-			c.Float = opt.Float
-		}
-	}
-	sel.Plain = opt.Float != nil && sel.preprocessing() == nil && (opt.Spec == nil || opt.Spec.Preprocessing == nil)
 	return sel, nil
 }
 

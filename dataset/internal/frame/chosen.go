@@ -1,3 +1,4 @@
+// Package frame has what the readers of all formats share: columns in batches, the choice of columns, workers, errors.
 package frame
 
 import (

@@ -1,3 +1,4 @@
+// Package ipc reads Arrow IPC files and streams, and Arrow records.
 package ipc
 
 import (

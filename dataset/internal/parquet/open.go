@@ -1,3 +1,4 @@
+// Package parquet reads Parquet files: their metadata, and batches of their columns. Package page below it reads pages.
 package parquet
 
 import (

@@ -1,3 +1,4 @@
+// Package source reads files and standard input from their beginning, and decompresses gzip.
 package source
 
 import (

@@ -1,3 +1,4 @@
+// Package text reads CSV and svmlight files.
 package text
 
 import (

@@ -1,3 +1,4 @@
+// Package writer turns Arrow records into the bytes of Parquet, CSV, svmlight and Arrow IPC files.
 package writer
 
 import (
