@@ -52,19 +52,20 @@ func (a *app) noteClasses(o *trainOptions, spec *schema.Spec) {
 	}
 }
 
-// noteNeverPredicted names a class that no row is predicted to be.
-func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class) {
+// noteNeverPredicted names a class that no row is predicted to be. counts are the rows of each class: weights balance only what is unequal.
+func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class, counts []int64) {
 	if len(never) == 0 {
 		return
 	}
-	more, advice := "", ""
+	names, are := schema.NameClass(never[0]), "class %s is"
 	if n := len(never) - 1; n > 0 {
-		more = fmt.Sprintf(", nor are %d more", n)
+		names, are = fmt.Sprintf("%s and %d more", names, n), "classes %s are"
 	}
-	if len(o.classWeight) == 0 && o.learner.NoWeights == "" {
+	advice := ""
+	if len(o.classWeight) == 0 && o.learner.NoWeights == "" && slices.Max(counts) > 2*slices.Min(counts) {
 		advice = ": try --class-weight balanced"
 	}
-	a.note("class %s is never predicted on the training rows%s%s", schema.NameClass(never[0]), more, advice)
+	a.note(are+" never predicted on the training rows%s", names, advice)
 }
 
 // mostUnlike is how many times the deviation of a feature may be that of another without a note.

@@ -12,6 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/fit"
+	"halfspace/schema"
+	"halfspace/train"
+
 	"halfspace/internal/say"
 	"halfspace/model"
 )
@@ -241,6 +245,52 @@ func TestNotes(t *testing.T) {
 		want += "note: column \"name\" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)\n"
 		if status != exitDone || stderr != want {
 			t.Errorf("%s: status %d, standard error %q, want %q", options, status, stderr, want)
+		}
+	}
+}
+
+// TestAdviceBestEarly: where the validation's best weights came early, more epochs are not advised.
+func TestAdviceBestEarly(t *testing.T) {
+	const cancer = "../../examples/breast-cancer.parquet"
+	train := func(options string) string {
+		return succeed(t, append([]string{"train", cancer, "--label", "diagnosis", "--standardize", "--algo"}, strings.Fields(options)...)...)
+	}
+	const hardly, may = "More --epochs would hardly help.\n", "More --epochs than 60 may do better."
+	if text := train("pocket --order shuffle --validation 0.3 --epochs 60"); !strings.HasSuffix(text, hardly) || strings.Contains(text, may) {
+		t.Errorf("no %q at the end of\n%s", hardly, text)
+	}
+	if text := train("pocket --order shuffle --epochs 60"); strings.Contains(text, hardly) || !strings.Contains(text, may) {
+		t.Errorf("no %q in\n%s", may, text)
+	}
+}
+
+// TestConvergedForm: a report of the dual form says which weights are kept where the last ones make no mistake.
+func TestConvergedForm(t *testing.T) {
+	for form, want := range map[string]string{"last": "yes, after 7 updates; bound", "averaged": "yes, after 7 updates, as the last weights tell; the mean of all is kept",
+		"voted": "yes, after 7 updates, as the last weights tell; all are kept"} {
+		if text := succeed(t, "train", textbook(t, signs), "--label", "y", "--algo", "dual", "--form", form); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in\n%s", form, want, text)
+		}
+	}
+}
+
+// TestNeverPredictedNote: several classes are told in one sentence, and weights are advised only where classes have unequal rows.
+func TestNeverPredictedNote(t *testing.T) {
+	classes := []schema.Class{schema.IntClass(3), schema.IntClass(5)}
+	for want, c := range map[string]struct {
+		never  []schema.Class
+		counts []int64
+	}{
+		"": {nil, []int64{1, 9, 9}},
+		"note: class 3 is never predicted on the training rows: try --class-weight balanced\n":               {classes[:1], []int64{1, 9, 9}},
+		"note: classes 3 and 1 more are never predicted on the training rows\n":                              {classes, []int64{8, 9, 9}},
+		"note: classes 3 and 1 more are never predicted on the training rows: try --class-weight balanced\n": {classes, []int64{8, 9, 90}},
+	} {
+		var stderr strings.Builder
+		a := &app{stderr: &stderr}
+		a.noteNeverPredicted(&trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
+		if stderr.String() != want {
+			t.Errorf("%q, want %q", stderr.String(), want)
 		}
 	}
 }

@@ -170,8 +170,15 @@ func (r *trainReport) converged(o *trainOptions) string {
 		return "no"
 	}
 	text := "yes, after " + say.Plural(r.Updates, "update")
-	if o.learner.Converged != "" {
-		text += ", as the last weights tell; " + o.learner.Converged
+	kept := o.learner.Converged
+	switch train.Form(r.Options.Form) {
+	case train.Averaged:
+		kept = "the mean of all is kept"
+	case train.Voted:
+		kept = "all are kept"
+	}
+	if kept != "" {
+		text += ", as the last weights tell; " + kept
 	}
 	if r.MistakeBound != nil {
 		text += "; bound " + say.Bound(*r.MistakeBound)

@@ -156,7 +156,7 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
-	t.noteNeverPredicted(t.trainOptions, r.NeverPredicted)
+	t.noteNeverPredicted(t.trainOptions, r.NeverPredicted, f.Survey.Counts)
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)
 	if r.Validation != nil && t.storage.weighted {
