@@ -7,26 +7,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
-	"halfspace/dataset/internal/source"
-	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/writer"
 	"halfspace/schema"
 )
@@ -119,103 +114,6 @@ func mixed(tb testing.TB) arrow.Record {
 	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1.5, null, 3, 4]"),
 		field("s", arrow.BinaryTypes.String, `["a", "NA", "", null]`), field("b", arrow.FixedWidthTypes.Boolean,
 			"[true, false, null, true]"), field("y", p.Int64, "[0, 1, 0, 1]"))
-}
-
-// TestConvert writes a table from every format to every other that can hold it.
-func TestConvert(t *testing.T) {
-	dir := t.TempDir()
-	start := filepath.Join(dir, "start.parquet")
-	writeFile(t, start, mixed(t), 2)
-	want, err := table(t, Options{}, start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	formats := []string{".parquet", ".csv", ".arrow"}
-	for _, from := range formats {
-		source := filepath.Join(dir, "source"+from)
-		convertFile(t, 4, start, source, WriterOptions{})
-		for _, to := range formats {
-			target := filepath.Join(dir, "target"+to)
-			convertFile(t, 4, source, target, WriterOptions{RowGroupRows: 3})
-			got, err := table(t, Options{}, target)
-			if err != nil {
-				t.Errorf("%s to %s: %v", from, to, err)
-			} else if show(got) != show(want) {
-				t.Errorf("%s to %s:\n%s\nwant\n%s", from, to, show(got), show(want))
-			}
-		}
-	}
-}
-
-func convertFile(t *testing.T, rows int64, from, to string, opt WriterOptions) {
-	t.Helper()
-	got, err := Convert(context.Background(), []string{from}, to, Options{Workers: 2}, opt)
-	if err != nil || got != rows {
-		t.Fatalf("%s to %s: %d rows, want %d (%v)", from, to, got, rows, err)
-	}
-}
-
-// TestSvmlightRoundTrip: what is written as svmlight is read as it was, but for zeros without a sign.
-func TestSvmlightRoundTrip(t *testing.T) {
-	dir := t.TempDir()
-	p := arrow.PrimitiveTypes
-	named := record(t, field("f3", p.Float32, "[0.1, 0, 3]"), field("label", p.Int8, "[-1, 1, 1]"),
-		field("f0", p.Uint64, "[0, 7, 8]"))
-	numbered := record(t, field("a", arrow.FixedWidthTypes.Boolean, "[true, false, true]"), field("b", p.Float64, "[1e-300, 0, -2.5]"),
-		field("y", p.Float64, "[1.5, 2, 1.5]"))
-	for _, c := range []struct {
-		rec         arrow.Record
-		label, want string
-	}{
-		{named, "", "-1 3:0.1\n1 0:7\n1 0:8 3:3\n"},
-		{numbered, "y", "1.5 1:1 2:1e-300\n2\n1.5 1:1 2:-2.5\n"},
-	} {
-		source, target := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "a.svm")
-		writeFile(t, source, c.rec, 2)
-		convertFile(t, 3, source, target, WriterOptions{Label: c.label})
-		text, err := os.ReadFile(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(text) != c.want {
-			t.Errorf("%q, want %q", text, c.want)
-		}
-		again := filepath.Join(dir, "b.svm")
-		convertFile(t, 3, target, again, WriterOptions{})
-		if same, err := os.ReadFile(again); err != nil || string(same) != c.want {
-			t.Errorf("written again: %q, want %q (%v)", same, c.want, err)
-		}
-	}
-}
-
-func TestConvertErrors(t *testing.T) {
-	dir := t.TempDir()
-	nested, start := filepath.Join(dir, "nested.parquet"), filepath.Join(dir, "a.parquet")
-	writeFile(t, nested, record(t, field("x", arrow.PrimitiveTypes.Int8, "[1]"),
-		field("l", arrow.ListOf(arrow.PrimitiveTypes.Int32), "[[1]]")), 10)
-	writeFile(t, start, mixed(t), 10)
-	for _, c := range []struct {
-		from, to string
-		keep     []string
-		label    string
-		want     string
-	}{
-		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
-		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
-		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
-		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
-		{start, "b.svm", []string{"n", "y"}, "y",
-			`DIR/b.svm can't be written: column "n", row 1: null, which svmlight can't hold: fill the value in, or leave the column out`},
-		{start, "b.xlsx", nil, "", `DIR/b.xlsx: files with the extension ".xlsx" can't be written: use .parquet, .csv, .arrow or ` +
-			`.svm, or - for CSV on standard output`},
-	} {
-		_, err := Convert(context.Background(), []string{c.from}, filepath.Join(dir, c.to), Options{Keep: c.keep},
-			WriterOptions{Label: c.label})
-		wantError(t, err, dir, c.want)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-		t.Errorf("%v is left (%v)", left, err)
-	}
 }
 
 // TestFormatsGiveSameBlocks: the rows alone decide about the blocks, not their format, nor the number of workers.
@@ -320,241 +218,12 @@ func TestUnusedTextOptions(t *testing.T) {
 	}
 }
 
-// TestPanickingJob: what panics while text is parsed is an error that says where.
-func TestPanickingJob(t *testing.T) {
-	s, err := source.NewSource(context.Background(), textFile(t, "a.csv", "x\n1\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs := textfile.Chunks([]*source.Source{s}, true, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[frame.Job] {
-		return textfile.One(textfile.Chunk{}, func() (*frame.Batch, error) { panic("no more") })
-	})
-	for _, err := range frame.InOrder(context.Background(), frame.NewPool(2), 0, jobs) {
-		wantError(t, err, filepath.Dir(s.Path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
-	}
-}
-
-// TestStandardInput reads - as a file, more than once.
-func TestStandardInput(t *testing.T) {
-	stdin := os.Stdin
-	defer func() { os.Stdin = stdin }()
-	feed := func(path string) {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { f.Close() })
-		os.Stdin = f
-	}
-	dir := t.TempDir()
-	start := filepath.Join(dir, "start.parquet")
-	writeFile(t, start, mixed(t), 2)
-	want, err := table(t, Options{}, start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"a.csv", "a.arrow"} {
-		path := filepath.Join(dir, name)
-		convertFile(t, 4, start, path, WriterOptions{})
-		feed(path)
-		if got, err := table(t, Options{}, "-"); err != nil || show(got) != show(want) {
-			t.Errorf("%s: %v (%v)", name, got, err)
-		}
-	}
-	feed(textFile(t, "a.svm.gz", "1 1:2\n0 2:3\n"))
-	if got, err := table(t, Options{}, "-"); err != nil || show(got) != "label float64 1 0; f1 float64 2 0; f2 float64 0 3" {
-		t.Errorf("svmlight: %v (%v)", got, err)
-	}
-	feed(start)
-	_, err = table(t, Options{}, "-")
-	wantError(t, err, dir, "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file")
-	feed(start)
-	_, err = table(t, Options{}, "-", start)
-	wantError(t, err, dir, "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file")
-	feed(textFile(t, "a.csv", "x\n1\n"))
-	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
-	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
-	few := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: strings.NewReader("12345"), Most: 4}}
-	if _, err := few.Open(); err == nil ||
-		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
-		t.Errorf("too much: %v", err)
-	}
-	open, w := io.Pipe() // of which nothing comes
-	defer w.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := (&source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: ctx, R: open, Most: 4}}).Open(); err != context.Canceled {
-		t.Errorf("canceled: %v", err)
-	}
-	failing := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.ErrReader(errors.New("gone")), Most: 4}}
-	if _, err := failing.Open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
-		t.Errorf("failing: %v", err)
-	}
-}
-
-func opened(t *testing.T, s *source.Source) *source.SourceReader {
-	t.Helper()
-	r, err := s.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// A waiting reader has something to read, and then tells so and waits forever.
-type waiting struct {
-	io.Reader
-	end chan struct{}
-}
-
 func (w *waiting) Read(p []byte) (int, error) {
 	if n, err := w.Reader.Read(p); err != io.EOF {
 		return n, err
 	}
 	close(w.end)
 	select {}
-}
-
-// TestCutShort: where standard input is ended, it is as if it ended with its last whole record, in every pass.
-func TestCutShort(t *testing.T) {
-	const whole, part = "1,2\n3,\"a\nb\"\n", "5,\"c\nd"
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	io.WriteString(z, whole+part)
-	z.Flush()
-	for name, in := range map[string]string{"plain": whole + part, "gzip": zipped.String()} {
-		end := make(chan struct{})
-		s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), End: end, Most: 1 << 20,
-			R: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
-		if f, err := sniff(s); err != nil || f != formatCSV {
-			t.Errorf("%s: %q, %v", name, f, err)
-		}
-		for range 2 {
-			text := ""
-			for c, err := range textfile.ChunksOf(s, true, 8, nil) {
-				if err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				text += string(c.Text)
-			}
-			if text != whole {
-				t.Errorf("%s: %q, want %q", name, text, whole)
-			}
-		}
-	}
-}
-
-// TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.
-func TestLastPass(t *testing.T) {
-	want := strings.Repeat("0123456789abcdef", 20000)
-	s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.HalfReader(strings.NewReader(want)), Most: 100_000}}
-	for _, n := range []int{10, 70_000, 3} {
-		got := make([]byte, n)
-		if _, err := io.ReadFull(opened(t, s), got); err != nil || string(got) != want[:n] {
-			t.Fatalf("%d bytes: %v", n, err)
-		}
-	}
-	source.LastPass([]*source.Source{s})
-	r, most := opened(t, s), 0
-	var got strings.Builder
-	for buf := make([]byte, 1000); ; {
-		n, err := r.Read(buf)
-		got.Write(buf[:n])
-		if most = max(most, len(s.Stdin.Data)); got.Len() > 200_000 && len(s.Stdin.Data) > 64<<10 {
-			t.Fatalf("%d bytes are held after %d", len(s.Stdin.Data), got.Len())
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got.String() != want || most < 70_000 {
-		t.Errorf("%d bytes of %d, %d held at most", got.Len(), len(want), most)
-	}
-}
-
-// TestArrowFiles reads files and streams, of dictionaries and compressed ones too, and finds every cut.
-func TestArrowFiles(t *testing.T) {
-	words := record(t, field("x", arrow.PrimitiveTypes.Int16, "[1, 2, 3]"),
-		field("w", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `["b", "a", "b"]`))
-	path := filepath.Join(t.TempDir(), "a.arrow")
-	for _, opts := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}} {
-		opts = append(opts, ipc.WithSchema(words.Schema()))
-		var stream, file bytes.Buffer
-		w := ipc.NewWriter(&stream, opts...)
-		f, err := ipc.NewFileWriter(&writer.Counted{Writer: &file}, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if err := errors.Join(w.Write(words), f.Write(words)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := errors.Join(w.Close(), f.Close()); err != nil {
-			t.Fatal(err)
-		}
-		for _, data := range [][]byte{stream.Bytes(), file.Bytes()} {
-			for _, n := range append(cuts(len(data)), len(data)) {
-				if err := os.WriteFile(path, data[:n], 0o600); err != nil {
-					t.Fatal(err)
-				}
-				got, err := table(t, Options{}, path)
-				switch {
-				case n < len(data) && (err == nil || !strings.HasPrefix(err.Error(), path+": ")):
-					t.Errorf("%d of %d bytes: %v", n, len(data), err)
-				case n == len(data) && (err != nil || show(got) != "x int16 1 2 3 1 2 3; w string b a b b a b"):
-					t.Errorf("%v (%v)", got, err)
-				}
-			}
-			to := filepath.Join(filepath.Dir(path), "a.csv")
-			convertFile(t, 6, path, to, WriterOptions{})
-			if text, err := os.ReadFile(to); err != nil || string(text) != "x,w\n1,b\n2,a\n3,b\n1,b\n2,a\n3,b\n" {
-				t.Errorf("converted: %q (%v)", text, err)
-			}
-			convertFile(t, 6, path, filepath.Join(filepath.Dir(path), "b.arrow"), WriterOptions{})
-		}
-	}
-}
-
-// TestArrowOffsets: values that don't lie one behind the other are an error of the file, not of what is written from it.
-func TestArrowOffsets(t *testing.T) {
-	const texts, bytes64, lists = `["aa", "bb", "cc"]`, `["YWE=", "YmI=", "Y2M="]`, "[[1, 2], [3, 4], [5, 6]]"
-	for _, f := range []testField{
-		field("v", arrow.BinaryTypes.String, texts),
-		field("v", arrow.BinaryTypes.LargeString, texts),
-		field("v", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, texts),
-		field("v", arrow.BinaryTypes.Binary, bytes64),
-		field("v", arrow.BinaryTypes.LargeBinary, bytes64),
-		field("v", arrow.ListOf(arrow.PrimitiveTypes.Int8), lists),
-		field("v", arrow.LargeListOf(arrow.PrimitiveTypes.Int8), lists),
-	} {
-		rec := record(t, f)
-		var file bytes.Buffer
-		w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
-		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		offsets := []byte("\x02\x00\x00\x00\x04\x00\x00\x00\x06")
-		if strings.HasPrefix(f.Type.Name(), "large") {
-			offsets = []byte("\x02\x00\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x06")
-		}
-		at := bytes.LastIndex(file.Bytes(), offsets)
-		if at < 0 {
-			t.Fatalf("%s: no offsets", f.Type)
-		}
-		file.Bytes()[at] = 5
-		path := filepath.Join(t.TempDir(), "a.arrow")
-		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := Convert(context.Background(), []string{path}, filepath.Join(t.TempDir(), "b.arrow"), Options{}, WriterOptions{})
-		if err == nil || !strings.HasPrefix(err.Error(), path+": a record can't be read (column \"v\" has values that end before they begin)") {
-			t.Errorf("%s: %v", f.Type, err)
-		}
-	}
 }
 
 // cuts are lengths of a file of n bytes that lack something.

@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"halfspace/block"
+	"halfspace/schema"
+)
+
+// smallFile is a file of a few columns of most types, small enough to damage every byte of it.
+func smallFile(tb testing.TB, nullable bool, opts ...parquet.WriterProperty) []byte {
+	p := arrow.PrimitiveTypes
+	fields := []testField{field("x", p.Float32, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"), field("i", p.Int32, "[7, 7, 7, 8, 8, 8, 9, 9, 9, 9]"),
+		field("b", arrow.FixedWidthTypes.Boolean, "[true, false, true, true, false, false, true, false, true, true]"),
+		field("y", arrow.BinaryTypes.String, `["no", "yes", "no", "no", "no", "yes", "yes", "no", "no", "yes"]`),
+		field("l", arrow.ListOf(p.Float32), "[[1, 2], [], [3], [4, 5], [6], [7, 8, 9], [1], [2], [], [3]]")}
+	for i := range fields {
+		fields[i].Nullable = nullable
+	}
+	path := filepath.Join(tb.TempDir(), "a.parquet")
+	writeFile(tb, path, record(tb, fields...), 5, opts...)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// smallFiles are small files of several encodings and compressions.
+func smallFiles(tb testing.TB) map[string][]byte {
+	return map[string][]byte{
+		"dictionary":  smallFile(tb, false, parquet.WithStats(false)),
+		"v2 nullable": smallFile(tb, true, parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithStats(false)),
+		"plain snappy": smallFile(tb, true, parquet.WithDictionaryDefault(false), parquet.WithStats(false),
+			parquet.WithCompression(compress.Codecs.Snappy)),
+		"delta": smallFile(tb, false, parquet.WithDictionaryDefault(false), parquet.WithStats(false),
+			parquet.WithEncodingFor("i", parquet.Encodings.DeltaBinaryPacked),
+			parquet.WithEncodingFor("b", parquet.Encodings.RLE),
+			parquet.WithEncodingFor("y", parquet.Encodings.DeltaByteArray)),
+	}
+}
+
+// TestDamage changes every byte of small files, and cuts them at many lengths: reading them ends, with all rows or an
+// error of one line, and leaves no memory behind.
+func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads some thousands of damaged files, each by itself")
+	}
+	for name, data := range smallFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.parquet")
+			if err := tryRead(path, data, "l"); err != nil {
+				t.Fatalf("undamaged: %v", err)
+			}
+			for i := range data {
+				bad := bytes.Clone(data)
+				bad[i] ^= []byte{0x01, 0x80, 0xff, 0x10}[i%4]
+				if err := tryRead(path, bad, "l"); err != nil && !errors.As(err, new(expected)) {
+					t.Errorf("byte %d changed: %v", i, err)
+				}
+				if i%5 == 0 {
+					if err := tryRead(path, data[:i], "l"); !errors.As(err, new(expected)) {
+						t.Errorf("cut after %d bytes: %v", i, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// expected is an error that damage may lead to.
+type expected struct{ error }
+
+// tryRead writes data to path and reads it as rows, labels and kept columns, without the excluded columns as features.
+func tryRead(path string, data []byte, exclude ...string) error {
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return err
+	}
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: exclude, Workers: 2}, mem)
+	rows := int64(0)
+	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Exclude: exclude, Workers: 2}, mem,
+		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+			if rec != nil && int64(b.Len()) != rec.NumRows() { // nil where no column can be kept
+				return errStop
+			}
+			rows += int64(b.Len())
+			return nil
+		})
+	in, err3 := openColumns(path)
+	if err3 == nil {
+		err3 = readColumns(in, 2, mem, func(int, arrow.Array) {})
+	}
+	switch {
+	case mem.CurrentAlloc() != 0:
+		return fmt.Errorf("%d bytes are left", mem.CurrentAlloc())
+	case errors.Is(err2, errStop) || err1 == nil && err2 == nil && d.Rows() != rows:
+		return errors.New("rows are missing")
+	}
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path+": ")) {
+			return err
+		}
+	}
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return expected{err}
+	}
+	return nil
+}
+
+// FuzzLoad reads any bytes as a Parquet file.
+func FuzzLoad(f *testing.F) {
+	for _, data := range smallFiles(f) {
+		f.Add(data)
+	}
+	corpus, _ := filepath.Glob(filepath.Join("..", "..", "shared", "data", "parquet", "*", "*"))
+	for _, path := range corpus { // none where it isn't there
+		if data, err := os.ReadFile(path); err == nil && len(data) < 10_000 {
+			f.Add(data)
+		}
+	}
+	path := filepath.Join(f.TempDir(), "a.parquet")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := tryRead(path, data); err != nil && !errors.As(err, new(expected)) {
+			t.Error(err)
+		}
+	})
+}

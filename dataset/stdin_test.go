@@ -1,0 +1,167 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	textfile "halfspace/dataset/internal/text"
+)
+
+// TestPanickingJob: what panics while text is parsed is an error that says where.
+func TestPanickingJob(t *testing.T) {
+	s, err := source.NewSource(context.Background(), textFile(t, "a.csv", "x\n1\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := textfile.Chunks([]*source.Source{s}, true, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[frame.Job] {
+		return textfile.One(textfile.Chunk{}, func() (*frame.Batch, error) { panic("no more") })
+	})
+	for _, err := range frame.InOrder(context.Background(), frame.NewPool(2), 0, jobs) {
+		wantError(t, err, filepath.Dir(s.Path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
+	}
+}
+
+// TestStandardInput reads - as a file, more than once.
+func TestStandardInput(t *testing.T) {
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	feed := func(path string) {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		os.Stdin = f
+	}
+	dir := t.TempDir()
+	start := filepath.Join(dir, "start.parquet")
+	writeFile(t, start, mixed(t), 2)
+	want, err := table(t, Options{}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.csv", "a.arrow"} {
+		path := filepath.Join(dir, name)
+		convertFile(t, 4, start, path, WriterOptions{})
+		feed(path)
+		if got, err := table(t, Options{}, "-"); err != nil || show(got) != show(want) {
+			t.Errorf("%s: %v (%v)", name, got, err)
+		}
+	}
+	feed(textFile(t, "a.svm.gz", "1 1:2\n0 2:3\n"))
+	if got, err := table(t, Options{}, "-"); err != nil || show(got) != "label float64 1 0; f1 float64 2 0; f2 float64 0 3" {
+		t.Errorf("svmlight: %v (%v)", got, err)
+	}
+	feed(start)
+	_, err = table(t, Options{}, "-")
+	wantError(t, err, dir, "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file")
+	feed(start)
+	_, err = table(t, Options{}, "-", start)
+	wantError(t, err, dir, "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file")
+	feed(textFile(t, "a.csv", "x\n1\n"))
+	_, err = table(t, Options{}, textFile(t, "a.csv", "x\n1\n"), "-")
+	wantError(t, err, dir, "-: standard input can't be read beside other files: save it and name the file")
+	few := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: strings.NewReader("12345"), Most: 4}}
+	if _, err := few.Open(); err == nil ||
+		err.Error() != "-: more than 4 bytes on standard input, half of the memory that is available: save it and name the file" {
+		t.Errorf("too much: %v", err)
+	}
+	open, w := io.Pipe() // of which nothing comes
+	defer w.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (&source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: ctx, R: open, Most: 4}}).Open(); err != context.Canceled {
+		t.Errorf("canceled: %v", err)
+	}
+	failing := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.ErrReader(errors.New("gone")), Most: 4}}
+	if _, err := failing.Open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
+		t.Errorf("failing: %v", err)
+	}
+}
+
+func opened(t *testing.T, s *source.Source) *source.SourceReader {
+	t.Helper()
+	r, err := s.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A waiting reader has something to read, and then tells so and waits forever.
+type waiting struct {
+	io.Reader
+	end chan struct{}
+}
+
+// TestCutShort: where standard input is ended, it is as if it ended with its last whole record, in every pass.
+func TestCutShort(t *testing.T) {
+	const whole, part = "1,2\n3,\"a\nb\"\n", "5,\"c\nd"
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, whole+part)
+	z.Flush()
+	for name, in := range map[string]string{"plain": whole + part, "gzip": zipped.String()} {
+		end := make(chan struct{})
+		s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), End: end, Most: 1 << 20,
+			R: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
+		if f, err := sniff(s); err != nil || f != formatCSV {
+			t.Errorf("%s: %q, %v", name, f, err)
+		}
+		for range 2 {
+			text := ""
+			for c, err := range textfile.ChunksOf(s, true, 8, nil) {
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				text += string(c.Text)
+			}
+			if text != whole {
+				t.Errorf("%s: %q, want %q", name, text, whole)
+			}
+		}
+	}
+}
+
+// TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.
+func TestLastPass(t *testing.T) {
+	want := strings.Repeat("0123456789abcdef", 20000)
+	s := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.HalfReader(strings.NewReader(want)), Most: 100_000}}
+	for _, n := range []int{10, 70_000, 3} {
+		got := make([]byte, n)
+		if _, err := io.ReadFull(opened(t, s), got); err != nil || string(got) != want[:n] {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+	source.LastPass([]*source.Source{s})
+	r, most := opened(t, s), 0
+	var got strings.Builder
+	for buf := make([]byte, 1000); ; {
+		n, err := r.Read(buf)
+		got.Write(buf[:n])
+		if most = max(most, len(s.Stdin.Data)); got.Len() > 200_000 && len(s.Stdin.Data) > 64<<10 {
+			t.Fatalf("%d bytes are held after %d", len(s.Stdin.Data), got.Len())
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got.String() != want || most < 70_000 {
+		t.Errorf("%d bytes of %d, %d held at most", got.Len(), len(want), most)
+	}
+}
