@@ -75,25 +75,53 @@ func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {
 	return nil
 }
 
-// putPanel writes rows of a batch to the block from row at on.
+// A fault is the first bad value of some rows: that of the lowest row, and in it of the first column. Its error is nil
+// while every value is good.
+type fault[T kernel.Float] struct {
+	b   *Builder[T]
+	bt  *frame.Batch
+	err *rowError
+}
+
+// note records what happened to feature column k, counted as in rowError: its kind of loss, and the first bad row with a
+// description, which is "" where no row is bad.
+func (f *fault[T]) note(k int, lost frame.Loss, row int, what string) {
+	if lost == frame.Merged {
+		f.b.losses[k].merged.Store(true)
+	}
+	if what == "" {
+		return
+	}
+	if err := f.b.rowError(f.bt, k, row, what); f.err == nil || err.row < f.err.row || err.row == f.err.row && k < f.err.col {
+		f.err = err
+	}
+}
+
+// putPanel writes rows of a batch to the block, from the block's row at on.
 func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at int) *rowError {
 	if bt.Pairs != nil {
 		return b.putPairs(bt, rows, at)
 	}
 	s := b.scratch.Get().(*scratch[T])
 	defer b.scratch.Put(s)
-	var bad *rowError
-	note := func(k int, lost frame.Loss, row int, what string) {
-		if lost == frame.Merged {
-			b.losses[k].merged.Store(true)
-		}
-		if what == "" {
-			return
-		}
-		if err := b.rowError(bt, k, row, what); bad == nil || err.row < bad.row || err.row == bad.row && k < bad.col {
-			bad = err
-		}
+	bad := fault[T]{b: b, bt: bt}
+	n := rows.Len()
+	b.readColumns(readers, rows, s, &bad)
+	if b.sel.Weight >= 0 {
+		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
+		bad.note(len(readers), frame.None, row, what)
 	}
+	if b.sel.Bias {
+		s.columns[b.Cols-1] = b.ones[:n]
+	}
+	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
+	kernel.Transpose(dst, b.block.Stride, s.columns)
+	b.putByRow(dst, readers, rows, s, &bad)
+	return bad.err
+}
+
+// readColumns points s.columns at the features' values in the rows. Features that are made row by row are 0 at first.
+func (b *Builder[T]) readColumns(readers []reader[T], rows Cut, s *scratch[T], bad *fault[T]) {
 	n := rows.Len()
 	for k := range readers {
 		r := &readers[k]
@@ -107,38 +135,27 @@ func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at
 		if what != "" {
 			values = b.zeros[:n]
 		}
-		note(k, lost, row, what)
+		bad.note(k, lost, row, what)
 		if lost != frame.None {
 			addValues(&b.losses[k], values)
 		}
 		s.columns[r.first] = values
 	}
-	if b.sel.Weight >= 0 {
-		row, what := b.putWeights(bt, rows, b.block.W[at:at+n])
-		note(len(readers), frame.None, row, what)
-	}
-	if b.sel.Bias {
-		s.columns[b.Cols-1] = b.ones[:n]
-	}
-	dst := b.block.X[at*b.block.Stride : (at+n)*b.block.Stride]
-	kernel.Transpose(dst, b.block.Stride, s.columns)
-	b.putByRow(dst, readers, rows, s, note)
-	return bad
 }
 
-// putByRow writes the features that are made row by row, of lists and of categories. It calls note with what is wrong.
-func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch[T], note func(k int, lost frame.Loss, row int, what string)) {
+// putByRow writes the features of lists and of categories, which are made row by row. It records bad values in bad.
+func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch[T], bad *fault[T]) {
 	for k := range readers {
 		switch r := &readers[k]; {
 		case r.list != nil:
 			lost, row, what := r.putLists(dst, b.block.Stride, rows, s)
-			note(k, lost, row, what)
+			bad.note(k, lost, row, what)
 			for i := 0; lost != frame.None && i < rows.Len(); i++ {
 				addValues(&b.losses[k], dst[i*b.block.Stride+r.first:][:r.width])
 			}
 		case r.categories != nil:
 			row, what := r.putCategories(dst, b.block.Stride, rows, s)
-			note(k, frame.None, row, what)
+			bad.note(k, frame.None, row, what)
 		}
 	}
 }

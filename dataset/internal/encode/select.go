@@ -83,32 +83,14 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 // Drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
 func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
 
-// Choose resolves what opt asks for among the columns of the first file.
+// Choose returns the selection of the columns of the first file that opt asks for.
 func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	text, named, err := parseCodings(opt.Categorical)
 	if err != nil {
 		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
 	}
 	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
-	label, err := c.Label()
-	if err != nil {
-		return nil, err
-	}
-	weight, err := c.weight(label)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Name(named, label, weight); err != nil {
-		return nil, err
-	}
-	features, inputs, err := c.features(label, weight)
-	if err == nil && opt.Spec == nil {
-		err = c.checkNamed(named, features)
-	}
-	if err != nil {
-		return nil, err
-	}
-	keep, err := c.Kept()
+	p, inputs, err := c.places(named)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +101,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if err := sel.checkWidth(); err != nil {
 		return nil, in.errorf("%w", err)
 	}
-	sel.place(in.cols, features, keep, label, weight)
+	sel.place(in.cols, p)
 	for k, i := range sel.Features {
 		sel.Columns[i].MaxList = schema.MaxFeatures
 		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !slices.Contains(sel.Keep, i) {
@@ -130,9 +112,37 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	return sel, nil
 }
 
-// place selects columns, each once: those of the features and those to keep, the label and the weight, which are -1 where
-// there is none.
-func (s *Selection) place(cols []frame.Column, features, keep []int, label, weight int) {
+// places are the numbers of the chosen columns in the schema. The label or the weight is -1 if there is none.
+type places struct {
+	features, keep []int
+	label, weight  int
+}
+
+// places finds the columns that the options ask for, and how the feature columns become features. It takes the codings of
+// columns that Categorical names.
+func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column, err error) {
+	if p.label, err = c.Label(); err != nil {
+		return p, nil, err
+	}
+	if p.weight, err = c.weight(p.label); err != nil {
+		return p, nil, err
+	}
+	if err := c.Name(named, p.label, p.weight); err != nil {
+		return p, nil, err
+	}
+	p.features, inputs, err = c.features(p.label, p.weight)
+	if err == nil && c.opt.Spec == nil {
+		err = c.checkNamed(named, p.features)
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	p.keep, err = c.Kept()
+	return p, inputs, err
+}
+
+// place selects the columns at p, each once.
+func (s *Selection) place(cols []frame.Column, p places) {
 	place := map[int]int{} // numbers in the schema to numbers in the selection
 	use := func(i int) int {
 		if _, ok := place[i]; !ok {
@@ -141,16 +151,16 @@ func (s *Selection) place(cols []frame.Column, features, keep []int, label, weig
 		}
 		return place[i]
 	}
-	for _, i := range features {
+	for _, i := range p.features {
 		s.Features = append(s.Features, use(i))
 	}
-	if label >= 0 {
-		s.Label = use(label)
+	if p.label >= 0 {
+		s.Label = use(p.label)
 	}
-	if weight >= 0 {
-		s.Weight = use(weight)
+	if p.weight >= 0 {
+		s.Weight = use(p.weight)
 	}
-	for _, i := range keep {
+	for _, i := range p.keep {
 		s.Keep = append(s.Keep, use(i))
 	}
 }
