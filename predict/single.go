@@ -29,10 +29,10 @@ type scratch[T kernel.Float] struct {
 	odds   [][]T
 	vector []float64 // two numbers for each score
 
-	voters           []T // scores of voters
-	products, sums   []T // with support vectors
-	mistake, average []T // of one element each
-	votes            []int64
+	voters         []T // scores of voters
+	products, sums []T // with support vectors
+	mistake        []T // of one element
+	votes          []int64
 }
 
 func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], error) {

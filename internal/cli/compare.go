@@ -180,7 +180,7 @@ func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 	case e.most > 0 && rows > e.most:
 		return fmt.Sprintf("tried up to %s", say.Plural(e.most, "row"))
 	case e.boolean && standardize:
-		return "takes features that are 0 or 1: try --standardize=false"
+		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
 	}
 	return ""
 }

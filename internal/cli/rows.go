@@ -184,12 +184,7 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 	if err != nil || !in.Learned() {
 		return nil, err
 	}
-	inputs, err := in.Shares(ctx, func([]int64) (taken []dataset.Choice) {
-		for _, c := range choices {
-			taken = append(taken, c)
-		}
-		return taken
-	})
+	inputs, err := in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
 	_, inMemory := r.Source.(*block.Data[T])
 	for _, in := range inputs {
 		all = append(all, func(ctx context.Context) (block.Source[T], error) {
