@@ -21,6 +21,7 @@ import (
 // Stale says why a file that is a cache can't be used: it must be made anew.
 type Stale string
 
+// Error returns the text.
 func (s Stale) Error() string { return string(s) }
 
 const errDamaged = Stale("it is damaged")

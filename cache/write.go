@@ -79,6 +79,7 @@ type tempWriter struct {
 	err error
 }
 
+// Write writes p and remembers the error.
 func (w *tempWriter) Write(p []byte) (n int, err error) {
 	n, w.err = w.Writer.Write(p)
 	return n, w.err

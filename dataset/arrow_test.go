@@ -59,7 +59,8 @@ func TestArrowFiles(t *testing.T) {
 	}
 }
 
-// TestArrowOffsets: values that don't lie one behind the other are an error of the file, not of what is written from it.
+// TestArrowOffsets checks that values that end before they begin are an error of the file that has them, not of
+// the file written from it.
 func TestArrowOffsets(t *testing.T) {
 	const texts, bytes64, lists = `["aa", "bb", "cc"]`, `["YWE=", "YmI=", "Y2M="]`, "[[1, 2], [3, 4], [5, 6]]"
 	for _, f := range []testField{

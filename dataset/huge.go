@@ -23,6 +23,7 @@ const (
 	bufferAlign      = 64
 )
 
+// Allocate returns n bytes. Sizes that huge pages don't suit come from Go's allocator.
 func (a *hugeAllocator) Allocate(n int) []byte {
 	if n < minHuge || n > maxHuge {
 		return memory.DefaultAllocator.Allocate(n)
@@ -39,4 +40,5 @@ func (a *hugeAllocator) Allocate(n int) []byte {
 	return b
 }
 
+// Free does nothing: the garbage collector frees a chunk when no buffer is left in it.
 func (a *hugeAllocator) Free([]byte) {}

@@ -207,7 +207,7 @@ func collect[T kernel.Float](ctx context.Context, name string, sel *encode.Selec
 	case all.Rows == 0:
 		return nil, frame.ErrorIn(name, "no rows: give some")
 	}
-	if err := all.Weighed(name); err != nil {
+	if err := all.CheckWeights(name); err != nil {
 		return nil, err
 	}
 	spec, signs, err := newSpec(sel, all.Labels, opt)

@@ -26,7 +26,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 		return nil, err
 	}
 	chosen := choices(counts)
-	lessons, inputs := make([]*encode.Lesson, len(chosen)), make([]*Input[T], len(chosen))
+	learned, inputs := make([]*encode.Statistics, len(chosen)), make([]*Input[T], len(chosen))
 	for i := range chosen {
 		sel := *in.sel
 		sel.Inputs = slices.Clone(sel.Inputs)
@@ -34,7 +34,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 			c := &sel.Inputs[k]
 			c.Means, c.Center, c.Scale, c.Categories = nil, nil, nil, nil
 		}
-		lessons[i] = encode.NewLesson(&sel, in.pool)
+		learned[i] = encode.NewStatistics(&sel, in.pool)
 		share := *in
 		share.sel = &sel
 		inputs[i] = &share
@@ -43,16 +43,16 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 		if err != nil {
 			return nil, err
 		}
-		err := frame.Recovered(func() error { return in.teach(ctx, bt, found, chosen, lessons) })
+		err := frame.Recovered(func() error { return in.learn(ctx, bt, found, chosen, learned) })
 		bt.Release()
 		if err != nil {
 			return nil, in.explain(ctx, bt, err)
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(lessons[0].Input, in.Rows())
+			in.opt.Progress(learned[0].Input, in.Rows())
 		}
 	}
-	for _, l := range lessons {
+	for _, l := range learned {
 		if err := l.Finish(in.in.Name()); err != nil {
 			return nil, fmt.Errorf("rows outside the hold-out: %w", err)
 		}
@@ -60,17 +60,17 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 	return inputs, nil
 }
 
-// teach adds the rows of a batch to the lessons whose choices take them.
-func (in *Input[T]) teach(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, lessons []*encode.Lesson) error {
+// learn adds the rows of a batch to the learned whose choices take them.
+func (in *Input[T]) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
 		return err
 	}
-	classes, err := classNumbers(found, bt, in.sel.Label, kept, lessons[0].Input)
+	classes, err := classNumbers(found, bt, in.sel.Label, kept, learned[0].Input)
 	if err != nil {
 		return err
 	}
-	for i, l := range lessons {
+	for i, l := range learned {
 		rows, k := make([]int32, 0, kept.Len()), 0
 		for _, span := range kept.Spans() {
 			for row := span.Lo; row < span.Hi; row++ {

@@ -116,7 +116,7 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			yield(nil, err)
 			return
 		}
-		if err := b.Weighed(s.in.Name()); err != nil {
+		if err := b.CheckWeights(s.in.Name()); err != nil {
 			yield(nil, err)
 			return
 		}

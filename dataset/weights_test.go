@@ -141,7 +141,7 @@ func TestWeightErrors(t *testing.T) {
 		{"before a worse row", []testField{field("x", p.Float64, "[1, 2, null]"), y, field("w", p.Float64, "[1, -1, -1]")}, Options{},
 			`DIR/a.parquet: column "w", row 1: -1, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
 		{"zeros", []testField{x, y, field("w", p.Int8, "[0, 0, 0]")}, Options{},
-			`DIR/a.parquet: column "w": every row weighs 0: choose another column with --sample-weight`},
+			`DIR/a.parquet: column "w": every sample weight is 0: choose another column with --sample-weight`},
 		{"none", []testField{x, y}, Options{}, `DIR/a.parquet: no column "w" (columns: x, y)`},
 		{"none of a model's", []testField{x, y}, Options{Spec: model}, `DIR/a.parquet: no column "w" (columns: x, y)`},
 		{"the label", []testField{x, y}, Options{SampleWeight: "y"},

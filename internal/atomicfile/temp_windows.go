@@ -22,6 +22,7 @@ func createTemp(target string) (tempFile, error) {
 	return &windowsFile{f, target}, nil
 }
 
+// CloseAtomicallyReplace syncs and closes the file, and renames it to its target.
 func (f *windowsFile) CloseAtomicallyReplace() error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -32,6 +33,7 @@ func (f *windowsFile) CloseAtomicallyReplace() error {
 	return os.Rename(f.Name(), f.target)
 }
 
+// Cleanup closes and removes the file.
 func (f *windowsFile) Cleanup() error {
 	f.Close()
 	return os.Remove(f.Name())

@@ -40,30 +40,31 @@ type Builder[T kernel.Float] struct {
 
 	keptBytes int64 // of keep, about
 
-	texts   []*categories
-	ones    []T
-	zeros   []T
-	losses  []losses     // of feature columns
-	heavy   *atomic.Bool // some row doesn't weigh 0
-	odd     *suspects    // nil but for the part that has the first rows
-	scratch sync.Pool    // *scratch[T]
+	texts    []*categories
+	ones     []T
+	zeros    []T
+	losses   []losses     // of feature columns
+	weighted *atomic.Bool // some sample weight is above 0
+	odd      *suspects    // nil but for the part that has the first rows
+	scratch  sync.Pool    // *scratch[T]
 }
 
-// maxKeptBytes is how many bytes of kept columns a block waits for more rows with.
+// maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
 const maxKeptBytes = 16 << 20
 
-// scratch is what turning a panel of columns into rows needs.
+// scratch is the memory for turning a panel of columns into rows.
 type scratch[T kernel.Float] struct {
 	columns [][]T
 	values  []T
 	wide    []float64 // of a column or a list, where features are standardized
 }
 
+// NewBuilder returns a builder of total rows, or of an unknown number if total is -1.
 func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem memory.Allocator, total int64,
 	emit func(*block.Block[T], []arrow.Array) error) *Builder[T] {
 	b := &Builder[T]{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
-	b.losses, b.heavy = make([]losses, len(sel.Features)), new(atomic.Bool)
+	b.losses, b.weighted = make([]losses, len(sel.Features)), new(atomic.Bool)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
@@ -85,9 +86,9 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 	return b
 }
 
-// MakeRoom makes the memory of all blocks at once, if their rows are known: made one by one, they would have the garbage
-// collector run each time the heap has doubled. A file that takes so many bytes may claim any number of rows, so that there
-// is a bound to what is made before they were seen; more than the machine has would end the process.
+// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. Blocks allocated one by one make the
+// garbage collector run each time the heap has doubled. A small file may claim any number of rows, so MakeRoom allocates at
+// most a multiple of stored, the file's bytes, and no more than is available.
 func (b *Builder[T]) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	bytes := float64(b.total) * float64(block.Bytes[T](1, b.Cols, b.sel.Weight >= 0))
@@ -96,10 +97,10 @@ func (b *Builder[T]) MakeRoom(stored int64) {
 	}
 }
 
-// Part returns a builder of rows first to last of those of b, which shares with it what is noted for warnings.
+// Part returns a builder for rows first to last of b. It shares with b what Warn tells.
 func (b *Builder[T]) Part(l *Labels, p frame.Pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *Builder[T] {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.losses, part.heavy, part.All = b.texts, b.losses, b.heavy, b.All
+	part.texts, part.losses, part.weighted, part.All = b.texts, b.losses, b.weighted, b.All
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}
@@ -135,6 +136,7 @@ func (b *Builder[T]) Run(ctx context.Context, batches iter.Seq2[*frame.Batch, er
 	return b.flush()
 }
 
+// Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
 func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 	var readers []reader[T]
 	if bt.Pairs == nil {
@@ -181,8 +183,7 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 	return nil
 }
 
-// room returns how many rows the block takes before it is to be emitted. Where the kept columns of its rows are large it ends
-// with the run.
+// room returns how many more rows the block takes. A block with large kept columns ends with its run.
 func (b *Builder[T]) room() int {
 	left := b.block.Len() - b.fill
 	if ended := b.fill % block.RunRows; b.keptBytes > maxKeptBytes && b.fill > 0 {
@@ -206,7 +207,7 @@ func (b *Builder[T]) start() {
 	}
 }
 
-// blockRows returns how many rows the block has that begins with row first.
+// blockRows returns the number of rows of the block that begins with row first.
 func (b *Builder[T]) blockRows(first int64) int {
 	rows := block.Rows[T](b.Cols)
 	if b.total >= 0 {
@@ -215,6 +216,7 @@ func (b *Builder[T]) blockRows(first int64) int {
 	return rows
 }
 
+// NewBlock returns a block for rows of the selection. It has labels and weights if the selection has.
 func (b *Builder[T]) NewBlock(first int64, rows int) *block.Block[T] {
 	blk := block.New[T](first, rows, b.Cols)
 	if b.sel.Label < 0 {
@@ -226,7 +228,7 @@ func (b *Builder[T]) NewBlock(first int64, rows int) *block.Block[T] {
 	return blk
 }
 
-// flush emits the block as far as it is filled.
+// flush emits the rows in the block.
 func (b *Builder[T]) flush() error {
 	full := b.block.Slice(0, b.fill)
 	b.block = nil

@@ -13,14 +13,14 @@ import (
 	"halfspace/schema"
 )
 
-// categories number the texts of a column by the features that they become.
+// categories has the feature number of each category of a column.
 type categories struct {
 	numbers map[string]int // nil: they are hashed
 	bits    int
 	unknown atomic.Int64 // rows with a category that isn't there
 }
 
-// newCategories returns those of each column of a selection, nil for one of numbers.
+// newCategories returns the categories of each column of a selection, nil for a column of numbers.
 func newCategories(sel *Selection) []*categories {
 	all := make([]*categories, len(sel.Inputs))
 	for k, c := range sel.Inputs {
@@ -51,8 +51,8 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 	return -1, ""
 }
 
-// putCategories writes a one to the feature of each row's category, in rows of a block that have zeros there. The results are those
-// of read.
+// putCategories writes a one to the feature of each row's category. The rows have zeros there. Its results are those of
+// read.
 func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (row int, what string) {
 	for i, span := range c.Spans() {
 		gaps := frame.Missing(r.array, span.Lo, span.Hi)

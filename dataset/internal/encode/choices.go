@@ -24,12 +24,13 @@ type Choices struct {
 	Spec                *schema.Spec   // of a model, which says what the features are
 }
 
-// A Picker chooses columns by choices, and keeps what it chose.
+// A Picker chooses columns by its choices, and keeps the selection in Sel.
 type Picker struct {
 	Choices
 	Sel *Selection
 }
 
+// First chooses among the columns of the first file. If numbered is set, the label may be the number of a column.
 func (p *Picker) First(file string, cols []frame.Column, numbered bool) (*frame.Chosen, error) {
 	opt := p.Choices
 	if numbered {
@@ -42,11 +43,12 @@ func (p *Picker) First(file string, cols []frame.Column, numbered bool) (*frame.
 	return p.Sel.Chosen, nil
 }
 
+// Further returns the chosen columns as a further file has them.
 func (p *Picker) Further(file string, cols []frame.Column) ([]frame.Column, error) {
 	return p.Sel.bind(NewFileColumns(file, cols))
 }
 
-// NamedLabel gives a label that is the number of a column, or "last", the column's name.
+// NamedLabel replaces a label that is a column's number, or "last", by the column's name.
 func NamedLabel(opt Choices, cols []frame.Column) Choices {
 	if opt.Label == "" || slices.ContainsFunc(cols, func(c frame.Column) bool { return c.Name == opt.Label }) {
 		return opt

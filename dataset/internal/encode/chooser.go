@@ -22,6 +22,7 @@ type chooser struct {
 	texts   bool     // as in selection
 }
 
+// Label returns the number of the label column, or -1 if the options name none.
 func (c *chooser) Label() (int, error) {
 	if c.opt.Label == "" {
 		return -1, nil
@@ -37,7 +38,7 @@ func (c *chooser) Label() (int, error) {
 	return i, nil
 }
 
-// weight returns the column of the rows' weights, or -1.
+// weight returns the column of the sample weights, or -1.
 func (c *chooser) weight(label int) (int, error) {
 	if c.opt.SampleWeight == "" {
 		return -1, nil
@@ -48,20 +49,20 @@ func (c *chooser) weight(label int) (int, error) {
 		return 0, err
 	case i == label:
 		return 0, c.errorf("column %q is the label: choose another one with --sample-weight", c.cols[i].Name)
-	case !weighs(c.cols[i]):
+	case !isWeight(c.cols[i]):
 		return 0, c.errorf("column %q is %s, and a weight is a number: choose another one with --sample-weight", c.cols[i].Name,
 			c.cols[i].Desc)
 	}
 	return i, nil
 }
 
-// weighs tells whether a column may hold weights of rows.
-func weighs(c frame.Column) bool {
+// isWeight tells whether a column may hold sample weights.
+func isWeight(c frame.Column) bool {
 	return frame.Number(c.Type) && frame.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
 }
 
-// features returns the feature columns and what becomes of them: the Spec's, or those asked for without those excluded. The
-// others, the label and the weight or -1, can't be features.
+// features returns the feature columns and how they become features. They are the Spec's columns, or those that the options
+// name and don't exclude. The others can't be features: they are the label and the weight, or -1.
 func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
@@ -154,8 +155,8 @@ func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
 	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
 }
 
-// fits tells whether a column of a further file, or of a model's data, can take the place of the one wanted. Whether its
-// lists are as long is seen row by row.
+// fits tells whether a column of a further file, or of a model's data, can take the place of the wanted one. It says
+// nothing about the length of lists: that is checked row by row.
 func fits(have, want schema.Column) bool {
 	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
 }
@@ -175,7 +176,7 @@ func nameInput(c schema.Column) string {
 	return "a number"
 }
 
-// wanted returns the columns that Features asks for, or by default all that can be features.
+// wanted returns the columns that Features names, or by default all that can be features.
 func (c *chooser) wanted(others []int) ([]int, error) {
 	patterns := c.opt.Features
 	if len(patterns) == 0 {
@@ -250,7 +251,7 @@ func (c *chooser) allUsable(others []int) []int {
 	return all
 }
 
-// Kept returns the columns that Keep asks for, in the order asked for. A pattern passes over what can't be kept.
+// Kept returns the columns that Keep names, in its order. A pattern passes over columns that can't be kept.
 func (c *chooser) Kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
@@ -284,7 +285,7 @@ func (c *chooser) Kept() ([]int, error) {
 	return found, c.unique(found)
 }
 
-// all returns the columns that aren't excluded, each of which must be one that can be kept.
+// all returns the columns that aren't excluded. One that can't be kept is an error.
 func (c *chooser) all(excluded []bool) ([]int, error) {
 	var found []int
 	for i, col := range c.cols {
@@ -302,7 +303,7 @@ func (c *chooser) all(excluded []bool) ([]int, error) {
 	return found, c.unique(found)
 }
 
-// unique makes sure that the columns' names stand for no other column, since a model knows features by name.
+// unique returns an error if another column has the name of one of these: a model knows features by name.
 func (c *chooser) unique(found []int) error {
 	for _, i := range found {
 		if _, err := c.lookUp(c.cols[i].Name); err != nil {
@@ -312,7 +313,7 @@ func (c *chooser) unique(found []int) error {
 	return nil
 }
 
-// keepable tells whether a column of that type can be handed on: values, and lists of numbers.
+// keepable tells whether a column of that type can be kept: values, and lists of numbers.
 func keepable(t arrow.DataType) bool {
 	if t == nil || !arrow.IsNested(t.ID()) {
 		return t != nil

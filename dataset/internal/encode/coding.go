@@ -13,7 +13,7 @@ import (
 	"halfspace/schema"
 )
 
-// A Coding is what becomes of a column of categories: nothing, if its kind isn't one of those.
+// A Coding says how a column of categories becomes features. The zero value is for columns of another kind.
 type Coding struct {
 	kind   schema.Kind
 	bits   int
@@ -26,7 +26,7 @@ func codingOf(c schema.Column) Coding {
 	return Coding{c.Kind, c.HashBits, c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn, c.Values}
 }
 
-// valuesOf says of which kind the categories of a column are, as schema.Column does.
+// valuesOf returns the kind of a column's categories, for the field Values of schema.Column.
 func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	switch {
 	case t.ID() == arrow.DICTIONARY:
@@ -82,14 +82,14 @@ func parseCoding(text string) (Coding, bool) {
 	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
 }
 
-// CheckCategorical tells what is wrong with a text that says what becomes of categories.
+// CheckCategorical returns an error if text is no value of the option categorical.
 func CheckCategorical(text string) error {
 	_, _, err := parseCodings(text)
 	return err
 }
 
-// Name gives columns the codings that they are named with. A pattern passes over those that can't have one, the others among them: the label
-// and the weight or -1.
+// Name sets the codings of the columns that Categorical names. A pattern passes over columns that can't have a coding.
+// The others can't: they are the label and the weight, or -1.
 func (c *chooser) Name(named []namedCoding, others ...int) error {
 	for _, n := range named {
 		matches, err := c.matches("--categorical", n.pattern)
@@ -113,7 +113,7 @@ func (c *chooser) Name(named []namedCoding, others ...int) error {
 	return nil
 }
 
-// checkNamed returns an error if a column was named that is none of the features.
+// checkNamed returns an error if a named column isn't a feature.
 func (c *chooser) checkNamed(named []namedCoding, features []int) error {
 	for _, n := range named {
 		if c.isPattern(n.pattern) {

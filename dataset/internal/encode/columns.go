@@ -16,6 +16,7 @@ type fileColumns struct {
 	index map[string][]int // by name
 }
 
+// NewFileColumns returns the columns of a file, or of a record reader if where is "".
 func NewFileColumns(where string, cols []frame.Column) *fileColumns {
 	index := make(map[string][]int, len(cols))
 	for i, c := range cols {
@@ -66,7 +67,7 @@ func (s *fileColumns) matches(option, pattern string) ([]int, error) {
 	return found, nil
 }
 
-// isPattern tells a pattern from a name; the name of a column may look like a pattern.
+// isPattern tells whether p is a pattern. The name of a column isn't one, even if it looks like one.
 func (s *fileColumns) isPattern(p string) bool {
 	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
 }
@@ -100,5 +101,5 @@ func (s *fileColumns) errorf(format string, args ...any) error {
 	return frame.Mark(frame.ErrorIn(s.where, format, args...), frame.ErrColumn)
 }
 
-// slashless makes path.Match take a slash, which means nothing in a column's name, for a letter like any other.
+// slashless replaces slashes, so that path.Match treats them as ordinary characters.
 func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

@@ -80,8 +80,8 @@ func asList(a arrow.Array) (array.ListLike, error) {
 	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", frame.Describe(a.DataType()))
 }
 
-// fill returns what stands for a missing value of each feature of a column, nil where it is an error. For a category it is
-// the first feature's, the others being zero.
+// fill returns what stands for a missing value of each feature of a column, or nil if it is an error. For categories it
+// returns the first feature's alone: the others are zero.
 func (s *Selection) fill(c *schema.Column) []float64 {
 	width := c.Width()
 	if c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn {
@@ -124,7 +124,7 @@ func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost f
 	return dst, lost, 0, ""
 }
 
-// finished reads through a view, and fills in what is missing.
+// finished reads through a view, and fills in missing values.
 func finished[T, V kernel.Float](r *reader[T], v frame.View[V], lo, hi int, dst []V) (values []V, lost frame.Loss, row int, what string) {
 	values, lost = v.Read(lo, hi, dst)
 	if v.Sound(lo, values) {
@@ -141,7 +141,7 @@ func finished[T, V kernel.Float](r *reader[T], v frame.View[V], lo, hi int, dst 
 	return dst[:hi-lo], lost, row, what
 }
 
-// standardize writes the features that are made of numbers: of many rows of one feature, or one of each.
+// standardize writes standardized numbers: many rows of one feature, or one row of all features of a list.
 func (r *reader[T]) standardize(dst []T, wide []float64) {
 	if r.list == nil {
 		center, scale := r.center[0], r.scale[0]
@@ -155,7 +155,7 @@ func (r *reader[T]) standardize(dst []T, wide []float64) {
 	}
 }
 
-// readCut is read for any rows of a column of numbers.
+// readCut does what read does, for any rows of a column of numbers.
 func (r *reader[T]) readCut(c Cut, dst []T, s *scratch[T]) (values []T, lost frame.Loss, row int, what string) {
 	if c.Rows == nil {
 		return r.read(c.Lo, c.Hi, dst, s)

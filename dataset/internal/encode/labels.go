@@ -15,10 +15,10 @@ import (
 	"halfspace/schema"
 )
 
-// maxClasses is where counting of classes ends.
+// maxClasses is the most classes that are counted.
 const maxClasses = schema.MaxClasses
 
-// Labels numbers the classes of the label column: in the order in which they appear, or as a model has them.
+// Labels gives numbers to the classes of the label column, in the order in which they appear or in a model's order.
 type Labels struct {
 	Classes []schema.Class
 	Numbers map[schema.Class]int
@@ -27,6 +27,7 @@ type Labels struct {
 	Given   bool   // a model has them, whose Spec says what becomes of missing labels
 }
 
+// NewLabels returns the labels of a spec, whose classes are fixed, or labels without classes yet if spec is nil.
 func NewLabels(spec *schema.Spec) *Labels {
 	l := &Labels{Numbers: map[schema.Class]int{}}
 	if spec != nil {
@@ -64,7 +65,7 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	return n, ""
 }
 
-// Add adds the classes of another part of the rows, and returns what their numbers are here, or what is wrong.
+// Add adds the classes of another part of the rows. It returns their numbers in l, or what is wrong.
 func (l *Labels) Add(other *Labels) (numbers []int, what string) {
 	for _, c := range other.Classes {
 		n, ok := l.Numbers[c]
@@ -84,8 +85,8 @@ func (l *Labels) tooMany() string {
 		strings.Replace(schema.AdviseClasses(l.Classes), "as the label", "with --label", 1))
 }
 
-// Spec returns the classes of a training set in order and which one is positive: the one whose text that is, or the
-// greatest if positive is "". stands says what stands for each class in the order of appearance.
+// Spec returns the classes of a training set in order, and which one is positive: the class with that text, or the
+// greatest if positive is "". stands has the label value of each class, in the order of appearance.
 func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.Classes)
 	slices.SortFunc(classes, schema.Class.Compare)
@@ -105,7 +106,7 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	return classes, pos, stands, nil
 }
 
-// A numbering gives values numbers, from 0 on, or -1 to one that it doesn't know; or it says what is wrong.
+// A numbering returns the number of a value, from 0 on, or -1 for an unknown value; or it says what is wrong.
 type numbering interface {
 	number(a arrow.Array, i int) (n int, what string)
 }
@@ -189,7 +190,7 @@ func each[K any](lo, n int, key func(i int) K) []K {
 	return keys
 }
 
-// encodeKeys is encodeValid with a key for each row. Classes are looked up, but for the first two while there are no more.
+// encodeKeys is encodeValid with a key for each row. While there are only two classes it compares keys and looks none up.
 func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
 	known := map[K]T{}
 	var two [2]K
@@ -218,8 +219,8 @@ func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int
 	return 0, ""
 }
 
-// encodeTwo writes the numbers of two keys, and returns where another key is. It doesn't branch on which of the two it
-// is, which can't be predicted.
+// encodeTwo writes the numbers of two keys, and returns the place of the first other key. It has no branch on which of the
+// two keys it meets: the processor couldn't predict it.
 func encodeTwo[T kernel.Float, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
 	const step = 64
 	for done := 0; ; done += step {
@@ -296,7 +297,7 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", frame.Describe(a.DataType()))
 }
 
-// floatClass returns the class of a finite number that was read from so many bits.
+// floatClass returns the class of a finite number that has that many bits in the file.
 func floatClass(v float64, bits int) (schema.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return schema.Class{}, fmt.Sprint(v)
@@ -307,7 +308,7 @@ func floatClass(v float64, bits int) (schema.Class, string) {
 	return schema.FloatClass(v), ""
 }
 
-// decimalClass returns the class of a decimal number: 1.00 is that of 1.
+// decimalClass returns the class of a decimal number; 1.00 and 1 are one class.
 func decimalClass(text string) (schema.Class, string) {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
@@ -326,7 +327,7 @@ func stringClass(s string) (schema.Class, string) {
 	return schema.StringClass(strings.Clone(s)), ""
 }
 
-// Sign replaces class numbers by what stands for the classes.
+// Sign replaces class numbers by the label values of the classes.
 func Sign[T kernel.Float](y []T, signs []float64) {
 	for i, n := range y {
 		y[i] = T(signs[int(n)])

@@ -36,16 +36,16 @@ func (s *Selection) unmeasured() bool {
 	return slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
-// Learn finds out from the batches of the input, of total rows, what the features depend on. It leaves wrong values to be
-// found by the builder, which says where they are.
+// Learn reads the batches of the input, which has total rows, and learns what the features depend on. It passes over wrong
+// values: the builder finds them and says where they are.
 func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batches iter.Seq2[*frame.Batch, error], total int64,
 	progress func(rows, total int64)) error {
-	l := NewLesson(s, p)
+	st := NewStatistics(s, p)
 	for bt, err := range batches {
 		if err != nil {
 			return err
 		}
-		err := frame.Recovered(func() error { return l.Add(ctx, bt) })
+		err := frame.Recovered(func() error { return st.Add(ctx, bt) })
 		bt.Release()
 		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
 			err = frame.ErrorIn(bt.File, "damaged data (%w)", err)
@@ -54,27 +54,28 @@ func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batche
 			return err
 		}
 		if progress != nil {
-			progress(l.Input, total)
+			progress(st.Input, total)
 		}
 		if !s.Wholly() && !s.unmeasured() {
 			return nil
 		}
 	}
-	return l.Finish(name)
+	return st.Finish(name)
 }
 
-// A Lesson is what was learned from some batches.
-type Lesson struct {
-	sel   *Selection
-	pool  frame.Pool
-	Input int64       // rows
-	rows  int64       // of them that are kept
-	stats [][]moments // of each column's features, of numbers
-	texts []collector // of each column of categories
+// Statistics gathers from batches what features depend on: means, deviations, categories and lengths of lists.
+type Statistics struct {
+	sel     *Selection
+	pool    frame.Pool
+	Input   int64       // rows
+	rows    int64       // of them that are kept
+	moments [][]moments // of each column's features, of numbers
+	texts   []collector // of each column of categories
 }
 
-func NewLesson(s *Selection, p frame.Pool) *Lesson {
-	return &Lesson{sel: s, pool: p, stats: make([][]moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
+// NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
+func NewStatistics(s *Selection, p frame.Pool) *Statistics {
+	return &Statistics{sel: s, pool: p, moments: make([][]moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 }
 
 // unfit is an error about a column as a whole.
@@ -88,57 +89,58 @@ func Unfit(err error) error { return unfit{err} }
 // IsUnfit tells whether an error is about a column as a whole.
 func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
-func (l *Lesson) Add(ctx context.Context, bt *frame.Batch) error {
-	kept, err := l.sel.Kept(ctx, l.pool, bt)
+// Add adds the kept rows of a batch.
+func (st *Statistics) Add(ctx context.Context, bt *frame.Batch) error {
+	kept, err := st.sel.Kept(ctx, st.pool, bt)
 	if err != nil {
 		return err
 	}
-	return l.AddKept(ctx, bt, kept)
+	return st.AddKept(ctx, bt, kept)
 }
 
 // AddKept adds some of the kept rows of a batch.
-func (l *Lesson) AddKept(ctx context.Context, bt *frame.Batch, kept Cut) error {
-	l.Input += bt.Rows
-	err := l.sel.measureLists(bt, kept)
+func (st *Statistics) AddKept(ctx context.Context, bt *frame.Batch, kept Cut) error {
+	st.Input += bt.Rows
+	err := st.sel.measureLists(bt, kept)
 	if err != nil {
 		return err
 	}
-	if err := l.sel.checkWidth(); err != nil {
+	if err := st.sel.checkWidth(); err != nil {
 		return Unfit(frame.ErrorIn(bt.File, "%w", err))
 	}
-	if l.sel.Wholly() {
-		err = l.pool.Each(ctx, len(l.sel.Inputs), func(k int) error {
-			return frame.Recovered(func() error { return l.column(k, bt, kept) })
+	if st.sel.Wholly() {
+		err = st.pool.Each(ctx, len(st.sel.Inputs), func(k int) error {
+			return frame.Recovered(func() error { return st.column(k, bt, kept) })
 		})
 	}
-	l.rows += int64(kept.Len())
+	st.rows += int64(kept.Len())
 	return err
 }
 
-// column adds rows of a column to what must be known of it.
-func (l *Lesson) column(k int, bt *frame.Batch, kept Cut) error {
-	c, a := &l.sel.Inputs[k], bt.Columns[l.sel.Features[k]]
+// column adds rows of a column to its statistics.
+func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
+	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
 	case c.Kind == schema.OneHotColumn:
-		if l.texts[k] == nil {
-			l.texts[k] = collector{}
+		if st.texts[k] == nil {
+			st.texts[k] = collector{}
 		}
-		if what := l.texts[k].Add(a, kept); what != "" {
+		if what := st.texts[k].Add(a, kept); what != "" {
 			return Unfit(frame.ErrorIn(bt.File, "column %q: %s", c.Name, what))
 		}
-	case c.Kind != schema.HashColumn && l.sel.counted():
-		return l.count(k, a, kept)
+	case c.Kind != schema.HashColumn && st.sel.counted():
+		return st.count(k, a, kept)
 	}
 	return nil
 }
 
-// count adds rows of a column to its moments. These depend on the kept rows alone: each column is summed in their order,
-// run by run.
-func (l *Lesson) count(k int, a arrow.Array, kept Cut) error {
-	c := &l.sel.Inputs[k]
-	if len(l.stats[k]) != c.Width() {
-		l.stats[k] = make([]moments, c.Width())
-		l.countEmpty(l.stats[k])
+// count adds rows of a column to its moments. It sums each column in the order of the kept rows, run by run, so that the
+// result depends on these rows alone.
+func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
+	c := &st.sel.Inputs[k]
+	if len(st.moments[k]) != c.Width() {
+		st.moments[k] = make([]moments, c.Width())
+		st.countEmpty(st.moments[k])
 	}
 	r := reader[float64]{width: c.Width()}
 	if c.Kind == schema.ListColumn {
@@ -152,17 +154,17 @@ func (l *Lesson) count(k int, a arrow.Array, kept Cut) error {
 	if r.view, err = frame.NewView[float64](a); err != nil {
 		return err
 	}
-	row, scratch := l.rows, make([]float64, max(block.RunRows, c.Width()))
+	row, scratch := st.rows, make([]float64, max(block.RunRows, c.Width()))
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
 			n := min(span.Hi-lo, block.RunRows-int(row%block.RunRows))
 			if r.list == nil {
-				l.countNumbers(&l.stats[k][0], r.view, lo, lo+n, scratch)
+				st.countNumbers(&st.moments[k][0], r.view, lo, lo+n, scratch)
 			} else {
-				l.countLists(k, r, lo, lo+n, scratch)
+				st.countLists(k, r, lo, lo+n, scratch)
 			}
 			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
-				endRuns(l.stats[k])
+				endRuns(st.moments[k])
 			}
 		}
 	}
@@ -170,7 +172,7 @@ func (l *Lesson) count(k int, a arrow.Array, kept Cut) error {
 }
 
 // countNumbers adds rows lo to hi of a column of numbers.
-func (l *Lesson) countNumbers(m *moments, v frame.View[float64], lo, hi int, scratch []float64) {
+func (st *Statistics) countNumbers(m *moments, v frame.View[float64], lo, hi int, scratch []float64) {
 	values, _ := v.Read(lo, hi, scratch)
 	if v.Sound(lo, values) {
 		for _, x := range values {
@@ -182,24 +184,24 @@ func (l *Lesson) countNumbers(m *moments, v frame.View[float64], lo, hi int, scr
 		if !frame.IsMissing(v.Array, lo+i) {
 			m.Add(x)
 		} else {
-			l.countMissing(m)
+			st.countMissing(m)
 		}
 	}
 }
 
-// countMissing adds what stands for a missing value. The mean is put in its place in the end, and rows without a place for
-// it are errors, or weren't kept.
-func (l *Lesson) countMissing(m *moments) {
-	if l.sel.Nulls == schema.NullsZero {
+// countMissing adds a missing value: 0 if zero stands for it, otherwise nothing. The mean doesn't change when it takes the
+// place of missing values.
+func (st *Statistics) countMissing(m *moments) {
+	if st.sel.Nulls == schema.NullsZero {
 		m.Add(0)
 	}
 }
 
-// countEmpty adds the rows so far to the moments of lists of which only now one has elements.
-func (l *Lesson) countEmpty(stats []moments) {
-	for row := range l.rows {
+// countEmpty adds the rows so far to the moments of a column of lists. All their lists were null or empty.
+func (st *Statistics) countEmpty(stats []moments) {
+	for row := range st.rows {
 		for i := range stats {
-			l.countMissing(&stats[i])
+			st.countMissing(&stats[i])
 		}
 		if (row+1)%block.RunRows == 0 {
 			endRuns(stats)
@@ -207,15 +209,15 @@ func (l *Lesson) countEmpty(stats []moments) {
 	}
 }
 
-// countLists adds the elements of lists; lists of another length are errors when blocks are built.
-func (l *Lesson) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
-	stats := l.stats[k]
+// countLists adds the elements of lists. It passes over lists of another length: they are errors when blocks are built.
+func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
+	stats := st.moments[k]
 	for row := lo; row < hi; row++ {
 		from, to := r.list.ValueOffsets(row)
 		switch {
 		case r.list.IsNull(row):
 			for i := range stats {
-				l.countMissing(&stats[i])
+				st.countMissing(&stats[i])
 			}
 		case int(to-from) == r.width:
 			values, _ := r.view.Read(int(from), int(to), scratch)
@@ -224,23 +226,23 @@ func (l *Lesson) countLists(k int, r reader[float64], lo, hi int, scratch []floa
 				if sound || !frame.IsMissing(r.view.Array, int(from)+i) {
 					stats[i].Add(x)
 				} else {
-					l.countMissing(&stats[i])
+					st.countMissing(&stats[i])
 				}
 			}
 		}
 	}
 }
 
-// Finish writes down what was learned.
-func (l *Lesson) Finish(name string) error {
-	if l.rows == 0 {
-		return nil // which is the caller's to tell
+// Finish writes what was learned to the selection.
+func (st *Statistics) Finish(name string) error {
+	if st.rows == 0 {
+		return nil // the caller reports it
 	}
-	for k := range l.sel.Inputs {
-		c := &l.sel.Inputs[k]
+	for k := range st.sel.Inputs {
+		c := &st.sel.Inputs[k]
 		switch {
 		case c.Kind == schema.OneHotColumn:
-			c.Categories = l.texts[k].sorted()
+			c.Categories = st.texts[k].sorted()
 			if len(c.Categories) == 0 {
 				return frame.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
 			}
@@ -248,22 +250,22 @@ func (l *Lesson) Finish(name string) error {
 		case c.Width() == 0:
 			return frame.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
-		endRuns(l.stats[k])
-		for _, m := range l.stats[k] {
-			if what := l.note(c, m.all); what != "" {
+		endRuns(st.moments[k])
+		for _, m := range st.moments[k] {
+			if what := st.note(c, m.all); what != "" {
 				return frame.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
 		}
 	}
-	if err := l.sel.checkWidth(); err != nil {
+	if err := st.sel.checkWidth(); err != nil {
 		return frame.ErrorIn(name, "%w", err)
 	}
 	return nil
 }
 
-// note writes down the moments of a column's next feature, or returns what is wrong with them.
-func (l *Lesson) note(c *schema.Column, t tally) (what string) {
-	if l.sel.Nulls == schema.NullsMean {
+// note writes the moments of a column's next feature to the column. It returns what is wrong with them, or "".
+func (st *Statistics) note(c *schema.Column, t tally) (what string) {
+	if st.sel.Nulls == schema.NullsMean {
 		if t.n == 0 {
 			return "every value is missing, so that there is no mean"
 		}
@@ -272,8 +274,8 @@ func (l *Lesson) note(c *schema.Column, t tally) (what string) {
 	if math.IsNaN(t.mean) || math.IsInf(t.mean, 0) {
 		return "its numbers are too large for a mean"
 	}
-	if l.sel.standardize {
-		scale := math.Sqrt(t.squares / float64(max(1, l.rows))) // missing values have the mean, and so add no squares
+	if st.sel.standardize {
+		scale := math.Sqrt(t.squares / float64(max(1, st.rows))) // missing values have the mean, and so add no squares
 		if math.IsNaN(scale) || math.IsInf(scale, 0) {
 			return "its numbers are too large for a standard deviation"
 		}
@@ -285,7 +287,7 @@ func (l *Lesson) note(c *schema.Column, t tally) (what string) {
 	return ""
 }
 
-// measureLists learns from the first list that has elements, among the rows that are kept, how many all must have.
+// measureLists learns the length of a column's lists from the first list with elements in the kept rows.
 func (s *Selection) measureLists(bt *frame.Batch, kept Cut) error {
 	for k, i := range s.Features {
 		c := &s.Inputs[k]
@@ -307,8 +309,8 @@ func (s *Selection) measureLists(bt *frame.Batch, kept Cut) error {
 	return nil
 }
 
-// Remember returns all batches, and a sequence that yields them as often as it is asked: the rows of a source that can
-// be read once.
+// Remember reads all batches of a source that can be read only once. It returns them, and a sequence that yields them any
+// number of times.
 func Remember(batches iter.Seq2[*frame.Batch, error]) (all []*frame.Batch, again iter.Seq2[*frame.Batch, error]) {
 	for bt, err := range batches {
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"halfspace/kernel"
 )
 
-// losses are what was lost of a column when it was narrowed, and how wide the column is.
+// losses say what rounding changed in a column, and how wide the column's range is.
 type losses struct {
 	merged  atomic.Bool
 	wide    atomic.Bool // its range is large against its numbers, so that the last digits don't matter
@@ -23,7 +23,7 @@ type losses struct {
 // wideEnough is the least range of a wide column, in units of the last digit of its greatest number.
 const wideEnough = 1 << 12
 
-// addValues takes values of a column some of which were rounded. Once a column is wide it stays so, whatever comes.
+// addValues adds values of a column of which some were rounded. A column that is wide once stays wide.
 func addValues[T kernel.Float](l *losses, values []T) {
 	if l.wide.Load() || len(values) == 0 {
 		return
@@ -47,14 +47,15 @@ func addValues[T kernel.Float](l *losses, values []T) {
 	}
 }
 
-// matter tells whether the losses may matter to a learner: whole numbers became others, or the last digits are much of the column's range.
+// matter tells whether the losses may matter to a learner: whole numbers became others, or the lost digits are large
+// against the column's range.
 func (l *losses) matter() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.merged.Load() || l.rounded && !l.wide.Load()
 }
 
-// Warn tells once about columns that aren't features by default, rows left out, and features of which T lost what matters.
+// Warn tells about columns that aren't features by default, rows left out, and features that T rounds too coarsely.
 func (b *Builder[T]) Warn(warn func(string)) {
 	if warn == nil {
 		return

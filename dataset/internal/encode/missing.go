@@ -16,6 +16,7 @@ type Cut struct {
 	Rows   []int32 // these; nil: all from lo to hi
 }
 
+// Len returns the number of rows.
 func (c Cut) Len() int {
 	if c.Rows != nil {
 		return len(c.Rows)
@@ -31,7 +32,7 @@ func (c Cut) First() int {
 	return c.Lo
 }
 
-// slice returns n rows of the cut, from its row i on.
+// slice returns n rows of the cut, starting with its row i.
 func (c Cut) slice(i, n int) Cut {
 	if c.Rows != nil {
 		return Cut{Rows: c.Rows[i : i+n]}
@@ -39,7 +40,7 @@ func (c Cut) slice(i, n int) Cut {
 	return Cut{Lo: c.Lo + i, Hi: c.Lo + i + n}
 }
 
-// Spans yields the rows as stretches that lie together in the batch, each with the number of its first row in the cut.
+// Spans yields the rows as ranges of consecutive rows of the batch, each with the number of its first row in the cut.
 func (c Cut) Spans() iter.Seq2[int, Cut] {
 	return func(yield func(int, Cut) bool) {
 		if c.Rows == nil {
@@ -59,8 +60,8 @@ func (c Cut) Spans() iter.Seq2[int, Cut] {
 	}
 }
 
-// prepare makes an array compute what it otherwise would when first asked, without a lock: its null count, its dictionary.
-// After that goroutines can share it.
+// prepare makes an array compute its null count and its dictionary. It would do so without a lock when first asked; after
+// prepare, goroutines can share it.
 func prepare(a arrow.Array) {
 	a.NullN()
 	switch a := a.(type) {

@@ -2,8 +2,8 @@ package encode
 
 import ()
 
-// moments are the mean and the variance of a feature: of each run as Welford has them (Technometrics 4(3), 1962), those of
-// the runs put together in row order (Chan, Golub, LeVeque 1979).
+// moments are the mean and the variance of a feature. Those of a run come by Welford's method (Technometrics 4(3), 1962);
+// runs are combined in row order (Chan, Golub, LeVeque 1979).
 type moments struct{ run, all tally }
 
 // A tally is n numbers, their mean, and the sum of their squared distances to it.

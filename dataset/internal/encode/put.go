@@ -10,14 +10,17 @@ import (
 	"halfspace/kernel"
 )
 
-// A rowError is what is wrong with a row of the input.
+// A rowError is an error about a row of the input.
 type rowError struct {
 	row int64
 	col int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
 	err error
 }
 
+// Error returns the text of the error.
 func (e *rowError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error without its place.
 func (e *rowError) Unwrap() error { return e.err }
 
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
@@ -197,14 +200,14 @@ func (b *Builder[T]) unusable(v float64) string {
 	}
 }
 
-// putWeights writes the weights of rows of a batch to dst. It returns the first row without a usable one and what is wrong
-// there, or "".
+// putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight and what
+// is wrong there, or "".
 func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row int, what string) {
 	v, err := frame.NewView[float64](bt.Columns[b.sel.Weight])
 	if err != nil {
 		return rows.First(), err.Error()
 	}
-	heavy := false
+	weighted := false
 	for i, span := range rows.Spans() {
 		to := dst[i:][:span.Len()]
 		values, _ := v.Read(span.Lo, span.Hi, to)
@@ -221,21 +224,21 @@ func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row i
 				}
 				return span.Lo + k, fmt.Sprintf("%s, and a weight is a finite number of 0 or more (%s)", v.Text(span.Lo+k), advice)
 			}
-			heavy = heavy || w > 0
+			weighted = weighted || w > 0
 		}
 	}
-	if heavy {
-		b.heavy.Store(true)
+	if weighted {
+		b.weighted.Store(true)
 	}
 	return 0, ""
 }
 
-// Weighed returns an error if there are weights, and all were 0.
-func (b *Builder[T]) Weighed(name string) error {
-	if b.sel.Weight < 0 || b.heavy.Load() {
+// CheckWeights returns an error if there are sample weights and all are 0.
+func (b *Builder[T]) CheckWeights(name string) error {
+	if b.sel.Weight < 0 || b.weighted.Load() {
 		return nil
 	}
-	return frame.ErrorIn(name, "column %q: every row weighs 0: choose another column with --sample-weight", b.sel.Columns[b.sel.Weight].Name)
+	return frame.ErrorIn(name, "column %q: every sample weight is 0: choose another column with --sample-weight", b.sel.Columns[b.sel.Weight].Name)
 }
 
 // rowError returns an error about the feature column k, the label if that is -1, or the weight, in a row of a batch.

@@ -11,7 +11,7 @@ import (
 	"halfspace/schema"
 )
 
-// A Selection says which columns are read, each once, and what for.
+// A Selection says which columns are read, each once, and for what purpose.
 type Selection struct {
 	*frame.Chosen
 	Inputs []schema.Column // how each of the features' columns becomes features of the block, in order
@@ -35,7 +35,7 @@ func (s *Selection) Width() int {
 	return n
 }
 
-// checkWidth returns an error if the features, as far as they are known, are more than a row may have.
+// checkWidth returns an error if the features known so far are more than a row may have.
 func (s *Selection) checkWidth() error {
 	all, widest := int64(0), 0
 	for i := range s.Inputs {
@@ -68,7 +68,7 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 	return spec, nil
 }
 
-// preprocessing returns what a model must know to make the features again, nil where they are the columns' numbers.
+// preprocessing returns what a model must know to make the features again, or nil if they are the columns' numbers.
 func (s *Selection) preprocessing() *schema.Preprocessing {
 	plain := s.Nulls == schema.NullsError && !s.standardize && s.words == nil
 	for i := range s.Inputs {
@@ -80,7 +80,7 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.words, Columns: s.Inputs}
 }
 
-// Drops tells whether rows with a missing value aren't kept. Where a model predicts, they are: each row gets an answer.
+// Drops tells whether rows with a missing value are dropped. A model without labels keeps them: each row gets a prediction.
 func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
 
 // Choose returns the selection of the columns of the first file that opt asks for.
@@ -185,7 +185,7 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	return sel, nil
 }
 
-// bind returns the selection's columns as a further file has them: elsewhere in it, or of another numeric type.
+// bind returns the selection's columns of a further file. There they may have other places, or other numeric types.
 func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 	bound := make([]frame.Column, len(s.Columns))
 	for k, first := range s.Columns {
@@ -211,7 +211,7 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 			return nil, in.differs(bound[s.Label], s.Columns[s.Label])
 		}
 	}
-	if s.Weight >= 0 && !weighs(bound[s.Weight]) {
+	if s.Weight >= 0 && !isWeight(bound[s.Weight]) {
 		return nil, in.differs(bound[s.Weight], s.Columns[s.Weight])
 	}
 	for _, k := range s.Keep {
@@ -222,7 +222,7 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 	return bound, nil
 }
 
-// Notes returns a note about columns that a pattern of Keep passed over.
+// Notes returns a note about columns that match a pattern of Keep and can't be kept.
 func (s *Selection) Notes() []string {
 	if len(s.passed) == 0 {
 		return nil

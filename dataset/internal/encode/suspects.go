@@ -59,6 +59,7 @@ func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
 	}
 }
 
+// Add looks at the first n values of an array.
 func (c *suspect) Add(a arrow.Array, n int) {
 	view, err := frame.NewView[float64](a)
 	if err != nil || a.Len() < n {
@@ -85,8 +86,8 @@ func (c *suspect) Add(a arrow.Array, n int) {
 	}
 }
 
-// isID tells whether the values number the rows: whole numbers that ascend from row to row, or all of which differ where
-// numbers at random from the same range would repeat, or that are many.
+// isID tells whether whole numbers seem to number the rows. They do if they ascend from row to row, or if all differ and
+// there are many of them, or random numbers of the same range would repeat.
 func (c *suspect) isID() bool {
 	n := len(c.values)
 	if n < leastSuspects {
@@ -112,7 +113,7 @@ func ascends(values []float64) bool {
 	return true
 }
 
-// distinct tells whether all values differ. It looks at few of them first, which settles it for most columns.
+// distinct tells whether all values differ. It looks at a few of them first: in most columns two of these are equal.
 func distinct(values []float64) bool {
 	for n := min(len(values), 32); ; n = min(len(values), 32*n) {
 		sorted := slices.Clone(values[:n])
@@ -175,7 +176,7 @@ func looks(names []string) string {
 	return someQuoted(names) + " look"
 }
 
-// someQuoted is some of names that are still to be quoted.
+// someQuoted quotes names and calls some.
 func someQuoted(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {

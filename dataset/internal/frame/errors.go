@@ -21,7 +21,10 @@ var (
 // A marked error is one of a kind.
 type marked struct{ err, kind error }
 
-func (m marked) Error() string   { return m.err.Error() }
+// Error returns the text of the error that was marked.
+func (m marked) Error() string { return m.err.Error() }
+
+// Unwrap returns the error and its kind.
 func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
 
 // Mark returns err as one of a kind, with the same text. It returns nil if err is nil.
@@ -35,6 +38,7 @@ func Mark(err, kind error) error {
 // Damaged is what is wrong with a file, or what Arrow finds wrong.
 type Damaged struct{ Reason error }
 
+// Error returns the reason.
 func (d Damaged) Error() string { return d.Reason.Error() }
 
 // Is tells that it is an ErrDamaged.

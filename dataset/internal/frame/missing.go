@@ -40,6 +40,7 @@ func complete(a arrow.Array, lo, hi int) bool {
 	return true
 }
 
+// IsMissing tells whether value i is null, NaN or infinite, or a list with such an element.
 func IsMissing(a arrow.Array, i int) bool {
 	if a.IsNull(i) {
 		return true

@@ -10,6 +10,7 @@ import (
 // A Pool bounds how many goroutines compute at once, whoever started them.
 type Pool chan struct{}
 
+// NewPool returns a pool that lets up to that many goroutines compute at once.
 func NewPool(workers int) Pool { return make(Pool, workers) }
 
 // Each calls f with 0 to n-1, up to cap(p) calls at a time, and returns the error of the least number that failed:

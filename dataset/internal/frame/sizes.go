@@ -8,6 +8,7 @@ import (
 // SizeOfRows returns about how many bytes the values of rows lo to hi take, which are at least one. It grows with hi and adds up.
 type SizeOfRows func(lo, hi int) int64
 
+// RowSizes returns the function for the sizes of an array's rows.
 func RowSizes(a arrow.Array) SizeOfRows {
 	switch a := a.(type) {
 	case array.BinaryLike:

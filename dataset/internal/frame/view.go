@@ -24,6 +24,7 @@ type View[T kernel.Float] struct {
 	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
 }
 
+// NewView returns a view of an array of numbers. An array of another type is an error.
 func NewView[T kernel.Float](a arrow.Array) (View[T], error) {
 	v := View[T]{Array: a}
 	switch a := a.(type) {

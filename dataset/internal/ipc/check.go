@@ -100,6 +100,7 @@ func (c *messageCheck) Each(t flatbuffers.Table, slot flatbuffers.VOffsetT, f fu
 	}
 }
 
+// Text takes the bytes of a text off what is left.
 func (c *messageCheck) Text(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
 	if o := flatbuffers.UOffsetT(t.Offset(slot)); o != 0 {
 		c.take(t.VectorLen(o))

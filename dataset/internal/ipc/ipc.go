@@ -19,6 +19,7 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
+// Limit bounds the bytes that a pass may take; 0 stands for the memory that is available.
 func (in *arrowInput) Limit(memory int64) { in.memory = memory }
 
 const (
@@ -36,6 +37,7 @@ type arrowInput struct {
 	memory  int64 // that a pass may take; 0: what is available
 }
 
+// Open reads the schema of each source and chooses the columns to read.
 func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
 	in := &arrowInput{sources: sources}
 	for i, s := range sources {
@@ -62,20 +64,28 @@ func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
 	return in, nil
 }
 
+// LabelOnly returns the input itself: a record has all columns anyway.
 func (in *arrowInput) LabelOnly() frame.Input { return in }
 
+// Name names the sources in messages about all of them.
 func (in *arrowInput) Name() string { return source.NameOf(in.sources) }
 
+// Total returns -1: only reading tells the number of rows.
 func (in *arrowInput) Total() int64 { return -1 }
 
+// Most returns -1: only reading tells the number of rows.
 func (in *arrowInput) Most() int64 { return -1 }
 
+// Chosen returns the columns that are read.
 func (in *arrowInput) Chosen() *frame.Chosen { return in.sel }
 
+// LastPass says that the next pass is the last: standard input needn't be held any more.
 func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
 
+// Notes returns nil: a pass has nothing to note.
 func (in *arrowInput) Notes() []string { return nil }
 
+// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
 func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return func(yield func(*frame.Batch, error) bool) {
 		for i, s := range in.sources {
@@ -182,9 +192,10 @@ type Messages struct {
 	Dictionaries map[int64]int64 // bytes of each, by its number: they stay
 }
 
-// Retain and Release are what the interface asks for; a recordReader closes the source.
+// Retain does nothing. The interface asks for it; a recordReader closes the source.
 func (m *Messages) Retain() {}
 
+// Release releases the current message.
 func (m *Messages) Release() {
 	if m.current != nil {
 		m.current.Release()

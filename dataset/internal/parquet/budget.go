@@ -4,6 +4,7 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 )
 
+// Limit bounds the bytes that a pass may take; 0 is no bound.
 func (in *Input) Limit(memory int64) { in.Memory = memory }
 
 // pages returns how much of the memory pages may take: a quarter on top may be spare.

@@ -98,14 +98,19 @@ func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) 
 	return in, nil
 }
 
+// Total returns the number of rows.
 func (in *Input) Total() int64 { return in.Rows }
 
+// Most returns the number of rows.
 func (in *Input) Most() int64 { return in.Rows }
 
+// Chosen returns the columns that are read.
 func (in *Input) Chosen() *frame.Chosen { return in.Sel }
 
+// Notes returns nil: a pass over Parquet files has nothing to note.
 func (in *Input) Notes() []string { return nil }
 
+// LastPass does nothing: files can be read any number of times.
 func (in *Input) LastPass() {}
 
 // Name names the input in messages about all of it.

@@ -24,6 +24,7 @@ func Extension(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
 }
 
+// HasPrefix tells whether b begins with prefix.
 func HasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
 
 // NameOf names an input of those files.
@@ -42,6 +43,7 @@ type Source struct {
 	Stdin *StandardInput // or nil
 }
 
+// NewSource returns the source of a path; "-" is standard input, which ends early when end is closed.
 func NewSource(ctx context.Context, path string, end <-chan struct{}) (*Source, error) {
 	if path == "-" {
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: maxStandardInput()}}, nil
@@ -224,6 +226,7 @@ type SourceReader struct {
 	Gzip bool
 }
 
+// Read reads decompressed bytes.
 func (r *SourceReader) Read(p []byte) (int, error) {
 	n, err := r.R.Read(p)
 	if err != nil && err != io.EOF {
@@ -247,6 +250,7 @@ func (r *SourceReader) explain(err error) error {
 		frame.ErrDamaged)
 }
 
+// Close closes the file. Standard input stays open.
 func (r *SourceReader) Close() error {
 	if r.file == nil {
 		return nil

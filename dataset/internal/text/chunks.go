@@ -22,8 +22,10 @@ const (
 	maxTextColumns = schema.MaxFeatures + 2
 )
 
+// ByteOrderMark is the mark that a UTF-8 file may begin with.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
+// IsUTF16 tells whether text begins with a byte order mark of UTF-16.
 func IsUTF16(b []byte) bool {
 	return source.HasPrefix(b, "\xff\xfe") || source.HasPrefix(b, "\xfe\xff")
 }

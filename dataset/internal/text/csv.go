@@ -18,6 +18,7 @@ import (
 	"halfspace/schema"
 )
 
+// Limit bounds the bytes that a pass may take; 0 is no bound.
 func (in *CSV) Limit(memory int64) { in.memory = memory }
 
 // SampleBytes is how much of the first file decides on the types of the columns, and headBytes how much of each file on
@@ -47,6 +48,7 @@ type CsvFile struct {
 	rows  int // among the first
 }
 
+// OpenCSV finds the dialect of each source and chooses the columns to read.
 func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
 	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
@@ -250,16 +252,22 @@ func (d dialect) typed(first []frame.Column) []frame.Column {
 	return cols
 }
 
+// LabelOnly returns the input itself: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() frame.Input { return in }
 
+// Name names the sources in messages about all of them.
 func (in *CSV) Name() string { return source.NameOf(in.sources) }
 
+// Total returns -1: only reading tells the number of rows.
 func (in *CSV) Total() int64 { return -1 }
 
+// Chosen returns the columns that are read.
 func (in *CSV) Chosen() *frame.Chosen { return in.sel }
 
+// LastPass says that the next pass is the last: standard input needn't be held any more.
 func (in *CSV) LastPass() { source.LastPass(in.sources) }
 
+// Notes returns lines about what a pass found and passed over.
 func (in *CSV) Notes() (notes []string) {
 	if f := in.Files[0]; f.guessed && f.Header {
 		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
@@ -280,6 +288,7 @@ func (in *CSV) Notes() (notes []string) {
 	return notes
 }
 
+// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
 func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
 		return One(c, func() (*frame.Batch, error) { return in.parse(&in.Files[file], c) })

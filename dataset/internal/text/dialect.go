@@ -14,6 +14,7 @@ import (
 	"halfspace/schema"
 )
 
+// Delimiters are the names of delimiters, and the bytes that they stand for.
 var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
 
 // Options are those of TextOptions that a reader of text needs.

@@ -72,6 +72,7 @@ func (e *extent) merge(other extent) {
 	e.last = max(e.last, other.last)
 }
 
+// Add extends the extent by a line.
 func (e *extent) Add(line []byte) error {
 	line, _, _ = bytes.Cut(line, []byte{'#'})
 	line = bytes.TrimSpace(line)

@@ -17,6 +17,7 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
+// Limit bounds the bytes that a pass may take; 0 is no bound.
 func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 
 const (
@@ -42,6 +43,7 @@ type Svmlight struct {
 	sawZero  atomic.Bool
 }
 
+// OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*Svmlight, error) {
 	in := &Svmlight{sources: sources, rows: -1, fewer: req.Spec != nil && len(req.Spec.Features) > 0}
 	var seen extent
@@ -94,16 +96,22 @@ func (in *Svmlight) read(sel *frame.Chosen, last int) {
 	}
 }
 
+// Name names the sources in messages about all of them.
 func (in *Svmlight) Name() string { return source.NameOf(in.sources) }
 
+// Total returns the number of rows, or -1 if nobody counted them.
 func (in *Svmlight) Total() int64 { return in.rows }
 
+// Most returns what Total does.
 func (in *Svmlight) Most() int64 { return in.rows }
 
+// Chosen returns the columns that are read.
 func (in *Svmlight) Chosen() *frame.Chosen { return in.sel }
 
+// LastPass says that the next pass is the last: standard input needn't be held any more.
 func (in *Svmlight) LastPass() { source.LastPass(in.sources) }
 
+// Notes returns lines about what a pass found and passed over.
 func (in *Svmlight) Notes() (notes []string) {
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
@@ -118,6 +126,7 @@ func (in *Svmlight) Notes() (notes []string) {
 	return notes
 }
 
+// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
 func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
 		path := in.sources[file].Path

@@ -23,6 +23,7 @@ type CSV struct {
 // csvFlush is how many bytes of lines are written at a time, about.
 const csvFlush = 64 << 10
 
+// NewCSV starts a CSV file of that schema.
 func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	e := &CSV{out: out}
 	for i, f := range schema.Fields() {
@@ -38,6 +39,7 @@ func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	return e, nil
 }
 
+// Write adds a line for each row.
 func (e *CSV) Write(rec arrow.Record) error {
 	cells := make([]cell, rec.NumCols())
 	for i, col := range rec.Columns() {
@@ -64,6 +66,7 @@ func (e *CSV) Write(rec arrow.Record) error {
 	return nil
 }
 
+// Finish writes the lines that are still in memory. More lines may follow.
 func (e *CSV) Finish() error {
 	_, err := e.out.Write(e.buf)
 	e.buf = e.buf[:0]

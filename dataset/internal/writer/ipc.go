@@ -15,6 +15,7 @@ type IPC struct {
 	MaxBytes int64 // of a record
 }
 
+// NewIPC starts an Arrow IPC file of that schema.
 func NewIPC(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	w, err := ipc.NewFileWriter(&Counted{Writer: out}, ipc.WithSchema(schema))
 	return IPC{w, GroupBytes}, err
@@ -27,18 +28,20 @@ func (e IPC) Write(rec arrow.Record) error {
 
 func (e IPC) Finish() error { return e.file.Close() }
 
-// Counted is a writer that knows its place, for which Arrow asks by seeking from there to there.
+// Counted is a writer that counts its bytes. Arrow asks for the count by a Seek of 0 bytes.
 type Counted struct {
 	io.Writer
 	n int64
 }
 
+// Write writes p and counts its bytes.
 func (c *Counted) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
+// Seek returns the number of bytes written. It is an error to seek elsewhere.
 func (c *Counted) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekCurrent {
 		return 0, errors.New("this file can't be written out of order")

@@ -46,6 +46,7 @@ type tail struct {
 	last string
 }
 
+// Write writes p and remembers its last 4 bytes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.last = string(p[max(0, len(p)-4):])
 	return t.Writer.Write(p)
@@ -58,6 +59,7 @@ type ParquetOptions struct {
 	Metadata    map[string]string // key-value metadata
 }
 
+// NewParquet starts a Parquet file of that schema.
 func NewParquet(out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encoder, error) {
 	if opt.Compression == "" {
 		opt.Compression = "snappy"

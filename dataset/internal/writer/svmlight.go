@@ -23,6 +23,7 @@ type svmlightEncoder struct {
 	row     int64
 }
 
+// NewSvmlight starts an svmlight file. label names the column of the labels; "" stands for "label".
 func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, error) {
 	if label == "" {
 		label = frame.SvmlightLabel
@@ -69,6 +70,7 @@ func namedIndices(schema *arrow.Schema, columns []int) map[int]int {
 	return indices
 }
 
+// Write writes a line for each row.
 func (e *svmlightEncoder) Write(rec arrow.Record) error {
 	cells := make([]cell, rec.NumCols())
 	zero := make([]func(i int) bool, rec.NumCols())
@@ -116,6 +118,7 @@ func (e *svmlightEncoder) null(rec arrow.Record, col int) error {
 		rec.ColumnName(col), e.row+int64(r))
 }
 
+// Finish writes the lines that are still in memory.
 func (e *svmlightEncoder) Finish() error {
 	_, err := e.out.Write(e.buf)
 	e.buf = e.buf[:0]

@@ -94,6 +94,7 @@ func (v *Values) Release() {
 // Unsupported is an error about data that is sound, but can't be read. It says what to do.
 type Unsupported string
 
+// Error returns the text.
 func (u Unsupported) Error() string { return string(u) }
 
 // A FileError is an error of the file's.

@@ -11,6 +11,7 @@ const maxList = 1 << 24
 // A LongList is an error about a list that has more elements than Chunk.MaxList.
 type LongList struct{ Most int }
 
+// Error says how many elements a list may have.
 func (l LongList) Error() string { return fmt.Sprintf("a list of more than %d elements", l.Most) }
 
 // defined reads the definition levels of up to n values of the page and returns of how many, and how many of these are
