@@ -3,6 +3,7 @@ package predict_test
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"halfspace/block"
 	"halfspace/model"
@@ -18,47 +19,56 @@ func verdicts() *model.Model {
 	return m
 }
 
-// A program usually has the model from model.Load. Goroutines may share the predictor, such as those of HTTP handlers.
+// Goroutines may share the predictor, such as those of HTTP handlers.
 func ExamplePredictor() {
-	p, err := predict.New(verdicts())
-	if err != nil {
-		panic(err)
-	}
-	row := []float64{4, 3} // taste, price
+	path := save(verdicts())
+	defer os.Remove(path)
+
+	m, err := model.Load(path)
+	check(err)
+	p, err := predict.New(m)
+	check(err)
+	row := []float64{4, 3} // in the order of m.Features: taste, price
 	class, err := p.Class(row)
-	if err != nil {
-		panic(err)
-	}
-	odds := make([]float64, 2)
-	if err := p.Probabilities(row, odds); err != nil {
-		panic(err)
-	}
+	check(err)
+	odds := make([]float64, len(m.Classes))
+	check(p.Probabilities(row, odds))
 	fmt.Printf("%s, with the probability %.3f\n", class, odds[1])
 	// Output:
 	// good, with the probability 0.982
 }
 
+// plans returns a model of a column of text and two columns of numbers, whose missing values the training means replace.
+func plans() *model.Model {
+	columns := []schema.Column{
+		{Name: "plan", Kind: schema.OneHotColumn, Categories: []string{"free", "pro"}},
+		{Name: "visits", Kind: schema.NumberColumn, Means: []float64{2}},
+		{Name: "age", Kind: schema.NumberColumn, Means: []float64{40}},
+	}
+	return model.New(&schema.Spec{Features: []string{"plan=free", "plan=pro", "visits", "age"}, Label: "stays",
+		Classes:       []schema.Class{schema.BoolClass(false), schema.BoolClass(true)},
+		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsMean, Columns: columns}}, []float32{-50, 0, 1, -0.5})
+}
+
 // AppendRow makes a row of values of any type: numbers, text, booleans, lists, and nil for a missing one.
 func ExamplePredictor_AppendRow() {
-	columns := []schema.Column{
-		{Name: "price", Kind: schema.NumberColumn, Means: []float64{2}},
-		{Name: "colour", Kind: schema.OneHotColumn, Categories: []string{"blue", "red"}},
-	}
-	m := model.New(&schema.Spec{Features: []string{"price", "colour=blue", "colour=red"}, Label: "y",
-		Classes:       []schema.Class{schema.BoolClass(false), schema.BoolClass(true)},
-		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsMean, Columns: columns}}, []float32{1, -3, 0})
+	path := save(plans())
+	defer os.Remove(path)
+
+	m, err := model.Load(path)
+	check(err)
 	p, err := predict.New(m)
-	if err != nil {
-		panic(err)
+	check(err)
+	for _, column := range m.Spec().Columns() {
+		fmt.Print(column.Name, " ")
 	}
-	row, err := p.AppendRow(nil, nil, "blue")
-	if err != nil {
-		panic(err)
-	}
-	score, err := p.Score(row) // with the mean price of the training
-	fmt.Println(row, score, err)
-	// Output:
-	// [NaN 1 0] -1 <nil>
+	row := make([]float64, 0, len(m.Features))
+	row, err = p.AppendRow(row[:0], "pro", nil, 63) // plan, visits (missing), age
+	check(err)
+	class, err := p.Class(row)
+	check(err)
+	fmt.Println(row, class)
+	// Output: plan visits age [0 1 NaN 63] false
 }
 
 // A Scorer scores blocks of rows.
@@ -77,4 +87,19 @@ func ExampleScorer() {
 	}
 	// Output:
 	// [3 -1] <nil>
+}
+
+// save writes a model to a file for an example.
+func save(m *model.Model) string {
+	f, err := os.CreateTemp("", "model")
+	check(err)
+	check(f.Close())
+	check(m.Save(f.Name()))
+	return f.Name()
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
