@@ -55,7 +55,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "train", "train/", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "predict", "metrics", "train", "train/", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string
