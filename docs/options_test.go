@@ -84,7 +84,7 @@ func meaning(o *train.Option) string {
 	if o.When == nil {
 		return o.Help
 	}
-	return fmt.Sprintf("%s (with `--%s %s`)", o.Help, o.When.Option, strings.Join(o.When.Values, "|"))
+	return fmt.Sprintf("%s It has an effect with `--%s %s`.", o.Help, o.When.Option, strings.Join(o.When.Values, "|"))
 }
 
 // cell returns text for a cell of a table.

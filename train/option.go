@@ -14,7 +14,7 @@ import (
 // Option describes an option of a learner. It is one field of the learner's options.
 type Option struct {
 	Name  string
-	Value string   // what its value is called in help, such as NUMBER
+	Value string   // placeholder of the value in help, such as NUMBER; options with Words need none
 	Help  string   // what it does
 	Words []string // what it may be, the default first; nil of numbers
 
@@ -63,13 +63,13 @@ func (e *OptionError) Error() string { return e.text }
 
 // The options that several learners share.
 var (
-	OrderOption = Option{Name: "order", Value: "ORDER", Help: "order of the rows in an epoch: cyclic is as in the files, shuffle a new permutation each time, " +
-		"fixed-shuffle one permutation for all, random draws with replacement", Words: WordsOf(Orders), Field: shared(func(o *Options) any { return &o.Order })}
-	EpochsOption = Option{Name: "epochs", Value: "N", Help: "most passes over the rows", Unit: "epoch", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 },
+	OrderOption = Option{Name: "order", Help: "Order of the rows in an epoch: as in the files (cyclic), a new permutation in each epoch (shuffle), " +
+		"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).", Words: WordsOf(Orders), Field: shared(func(o *Options) any { return &o.Order })}
+	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 },
 		Field: shared(func(o *Options) any { return &o.Epochs })}
-	MaxUpdatesOption = Option{Name: "max-updates", Value: "N", Help: "most updates of the weights; 0 is no limit", Unit: "update", Want: "1 or more, or 0 for no limit",
+	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
 		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
-	EtaOption = Option{Name: "eta", Value: "RATE", Help: "learning rate, above 0 and up to 1", Want: "a learning rate above 0 and up to 1", Narrow: true,
+	EtaOption = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
 		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: shared(func(o *Options) any { return &o.Eta })}
 )
 

@@ -37,37 +37,39 @@ func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DATA... --label COLUMN [options]",
 		Short: "Find out whether a plane separates two classes, with a proof",
-		Long: `Check finds out whether some hyperplane has all rows of one class on one side and
-all rows of the other class on the other side, and proves it.
+		Long: `Check finds out whether a hyperplane separates two classes: all rows of one
+class on one side, all rows of the other class on the other side. It proves the
+answer.
 
-If there is one, the proof is its weights: the sign of each row's score is
-verified in exact arithmetic. Two planes are reported: the one with the largest
-margin where the bias counts as a coordinate, which bounds the mistakes of the
-perceptron in any order by (radius / margin)^2 (Novikoff 1962), and the one
-that is farthest from the rows.
+If a plane separates them, the proof is its weights. Exact arithmetic verifies
+the sign of each row's score. Check reports two planes:
 
-If there is none, the proof is a witness: a few rows with weights above zero
-such that the weighted sum of label * (features, 1), the label being -1 or +1, is
-zero in every column. Then label * score can't be above zero in all of them,
-whatever the plane. The weights are exact fractions. Witnesses that share no row
-show that every plane errs on so many rows.
+  - the plane with the largest margin, if the bias counts as a coordinate: a
+    perceptron makes at most (radius / margin)^2 mistakes (Novikoff 1962)
+  - the plane that is farthest from the rows
 
-Rows are checked as the numbers that --dtype holds (train rounds them to
-float32), and numbered from 0; those that --nulls drop leaves out have no number.
-Rows that don't fit in --memory are read again in each pass, from a --cache or a
+If no plane separates them, the proof is a witness: a few rows with positive
+weights, for which the weighted sum of label * (features, 1) is zero in every
+column. The labels are -1 and +1. So no plane has label * score above zero for
+all of these rows. The weights are exact fractions. If several witnesses share
+no row, every plane is wrong on at least one row of each.
+
+Check rounds the features to --dtype, as train does with its own default,
+float32. Rows are numbered from 0; rows that --nulls drop skips have no number.
+Rows that don't fit in --memory are read again in each pass from --cache or a
 temporary file.
 
-The search ends after 1,000 passes over the rows, or some minutes of arithmetic
-between them; then the verdict is undecided, with the reason.
+The verdict is "undecided", with the reason, after 1,000 passes over the rows or
+some minutes of arithmetic between them.
 
 With more than two classes, --positive CLASS checks that class versus the rest.
 
---json prints the proof, which inspect shows with lines that verify it.`,
+--json prints the proof. inspect shows it with lines of code that verify it.`,
 		Example: `  halfspace check train.parquet --label y
   halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
 	o.addTo(cmd, "float64", "float32")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		o.storage.access = train.Nested // there are many passes, and a pocket at the end
 		o.storage.beside = separable.Bytes

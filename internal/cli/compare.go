@@ -54,30 +54,32 @@ func (a *app) compare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DATA... --label COLUMN [options]",
 		Short: "Judge all learners by cross-validation",
-		Long: `Compare learns from the rows of DATA with every learner that fits them, and
-judges each by cross-validation: the rows are dealt into the same folds for all,
-and each fold is predicted by a model of the others. Features are standardized
-within each fold, unless --standardize=false.
+		Long: `Compare judges every learner that suits the rows of DATA by cross-validation.
+All learners get the same folds. A model of the other folds predicts each fold.
+Features are standardized within each fold, unless --standardize=false.
 
-The table has the errors and the accuracy over all rows, the area under the ROC
-curve of two classes (the mean over the folds), the log loss of learners with
-probabilities, and the seconds of a training. The best learner stands first; the
-last line is the baseline, which always predicts the class with the most rows.
-The command below the table learns from all rows with the best learner.
+The table shows the best learner first. Its columns are:
 
-To end in reasonable time, perceptrons make 10 epochs and the pocket 10,000
-updates. voted is tried up to 10,000 rows, the kernel perceptron up to 3,000 and
-the hinge up to 100,000. winnow is tried with --standardize=false, on features
-that are 0 or 1. dual is left out: without a kernel it learns what perceptron
-does.`,
+  - the errors and the accuracy over all rows
+  - the area under the ROC curve, for two classes (mean over the folds)
+  - the log loss, for learners with probabilities
+  - the seconds of one training
+
+The last line is the baseline, which always predicts the class with the most
+rows. The command below the table trains the best learner on all rows.
+
+Some limits keep the run short. Perceptrons make 10 epochs, and pocket makes
+10,000 updates. voted runs on up to 10,000 rows, the kernel perceptron on 3,000,
+svm with --loss hinge on 100,000. winnow runs with --standardize=false if all
+features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
 	}
 	o.addTo(cmd, "float32", "float64")
 	f := cmd.Flags()
-	f.IntVar(&o.folds, "cv", defaultFolds, "judge on `K` folds, each by a model of the others")
-	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
 			o.data.standardize = true

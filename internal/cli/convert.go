@@ -30,32 +30,32 @@ func (a *app) convert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert DATA... --out FILE [options]",
 		Short: "Write data in another format",
-		Long: `Convert writes the rows of DATA, files of one format, to FILE in the format of
-its extension: .parquet, .csv, .arrow or .svm. It keeps names and types of
-columns, and only a part of the rows in memory. Lists of numbers go to .parquet
-and .arrow files. A column that can't be written is an error: leave it out with
---exclude, or choose others with --keep.
+		Long: `Convert writes the rows of DATA, files of one format, to another format. The
+extension of FILE chooses it: .parquet, .csv, .arrow or .svm. Columns keep their
+names and types. Only a part of the rows is in memory at a time. Only .parquet
+and .arrow files can hold lists of numbers. If a column can't be written, leave
+it out with --exclude, or choose others with --keep.
 
-In a .svm file the label comes first, and a feature has the index in its name if
-all are named f1, f2, ..., otherwise they are numbered from 1.`,
+In a .svm file the label comes first. Features named f1, f2, ... keep these
+numbers; otherwise features are numbered from 1.`,
 		Example: `  halfspace convert train.csv.gz --out train.parquet
   halfspace convert a9a.svm --out a9a.parquet --compression zstd
   halfspace convert train.parquet --keep 'x*,y' --label y --out train.svm
   halfspace convert train.arrow --out - | head`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
-	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` to write: names or globs, comma-separated (default all)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.label, "label", "", "of a .svm file: `COLUMN` of the labels (default label)")
-	addChoice(cmd, &o.compression, "compression", "of a .parquet file: `CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.groupRows, "row-group-rows", 0, "of a .parquet file: most rows of a row group, `N`; 0 is 131,072, or fewer with many columns; "+
-		"a group also ends at 64 MiB of values")
-	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
+	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
+	addChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	f.Int64Var(&o.groupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+		"(default 131,072, or fewer with many columns)")
+	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
-	f.IntVar(&o.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")
-	addChoice(cmd, &o.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
+	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
+	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err

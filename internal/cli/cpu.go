@@ -31,14 +31,14 @@ func (a *app) cpu() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cpu [options]",
 		Short: "Show the processor and the instruction set in use",
-		Long: `Cpu shows what the processor has and which instruction set the kernels run on:
-the fastest one, unless --isa of the other verbs or ` + isaVariable + ` names
-another. Results are the same on each of them, bit for bit.`,
+		Long: `Cpu shows the processor's features and the instruction set that halfspace uses.
+It uses the fastest one, unless --isa of another command or the environment
+variable ` + isaVariable + ` names a different one. Results are the same bit for bit.`,
 		Example: `  halfspace cpu
   ` + isaVariable + `=generic halfspace cpu --json`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	return a.verb(cmd, func(*cobra.Command, []string) error {
 		if err := useISA(""); err != nil {
 			return err

@@ -35,29 +35,33 @@ func (a *app) eval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
 		Short: "Measure how good models are on labelled data",
-		Long: `Eval predicts the rows of the files DATA with each model and compares the
-predictions with the labels: errors, accuracy, the confusion of classes with
-precision, recall and F1, and the area under the ROC curve (exact, equal scores
-counting half). Of models with probabilities (--algo logistic or lda) it has the
-log loss too: the mean of minus the natural logarithm of the probability of a
-row's class. Rows with nulls are left out if the training dropped them.
+		Long: `Eval predicts the rows of DATA with each model and compares the predictions with
+the labels. It reports:
 
---json has the figures of the first model at the top, and those of every model
-in the list "models".
+  - errors and accuracy
+  - the confusion matrix, with precision, recall and F1 of each class
+  - the exact area under the ROC curve (equal scores count half)
+  - the log loss of models with probabilities (logistic and lda): the mean of
+    -log(probability of the row's class)
 
---roc writes the ROC curve itself: for each different score, from the highest to
-the lowest, how many rows of either class have that score or more. Points on the
-straight line between two others are left out.`,
+Rows with missing values are skipped if the training skipped them.
+
+--json prints the figures of the first model at the top, and those of every
+model in the list "models".
+
+--roc writes the ROC curve: for each score, from the highest to the lowest, how
+many rows of each class have at least that score. Points on the straight line
+between two others are left out.`,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'
   halfspace eval --model m.json --model n.json --roc curves.csv test.parquet`,
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train; give the option again for more (required)")
-	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the name that it had in training)")
-	f.StringVar(&o.roc, "roc", "", "`FILE` to write the ROC curves of two classes to: .csv, .parquet or .arrow")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)

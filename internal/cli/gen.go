@@ -22,35 +22,38 @@ type genOptions struct {
 func (a *app) gen() *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
-		Use:   "gen --margin G|--noise P|--conjunction K --out x.parquet [options]",
+		Use:   "gen --margin NUMBER|--noise NUMBER|--conjunction NUMBER --out FILE [options]",
 		Short: "Make data whose truth is known",
-		Long: `Gen writes a file, .parquet, .csv, .arrow or .svm, with the features x0, x1, ...
-and the column "label" of -1 and 1. The same options give the same rows
-everywhere.
+		Long: `Gen writes random rows to a .parquet, .csv, .arrow or .svm file. The columns are
+the features x0, x1, ... and "label", which is -1 or 1. The same options give
+the same rows on every machine.
 
-  --margin G       the classes can be separated: every row is at least G away
-                   from a random hyperplane through the origin
-  --noise P        they can't: a share P of the labels is wrong
-  --conjunction K  features of -1 and 1; the label is 1 where K of them have
-                   certain values`,
+Choose one kind of data:
+
+  --margin NUMBER       a plane separates the classes: every row is at least
+                        this far from a random hyperplane through the origin
+  --noise NUMBER        no plane separates many rows: each label is wrong with
+                        this probability
+  --conjunction NUMBER  features are -1 or 1; the label is 1 if this many of
+                        them have certain values`,
 		Example: `  halfspace gen --rows 1000000 --features 28 --margin 0.1 --out separable.parquet
   halfspace gen --rows 1000000 --features 28 --noise 0.1 --seed 7 --out noisy.parquet
   halfspace gen --rows 100000 --features 40 --conjunction 3 --out and.parquet`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.Int64Var(&o.Rows, "rows", 1_000_000, "number of rows, `N`")
-	f.IntVar(&o.Features, "features", 28, "number of features, `D`")
-	f.Float64Var(&o.Margin, "margin", 0, "least distance `G` of a row from the plane")
-	f.Float64Var(&o.Noise, "noise", 0, "probability `P` of a wrong label")
-	f.IntVar(&o.Conjunction, "conjunction", 0, "number `K` of features that the label depends on")
-	f.Uint64Var(&o.Seed, "seed", 1, "`N` that every random choice follows from")
-	addChoice(cmd, &o.compression, "compression", "`CODEC` of the pages: snappy, none, zstd or gzip", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "most rows of a row group, `N`; 0 is 131,072, or fewer with many features; "+
-		"a group also ends at 64 MiB of values")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
-	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
-	addChoice(cmd, &o.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
+	f.Int64Var(&o.Rows, "rows", 1_000_000, "`NUMBER` Number of rows.")
+	f.IntVar(&o.Features, "features", 28, "`NUMBER` Number of features.")
+	f.Float64Var(&o.Margin, "margin", 0, "`NUMBER` Least distance of a row from the plane that separates the classes.")
+	f.Float64Var(&o.Noise, "noise", 0, "`NUMBER` Probability of a wrong label, above 0 and up to 1.")
+	f.IntVar(&o.Conjunction, "conjunction", 0, "`NUMBER` Number of features that the label depends on.")
+	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	addChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+		"(default 131,072, or fewer with many features)")
+	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
+	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
 	return a.verb(cmd, func(cmd *cobra.Command, _ []string) error {
 		o.Compression = o.compression.value
 		if o.out == "" {

@@ -28,11 +28,12 @@ func (a *app) inspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
 		Short: "Show what is in a model or a data file",
-		Long: `Inspect tells a model from data by its content and shows what is in it: of a
-model what it learned, from what, and its largest weights; of what check --json
-printed its verdict, and lines that verify it; of a Parquet file its rows,
-columns and row groups; of a CSV, svmlight or Arrow IPC file its rows and
-columns as they are read.`,
+		Long: `Inspect shows what is in a file. It recognises the file by its content:
+
+  - a model: how it was trained, from which data, and its largest weights
+  - a proof that check --json printed: its verdict, and code that verifies it
+  - a Parquet file: its rows, columns and row groups
+  - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
   halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
@@ -47,8 +48,8 @@ columns as they are read.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&top, "top", largestWeights, "of a model: show the `N` weights of greatest absolute value, or of greatest z-value if there are standard errors")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
 	text.addTo(cmd)
 	memory.addTo(cmd)
 	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {

@@ -33,7 +33,7 @@ func learnerNamed(name string) *train.Learner {
 // addLearnerFlags adds a flag for each option of a learner. Learners that have an option of the same name share the flag.
 func addLearnerFlags(cmd *cobra.Command) {
 	for _, o := range learnerOptions() {
-		usage := "`" + o.Value + "`: " + o.Help + " (" + strings.Join(usersOf(o.Name), ", ") + ")"
+		usage := placeholder(o.Value, wordsOf(o.Name)) + helpOf(o.Name)
 		s := o.learner.New()
 		switch text := o.Text(s); {
 		case len(o.Words) > 0:
@@ -48,6 +48,33 @@ func addLearnerFlags(cmd *cobra.Command) {
 	}
 }
 
+// placeholder returns the start of a flag's usage that names its value: one of some words, or the name.
+func placeholder(name string, words []string) string {
+	if len(words) > 0 {
+		name = strings.Join(words, "|")
+	}
+	return "`" + name + "` "
+}
+
+// helpOf returns what an option does, and for which learners. Learners may describe it differently.
+func helpOf(option string) string {
+	first, others := "", ""
+	var users []string
+	for _, l := range fit.Learners {
+		o := l.Option(option)
+		if o == nil {
+			continue
+		}
+		if users = append(users, l.Name); len(users) == 1 {
+			first = o.Help
+		}
+		if more := strings.TrimPrefix(o.Help, first); more != "" {
+			others += " For " + l.Name + ": " + strings.TrimSpace(more)
+		}
+	}
+	return first + others + " [" + strings.Join(users, ", ") + "]"
+}
+
 // helpWith has the help of train tell of one learner alone: what it minimises, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
 	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + wrapped(l.Minimises, 13) + "\n  use it     " + wrapped(l.Use, 13)
@@ -58,7 +85,7 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 			flag.Hidden = true
 			continue
 		}
-		flag.Usage, flag.DefValue = "`"+own.Value+"`: "+own.Help, own.Text(s)
+		flag.Usage, flag.DefValue = placeholder(own.Value, own.Words)+own.Help, own.Text(s)
 	}
 	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
 		if hidden {
@@ -104,16 +131,6 @@ func learnerOptions() (all []learnerOption) {
 		}
 	}
 	return all
-}
-
-// usersOf names the learners that have an option.
-func usersOf(option string) (names []string) {
-	for _, l := range fit.Learners {
-		if l.Option(option) != nil {
-			names = append(names, l.Name)
-		}
-	}
-	return names
 }
 
 // wordsOf lists what an option may be for any learner.

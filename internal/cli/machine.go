@@ -3,10 +3,10 @@ package cli
 import (
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
@@ -18,10 +18,10 @@ type machine struct {
 }
 
 func (m *machine) addTo(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&m.workers, "workers", 0, "most threads to work with, `N`; 0 is one for each core")
-	cmd.Flags().StringVar(&m.isa, "isa", "", "instruction set `NAME` of the kernels: "+say.OneOf(levelNames())+" (default the fastest)")
+	cmd.Flags().IntVar(&m.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
+	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(levelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
 	completeWords(cmd, "isa", levelNames())
-	addChoice(cmd, &m.progress, "progress", "`WHEN` to show a progress bar: auto (on a terminal), always or never", "auto", "always", "never")
+	addChoice(cmd, &m.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
 }
 
 // apply checks the options and makes the kernels run on the instruction set that they name.

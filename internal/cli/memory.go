@@ -38,7 +38,7 @@ func (s *byteSize) Set(text string) error {
 
 // addTo adds the flag to a verb that reads the rows piece by piece.
 func (s *byteSize) addTo(cmd *cobra.Command) {
-	cmd.Flags().Var(s, "memory", "most memory to read with, `SIZE` such as 256MiB or 8G (default 80 % of what is available)")
+	cmd.Flags().Var(s, "memory", "`SIZE` Most memory to use, such as 256MiB or 8G. (default 80 % of what is available)")
 }
 
 // hold has the garbage collector keep within the limit, which it returns, until that is undone.

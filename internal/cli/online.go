@@ -34,18 +34,19 @@ func (a *app) online() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
 		Short: "Predict each row, then learn from it",
-		Long: `Online visits the rows once, in their order: the perceptron predicts each row
-before it learns from it. The mistakes of these predictions are reported at 1,
-2, 4, 8... rows and at the end, beside Novikoff's bound (radius/margin)^2 if
-the last weights separate the rows. --model continues from the weights of a
-perceptron, its pocket or its mean; models of other learners are refused.
+		Long: `Online visits the rows once, in their order. The perceptron predicts each row,
+then learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and
+at the end. If the last weights separate the rows, it also shows Novikoff's
+bound on the mistakes, (radius/margin)^2. --model continues from a model of
+perceptron, pocket or averaged.
 
-Ctrl-C ends the visits; the report and the model are those of the rows so far.
-DATA is as in train, and read piece by piece. Files are read twice more: before,
-to find the classes, and after, to measure the last weights. Standard input is a
-stream of any length: each row is read once, and Ctrl-C ends the stream.
-Without --model its first rows, up to 4 MiB, tell the columns and the two classes,
-and svmlight, which doesn't say how many features there are, is held in memory.`,
+Ctrl-C ends the run; the report and the model are those of the rows so far.
+
+DATA is as in train. Files are read three times: to find the classes, to learn,
+and to measure the last weights. Standard input can be of any length: each row
+is read once. Without --model, its first rows (up to 4 MiB) show the columns and
+the two classes. svmlight from standard input is then held in memory, since it
+doesn't say how many features it has.`,
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}
@@ -82,16 +83,16 @@ and svmlight, which doesn't say how many features there are, is held in memory.`
 
 func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.label, "label", "", "`COLUMN` that holds the classes (default the model's; required without one, but for svmlight)")
-	f.StringVar(&o.model, "model", "", "model `FILE` to go on with")
-	f.StringSliceVar(&o.features, "features", nil, "`COLUMNS` to learn from: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.StringVar(&o.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
-	f.BoolVar(&o.noBias, "no-bias", false, "learn a plane through the origin")
-	f.Float64Var(&o.eta, "eta", 1, "learning `RATE`, above 0 and up to 1")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: float32 or float64", "float32", "float64")
-	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
+	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
+	f.StringSliceVar(&o.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringVar(&o.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate, above 0 and up to 1.")
+	addChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
+	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)

@@ -45,14 +45,14 @@ func (a *app) predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
 		Short: "Apply a model to data",
-		Long: `Predict writes a row for each row of the files DATA, in their order, with the
-column "prediction": the class that the model predicts, in the type that the
-labels had. The data needs the model's features and no label. A row with a null
-that the training would have dropped (--nulls drop) gets a null.
+		Long: `Predict writes one row for each row of DATA, in the same order. The column
+"prediction" is the predicted class, in the type of the training labels. DATA
+needs the features of the model, but no label. If the model was trained with
+--nulls drop, a row with a missing value gets a null.
 
-FILE ends in .parquet, .csv, .arrow or .svm; - is CSV on standard output. Rows
-of standard input are predicted and written there as they come. In a .svm file,
-which holds numbers alone, the prediction comes first.`,
+The extension of FILE chooses the format: .parquet, .csv, .arrow or .svm; -
+writes CSV to standard output. Rows of standard input are predicted as they
+arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
@@ -94,14 +94,14 @@ which holds numbers alone, the prediction comes first.`,
 
 func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.models, "model", nil, "model `FILE` of halfspace train (required)")
-	f.StringVar(&o.out, "out", "", "`FILE` to write: .parquet, .csv, .arrow, .svm, or - for CSV on standard output (required)")
-	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMNS` of the data to write beside the predictions: names or globs, comma-separated")
-	f.BoolVar(&o.score, "score", false, "write the column \"score\" too: above 0, the positive class is predicted; of more than two classes, \"score_CLASS\" of each")
-	f.BoolVar(&o.proba, "proba", false, "write the columns \"probability_CLASS\" too, of models of --algo logistic or lda")
-	f.BoolVar(&o.project, "project", false, "write the columns \"projection_1\", ... too, of models of --algo lda --solver eigen: coordinates along the "+
-		"directions in which classes differ most")
-	f.BoolVar(&o.json, "json", false, "print a report as one JSON object")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
+	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above 0 predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
+	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic and lda.")
+	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
+		"directions in which the classes differ most.")
+	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)

@@ -60,26 +60,26 @@ func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 // addData adds the flags on what to read.
 func (o *rowOptions) addData(cmd *cobra.Command, types ...string) {
 	f := cmd.Flags()
-	f.StringVar(&o.data.label, "label", "", "`COLUMN` that holds the classes (required, but for svmlight)")
-	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMNS` to use: names or globs, comma-separated (default all that can be features but the label)")
-	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMNS` to leave out: names or globs, comma-separated")
-	f.Var((*joined)(&o.data.categorical), "categorical", "use columns of text too: `CODING` is onehot, a feature for each "+
-		"category, or hash:BITS, 2^BITS features that categories are hashed to; COLUMN=CODING,... takes the named columns, also of numbers")
-	f.StringVar(&o.data.positive, "positive", "", "`CLASS` that is +1 (default the greater one)")
-	f.BoolVar(&o.data.noBias, "no-bias", false, "take only planes through the origin")
-	addChoice(cmd, &o.data.nulls, "nulls", "`WAY` with nulls, NaN and infinities in features: error, drop their rows, or put zero or "+
-		"the column's mean in their place", nullsNames()...)
-	f.BoolVar(&o.data.standardize, "standardize", false, "subtract each feature's mean and divide by its standard deviation, "+
-		"those made from text excepted")
-	addChoice(cmd, &o.dtype, "dtype", "`TYPE` of the numbers to compute with: "+say.OneOf(types), types...)
+	f.StringVar(&o.data.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
+	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.Var((*joined)(&o.data.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
+	f.StringVar(&o.data.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.data.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	addChoice(cmd, &o.data.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
+	f.BoolVar(&o.data.standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
+		"Features made from text stay as they are.")
+	addChoice(cmd, &o.dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
 	o.text.addTo(cmd)
 }
 
 // addMachine adds the flags on how to run. They change no result.
 func (o *rowOptions) addMachine(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.storage.memory, "memory", "most memory for rows, `SIZE` such as 256MiB or 8G: what doesn't fit is streamed (default 80 % of what is available)")
-	f.StringVar(&o.storage.cache, "cache", "", "`FILE` to keep decoded rows in, for this run and later ones")
+	f.Var(&o.storage.memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
+	f.StringVar(&o.storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
 	o.machine.addTo(cmd)
 }
 

@@ -14,12 +14,12 @@ type textOptions struct {
 }
 
 func (o *textOptions) addTo(cmd *cobra.Command) {
-	addChoice(cmd, &o.header, "header", "of CSV: `WHETHER` the first line names the columns: auto (found out), yes or no", "auto", "yes", "no")
-	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "of CSV: `CHARACTER` between fields, or comma, tab, semicolon, pipe, or "+
-		"space for any number of blanks (default found out)")
-	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "of CSV: `TEXTS` and numbers that stand for a null, comma-separated; an empty field, and - in columns of numbers, always do "+
-		"(default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
-	addChoice(cmd, &o.indexBase, "index-base", "of svmlight: `INDEX` of the first feature: auto (0 where that appears), 0 or 1", "auto", "0", "1")
+	addChoice(cmd, &o.header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
+	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
+		"space for any number of blanks. (default found out)")
+	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and so does - "+
+		"in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
+	addChoice(cmd, &o.indexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
 }
 
 // options returns them as package dataset takes them.

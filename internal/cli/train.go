@@ -56,18 +56,18 @@ func (a *app) train() *cobra.Command {
 // trainHelp is what the help of train says before the options.
 const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
-standard input. --label takes a name, a column's number or "last".
+standard input. --label takes a column's name, its number or "last".
 
 Without --algo, train standardizes the features, shuffles the rows and learns an
 averaged perceptron. With --algo, nothing is standardized or shuffled unless you
-ask for it. --validation counts errors on rows that are held out. --cv judges
-the options by cross-validation, and --grid keeps the best of several values.
+ask for it. --validation counts errors on hold-out rows. --cv judges the options
+by cross-validation. --grid tries several values and keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
-same. Without --out the model is reported and thrown away. Ctrl-C stops the
-training and writes the weights so far to --out; the exit status is 130 then.
+same. Without --out the model is not kept. Ctrl-C stops the training and writes
+the weights so far to --out; the exit status is 130.
 
-Learners (train --algo NAME --help has the options of one):
+Learners, and when to use them (train --algo NAME --help shows their options):
 
 `
 
@@ -121,27 +121,27 @@ func (a *app) runTrain(cmd *cobra.Command, o *trainOptions, args []string) error
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.rowOptions.addData(cmd, "float32", "float64")
-	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` of sample weights, numbers of 0 or more, which is no feature; a row of weight 2 counts as two, "+
-		"and changes a perceptron's weights twice as much")
+	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
+		"A perceptron adds it with twice the step.")
 	setGroup(f, "Data")
 	o.algo.value = defaultLearner
-	addChoice(cmd, &o.algo, "algo", "`LEARNER`: "+say.OneOf(fit.Names()), fit.Names()...)
+	addChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+say.OneOf(fit.Names())+".", fit.Names()...)
 	o.algo.advise = adviseLearner
 	addLearnerFlags(cmd)
-	addChoice(cmd, &o.multiclass, "multiclass", "`WAY` to learn more than two classes: ovr is each versus the rest, joint all together; auto is joint "+
-		"for logistic and lda, else ovr", multiclassNames...)
-	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`WEIGHTS` of classes, which multiply those of rows: CLASS=W,..., 1 where none is given, or balanced: "+
-		"for k classes, the number of rows divided by k times that of the class")
-	f.Uint64Var(&o.seed, "seed", 1, "`N` that every random choice follows from")
+	addChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
+		"auto is joint for logistic and lda, else ovr.", multiclassNames...)
+	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
+		"all rows / (k * rows of the class).")
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 	setGroup(f, "Learner")
-	f.StringVar(&o.validation, "validation", "", "hold-out rows to count errors on: of a `FILE`, glob or directory, or a share of each class of DATA, such as 0.2, "+
-		"chosen at random; perceptron, pocket and averaged also choose their weights by them")
-	f.IntVar(&o.folds, "cv", 0, "cross-validate on `K` folds, each judged by a model of the others, before learning from all")
-	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUES`, such as l2=0.1,1,10, of which the best by cross-validation, 5-fold without --cv, is chosen; "+
-		"given again, every combination is tried")
+	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
+		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
+	f.IntVar(&o.folds, "cv", 0, "`NUMBER` Cross-validate with this many folds, then learn from all rows.")
+	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
+		"Give --grid again for a second option: all combinations are tried.")
 	setGroup(f, "Judging")
-	f.StringVar(&o.out, "out", "", "model `FILE` to write, replaced at once")
-	f.BoolVar(&o.json, "json", false, "print the report as one JSON object")
+	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	setGroup(f, "Output")
 	o.addMachine(cmd)
 	setGroup(f, "Machine")

@@ -42,13 +42,6 @@ func writeUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeOptions writes the options of flags, if there are any.
-func writeOptions(s *strings.Builder, title string, flags *pflag.FlagSet) {
-	if flags.HasAvailableFlags() {
-		fmt.Fprintf(s, "\n\n%s:\n%s", title, strings.TrimRight(flags.FlagUsagesWrapped(usageWidth), " \t\n"))
-	}
-}
-
 // group is the annotation of a flag that names the heading that it stands under in help.
 const group = "group"
 

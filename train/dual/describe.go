@@ -37,16 +37,16 @@ func describe(name, minimises string) *train.Learner {
 }
 
 var options = []train.Option{
-	{Name: "kernel", Value: "FUNCTION", Help: "k(x,z) in place of x.z: linear, poly is (gamma x.z + coef0)^degree, rbf is exp(-gamma |x-z|^2)",
+	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
 		Words: []string{"linear", "poly", "rbf"}, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
-	{Name: "degree", Value: "N", Help: "exponent of --kernel poly", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: train.Never,
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: train.Never,
 		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
-	{Name: "gamma", Value: "FACTOR", Help: "factor of --kernel poly and rbf; 0 is 1 divided by the number of features", Want: "a factor above 0, or 0 for 1 divided by the number of features",
+	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
 		Valid: func(v float64) bool { return v >= 0 }, Keep: train.Never, When: &train.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
 		Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
-	{Name: "coef0", Value: "SUMMAND", Help: "summand of --kernel poly", Keep: train.Never,
+	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: train.Never,
 		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
-	{Name: "form", Value: "FORM", Help: "what to keep: last, the last weights; averaged, the mean of all, each counted for the visits that it survived; voted, all, with as many votes",
+	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
 		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
 }
 

@@ -12,17 +12,17 @@ import (
 )
 
 // Learner describes linear discriminant analysis.
-var Learner = &train.Learner{Name: "lda", Minimises: "Fisher's criterion: it takes the direction in which the means of the classes are farthest apart, in deviations within them",
-	Use: "probabilities in one pass, where classes are near to normal", Options: []train.Option{shrinkageOption, solverOption},
+var Learner = &train.Learner{Name: "lda", Minimises: "nothing step by step: it solves for the direction that separates the class means best, relative to the spread within the classes (Fisher)",
+	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption},
 	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },
 	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	shrinkageOption = train.Option{Name: "shrinkage", Value: "SHARE", Help: "share that a multiple of the identity gets in the covariance, from 0 to 1; auto estimates it for each class (Ledoit and Wolf)",
+	shrinkageOption = train.Option{Name: "shrinkage", Value: "NUMBER|auto", Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for each class (Ledoit and Wolf).",
 		Want: "auto or a share from 0 to 1", Valid: func(v float64) bool { return v >= 0 && v <= 1 }, Named: map[string]float64{"auto": LedoitWolf}, Keep: train.Changed,
 		Field: train.FieldOf(func(o *Options) any { return &o.Shrinkage })}
-	solverOption = train.Option{Name: "solver", Value: "WAY", Help: "what is computed: cholesky the weights, eigen also the directions for predict --project", Words: append([]string{"auto"}, train.WordsOf(Solvers)...),
+	solverOption = train.Option{Name: "solver", Help: "What to compute: the weights (cholesky), or also the directions for predict --project (eigen). auto is cholesky.", Words: append([]string{"auto"}, train.WordsOf(Solvers)...),
 		Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 )
 

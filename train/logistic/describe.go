@@ -15,7 +15,7 @@ import (
 // Learner describes logistic regression.
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights",
-	Options: []train.Option{epochsOption, {Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised",
+	Options: []train.Option{epochsOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
 	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
@@ -23,9 +23,9 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "N", Help: "most passes over the rows; the default of L-BFGS is 1,000, else 100", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
-	solverOption = train.Option{Name: "solver", Value: "WAY", Help: "way to the optimum: newton, lbfgs or sgd; auto is newton of two classes up to 256 columns, else lbfgs",
+	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes and up to 256 columns, else lbfgs.",
 		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 	etaOption = func() train.Option {
 		o := train.EtaOption

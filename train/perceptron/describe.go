@@ -15,15 +15,15 @@ var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the percept
 	Use: "rows that a plane separates", Joint: true, Judges: true, LastOnly: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // Pocket keeps the weights with the fewest errors.
-var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows, of the weights that a perceptron goes through",
-	Use: "any rows, where errors count", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+	Use: "any rows, if the number of errors matters", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // Averaged keeps the mean of the weights after every visit.
-var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss, by the mean of the weights after every visit",
+var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
 	Use: "a first model of any rows", Joint: true, Judges: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // Voted keeps all weights, which vote.
-var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss, by a vote of all weights; each has a vote for each visit that it stood",
+var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	Use: "rows that no plane separates; models are large", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
 
 // Of returns the learner that options are those of.
@@ -40,14 +40,14 @@ func Of(o *Options) *train.Learner {
 }
 
 var (
-	marginOption = train.Option{Name: "margin", Value: "NUMBER", Help: "rows whose score is on the right side by at most this change the weights too",
+	marginOption = train.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
 		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.Margin })}
-	l2Option = train.Option{Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised",
+	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
-	earlyStopOption = train.Option{Name: "early-stop", Value: "N", Help: "end after N epochs in a row without fewer errors on the validation; 0 is never",
+	earlyStopOption = train.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
 		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.EarlyStop })}
-	pocketOption = train.Option{Name: "pocket", Value: "WAY", Help: "when weights are judged, always on all rows: exact is after every update, ratchet when they were " +
-		"right for more rows in a row than the kept ones, epoch at the end of each epoch", Words: train.WordsOf(pocket.Modes),
+	pocketOption = train.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
+		"or after a longer run of rows without a mistake than the kept weights had (ratchet).", Words: train.WordsOf(pocket.Modes),
 		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 

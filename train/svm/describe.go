@@ -24,11 +24,11 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 	Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "N", Help: "most passes over the rows; the default of the hinge is 1,000, else 100", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --loss hinge, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
-	l2Option = train.Option{Name: "l2", Value: "PENALTY", Help: "penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses, the bias not penalised; 1/C of other programs",
+	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
 		Want: "a penalty above 0", Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
-	lossOption = train.Option{Name: "loss", Value: "LOSS", Help: "squared_hinge is max(0, 1-y(w.x+b))^2, hinge the same without the square", Words: train.WordsOf(Losses), Bare: true,
+	lossOption = train.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: train.WordsOf(Losses), Bare: true,
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )
 

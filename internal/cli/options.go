@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// helpColumn is the column of help where the text of an option begins.
+const helpColumn = 26
+
+// writeOptions writes the options of flags under a title, if there are any.
+func writeOptions(s *strings.Builder, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	fmt.Fprintf(s, "\n\n%s:", title)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			writeOption(s, f)
+		}
+	})
+}
+
+// writeOption writes the name of an option, the placeholder of its value, what it does, and its default.
+func writeOption(s *strings.Builder, f *pflag.Flag) {
+	left := "  --" + f.Name
+	if f.Shorthand != "" {
+		left = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	placeholder, text := pflag.UnquoteUsage(f)
+	if strings.HasPrefix(f.Usage, "`") { // the placeholder stands before the text
+		text = strings.TrimPrefix(text[len(placeholder):], " ")
+	}
+	if placeholder != "" {
+		left += " " + placeholder
+	}
+	switch {
+	case f.Name == "help":
+		text = "Show this help."
+	case f.Name == "version":
+		text = "Show the version."
+	}
+	if d := f.DefValue; d != "" && d != "0" && d != "false" && d != "[]" {
+		text += " (default " + d + ")"
+	}
+	gap := "\n" + strings.Repeat(" ", helpColumn)
+	if n := helpColumn - len(left); n >= 2 {
+		gap = strings.Repeat(" ", n)
+	}
+	s.WriteString("\n" + left + gap + wrapped(text, helpColumn))
+}
