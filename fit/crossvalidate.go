@@ -250,14 +250,14 @@ func (l Learner) prefix() string {
 	return l.VariedText() + ": "
 }
 
-// noted is how many bytes a learner keeps of a row at most, beside the rows: six numbers of svm's hinge, a weight and a label.
+// noted is the most bytes that a learner keeps for each row, in addition to the row: six numbers of svm's hinge, a weight and a label.
 const noted = 8 * 8
 
 // sideBySide returns how many learners train at a time from so many rows in memory, where these and their shares take that many bytes:
 // as many as there are workers, and as there is room for what they note.
 func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 	room := memory.Limit(c.opt.Memory)
-	if c.opt.Memory > 0 { // else that is what is available beside them
+	if c.opt.Memory > 0 { // otherwise the limit doesn't include them
 		room -= bytes
 	}
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))

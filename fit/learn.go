@@ -12,15 +12,15 @@ import (
 	"halfspace/train"
 )
 
-// Options say what a whole training does beside learning. The zero value is a plain training on all rows.
+// Options say what a whole training does in addition to learning. The zero value is a plain training on all rows.
 type Options struct {
 	HoldOut      float64            // share of each class that is held out, above 0 and below 1, and counted on; 0 is none
 	CV           *CV                // judge the learner, or each of a grid, by cross-validation first, and learn with the best; nil: don't
 	ClassWeights map[string]float64 // weights of classes, by their text, which multiply those of rows; 1 for others
-	Balanced     bool               // weights of classes that make all classes weigh the same, in place of ClassWeights
+	Balanced     bool               // give all classes the same total weight, in place of ClassWeights
 	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
 
-	Memory  int64                                // most bytes for rows and what is kept beside them; 0: as much as is available
+	Memory  int64                                // most bytes for the rows and for what learners keep of them; 0: as much as is available
 	TempDir string                               // where rows that don't fit in memory are parted; "" is the system's place
 	Note    func(text string)                    // told what is worth knowing; may be nil
 	Stage   func(name string, done, total int64) // told how far work other than learning is; may be nil

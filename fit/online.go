@@ -73,7 +73,7 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	return &v.r, err
 }
 
-// A visitor is a source of which each block was learned from when it is handed on.
+// A visitor is a source that learns from each block before it hands the block on.
 type visitor[T kernel.Float] struct {
 	block.Source[T]
 	ctx   context.Context

@@ -126,7 +126,7 @@ type Baseline struct {
 	Accuracy float64      `json:"accuracy"`
 }
 
-// NewBaseline returns the baseline of rows of which so many are of each class. Of classes that have the most it takes the first.
+// NewBaseline returns the baseline for these numbers of rows in each class. If several classes have the most rows, it takes the first.
 func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	rows, most := int64(0), 0
 	for c, n := range counts {

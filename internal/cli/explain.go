@@ -44,7 +44,7 @@ var optionWords = strings.NewReplacer("with features", "with --features", "with 
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
 
 // explain makes an error of a verb one for the person who typed it: of learners it names the file and the options as they are typed, and of
-// text files the line of a row beside its number.
+// text files the line of a row next to its number.
 func explain(cmd *cobra.Command, args []string, err error) error {
 	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errStdoutGone) || cmd.Context().Err() != nil {
 		return err

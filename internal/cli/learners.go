@@ -94,7 +94,7 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 	}
 }
 
-// wrapped breaks text into lines of help, of which the first begins at a column and the others are indented to it.
+// wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
 func wrapped(text string, column int) string {
 	var s strings.Builder
 	at := column

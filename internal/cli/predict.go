@@ -217,7 +217,7 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predict
 	return p, nil
 }
 
-// write adds the rows of a block, beside the kept columns of the same rows.
+// write adds the predictions of a block and the kept columns of its rows.
 func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arrow.Record) error {
 	scores, err := p.scorer.Scores(ctx, b)
 	if err != nil {

@@ -121,14 +121,14 @@ type storage struct {
 	cache  string
 
 	// What the verb knows besides its flags.
-	out      string // a file that the verb writes: temporary caches are made beside it, since there is a disk; "": where the system has them
+	out      string // a file that the verb writes: temporary caches go to its folder; "": to the system's folder
 	access   train.Access
 	weighted bool // rows have weights
 	shared   bool // rows are shared out, so that they are there twice for a while
-	folds    bool // each fold has features of its own, so that its rows are there beside the others
+	folds    bool // each fold has features of its own: memory holds its rows in addition to all rows
 	parted   bool // only the shares are learned from, and each gets a cache of its own
 
-	beside func(rows int64, cols int) int64 // bytes that the verb takes beside the rows; nil: none to speak of
+	beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: hardly any
 }
 
 // check finds out what is wrong with the options before any work.
@@ -329,7 +329,7 @@ func openCache[T kernel.Float](ctx context.Context, o *rowOptions, paths []strin
 // folds.
 func (s *storage) hold(bytes int64) {
 	if s.memory.bytes == 0 {
-		bytes = 0 // the limit is of what is available beside the rows
+		bytes = 0 // the limit doesn't include the rows
 	}
 	debug.SetMemoryLimit(s.memory.limit() + bytes)
 }

@@ -168,7 +168,7 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	return t.app.print(r.text(t.trainOptions, m))
 }
 
-// detail is what the bar of a training says beside the epochs.
+// detail is what the progress bar of a training says in addition to the epochs.
 func detail(p train.Progress) string {
 	s := fmt.Sprintf(": epoch %s, %s", say.Count(p.Epoch), say.Plural(p.Updates, "update"))
 	if p.Best >= 0 {

@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// balanced is the --class-weight by which all classes weigh the same.
+// balanced is the value of --class-weight that gives all classes the same total weight.
 const balanced = "balanced"
 
 // checkWeights looks for what is wrong in the options on weights, before there are rows.
@@ -61,7 +61,7 @@ func classWeight(item string) (class string, weight float64, err error) {
 	return item[:i], weight, nil
 }
 
-// weightsText tells what rows weighed in a training, where they didn't weigh 1.
+// weightsText tells the sample weights of a training, unless all are 1.
 func weightsText(m *model.Model) []string {
 	var parts []string
 	if column := m.Options.SampleWeight; column != "" {
