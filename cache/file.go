@@ -18,7 +18,7 @@ import (
 	"halfspace/schema"
 )
 
-// Stale says why a file that is a cache can't be used: it must be made anew.
+// Stale says why a cache file can't be used and must be made again.
 type Stale string
 
 // Error returns the text.
@@ -194,7 +194,7 @@ func (f *File[T]) readBlock(i int, b *buffer[T]) error {
 	return nil
 }
 
-// readRows reads as many rows as b has, which lie one behind the other.
+// readRows reads consecutive rows into b, as many as it has.
 func (f *File[T]) readRows(b *block.Block[T], at place) error {
 	if err := f.read(bytesOf(b.X), at.x); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (f *File[T]) readRows(b *block.Block[T], at place) error {
 	return f.readBeside(b, at)
 }
 
-// readBeside reads what stands beside the rows: labels and weights.
+// readBeside reads the labels and weights of rows.
 func (f *File[T]) readBeside(b *block.Block[T], at place) error {
 	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
 		return err

@@ -14,10 +14,12 @@ import (
 	"halfspace/schema"
 )
 
-// Convert writes the rows of files to out, in the format of its extension, and returns how many they are. Of the options
-// it uses Keep, the columns to write, all if there are none; Exclude, those of them to leave out; Text, Workers, Memory,
-// Progress and Warn. A column that can't be written is an error, unless a pattern of Keep passes over it. Few rows are in memory at
-// a time. Columns of dictionaries are written as what they stand for, lists of numbers to Parquet and Arrow files.
+// Convert writes the rows of files to out, in the format of its extension. It returns the number of rows. Few rows are in
+// memory at a time.
+//
+// It uses these options: Keep names the columns to write, all by default; Exclude names columns to leave out of them; Text,
+// Workers, Memory, Progress and Warn. A column that can't be written is an error, unless only a pattern of Keep matches it.
+// Dictionaries are written as their values. Lists of numbers can be written to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
 	p, err := opt.pool()
 	if err != nil {

@@ -2,13 +2,13 @@ package dataset
 
 import "halfspace/dataset/internal/frame"
 
-// Errors of this package wrap one of these where a program may want to act on it. Test with errors.Is.
+// Errors of this package that a program may want to act on wrap one of these. Test with errors.Is.
 var (
-	// ErrFormat: the files have no format that is known, or several.
+	// ErrFormat: the files have an unknown format, or several formats.
 	ErrFormat = frame.ErrFormat
-	// ErrColumn: a column is absent, or its type doesn't suit what it is named for.
+	// ErrColumn: a column is absent, or its type doesn't suit its use.
 	ErrColumn = frame.ErrColumn
-	// ErrNulls: a value is missing, and Options.Nulls doesn't say what becomes of it.
+	// ErrNulls: a value is missing, and Options.Nulls doesn't say what to do with it.
 	ErrNulls = frame.ErrNulls
 	// ErrDamaged: a file is damaged or truncated.
 	ErrDamaged = frame.ErrDamaged

@@ -25,14 +25,14 @@ const (
 	formatArrow    format = "Arrow IPC"
 )
 
-// extensions are the names that tell a format, before a possible .gz. A .txt may be CSV or svmlight: its content tells.
+// extensions are the extensions of the formats, without .gz. A .txt may be CSV or svmlight: its content tells.
 var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
-// openedInput is an input and what becomes of its columns.
+// openedInput is an input and the selection of its columns.
 type openedInput struct {
 	frame.Input
 	sel *encode.Selection
@@ -43,7 +43,7 @@ func (in *openedInput) selection() *encode.Selection { return in.sel }
 // ErrNoWeights is about files that can't have a column of weights.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// openInput finds out which format the files have, which must be one, and resolves the columns that opt asks for.
+// openInput finds the format of the files, which must be the same, and the columns that opt names.
 func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (*openedInput, error) {
 	paths, err := Expand(paths)
 	if err != nil {
@@ -162,8 +162,8 @@ func sniff(s *source.Source) (format, error) {
 	return formatCSV, nil
 }
 
-// telling returns how much of a beginning tells the format, 0 where that takes more: of text the first line that has two words or a delimiter, or the
-// second of all.
+// telling returns how many bytes of a file's beginning tell its format, or 0 if that takes more bytes. In text these are the
+// bytes up to the first line with two words or a delimiter, or up to the second line.
 func telling(head []byte) int {
 	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || source.HasPrefix(head, "PAR1") || source.HasPrefix(head, ipcfile.ArrowMagic) {
 		return len(head)
@@ -185,8 +185,8 @@ func telling(head []byte) int {
 	return 0
 }
 
-// DefaultLabel returns the name of the label column where the format of the files has one, as svmlight does, or "".
-// Standard input, which can't be looked at and then read, is taken for svmlight.
+// DefaultLabel returns the name of the label column if the format of the files fixes it, as svmlight does, or else "".
+// Standard input counts as svmlight: it can't be examined before it is read.
 func DefaultLabel(ctx context.Context, paths []string) string {
 	paths, err := Expand(paths)
 	if err != nil {

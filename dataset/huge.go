@@ -9,9 +9,9 @@ import (
 	"halfspace/block"
 )
 
-// A hugeAllocator is Go's allocator, but cuts buffers out of memory with huge pages: the system takes many times as long to
-// find and clear the small pages of a buffer as it takes to fill it. The garbage collector gets the memory back when no
-// buffer is left in it, so that this suits buffers that are used again and again.
+// A hugeAllocator is Go's allocator, but cuts buffers out of chunks with huge pages. The system takes much longer to find and
+// clear the small pages of a buffer than the program takes to fill it. The garbage collector frees a chunk when no buffer is
+// left in it, so this suits buffers that are used again and again.
 type hugeAllocator struct {
 	mu   sync.Mutex
 	rest []byte

@@ -121,7 +121,7 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 	return info
 }
 
-// Add adds up what the chunks of a row group say.
+// Add adds the sizes and counts of a row group.
 func (info *FileInfo) Add(group *page.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))

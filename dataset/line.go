@@ -15,7 +15,7 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 	}
 	for _, p := range paths {
 		if p == "-" {
-			return "", 0, false // it has gone by
+			return "", 0, false // it can't be read again
 		}
 	}
 	f, sources, err := openSources(ctx, paths, Options{})

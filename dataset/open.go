@@ -22,10 +22,10 @@ import (
 	"halfspace/schema"
 )
 
-// within bounds the memory of the passes that follow: blocks are the bytes that their blocks take.
+// within bounds the memory of the passes that follow, whose blocks take that many bytes.
 func (in *Input[T]) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
 
-// An Input is files whose columns were found and checked, and whose rows are still to be read.
+// An Input is a set of files whose columns are known and checked. Its rows aren't read yet.
 type Input[T kernel.Float] struct {
 	in     frame.Input
 	sel    *encode.Selection
@@ -35,8 +35,8 @@ type Input[T kernel.Float] struct {
 	survey *survey // nil before the first
 }
 
-// Open looks at files as Load does. It reads rows only where features depend on them: for means, deviations, categories and
-// the lengths of lists.
+// Open finds and checks the columns of files, as Load does. It reads rows only if features depend on them: for means,
+// deviations, categories and the lengths of lists.
 func Open[T kernel.Float](ctx context.Context, paths []string, opt Options) (*Input[T], error) {
 	return open[T](ctx, paths, opt, memory.DefaultAllocator)
 }
@@ -68,17 +68,15 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	return files, nil
 }
 
-// Rows returns how many rows there are at most, those that are left out for missing values included; -1 where only
-// reading tells.
+// Rows returns the number of rows, or -1 if only reading tells. It counts rows that are dropped for missing values.
 func (in *Input[T]) Rows() int64 { return in.in.Total() }
 
-// Most returns no fewer rows than there are, without reading them where their number isn't known; -1 where only reading
-// tells.
+// Most returns an upper bound of the number of rows, or -1 if only reading tells. It reads no rows.
 func (in *Input[T]) Most() int64 {
 	return in.in.Most()
 }
 
-// Count returns Rows, for which it reads the files where only reading tells.
+// Count returns Rows. It reads the files if only reading tells.
 func (in *Input[T]) Count(ctx context.Context) (int64, error) {
 	if n := in.Rows(); n >= 0 {
 		return n, nil
@@ -112,9 +110,9 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	return data, err
 }
 
-// parts returns the rows in one part for all workers, or, where blocks and row groups are enough to keep them busy, in parts for one
-// worker each: these wait for nobody, and what they decoded is still in their cache when they transpose it. stored is
-// how many bytes the rows take in the files, 0 where that isn't known.
+// parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for one
+// worker each: these workers don't wait for each other, and transpose values that are still in their cache. stored is the
+// number of bytes of the rows in the files, or 0 if unknown.
 func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
@@ -135,8 +133,8 @@ func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part
 	return parts, files.Stored()
 }
 
-// Key identifies for a cache the blocks that Open gives of files: it differs where another option, or a file that changed,
-// could make them differ. It doesn't read the files.
+// Key identifies the blocks of files for a cache. It differs if another option or a changed file could make the blocks
+// differ. It doesn't read the files.
 func Key(paths []string, opt Options) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
@@ -178,7 +176,7 @@ type survey struct {
 	labels *encode.Labels
 }
 
-// surveyed reads what a survey takes, once: the label column where that tells, otherwise all selected columns.
+// surveyed makes the survey once. It reads the label column if that is enough, otherwise all selected columns.
 func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
@@ -200,7 +198,7 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// countKept makes all blocks, and counts their rows.
+// countKept reads all blocks and counts their rows.
 func (in *Input[T]) countKept(ctx context.Context, l *encode.Labels) (int64, error) {
 	var b *encode.Builder[T]
 	b = encode.NewBuilder(in.sel, l, in.pool, in.mem, in.Rows(), func(full *block.Block[T], _ []arrow.Array) error {
@@ -211,7 +209,8 @@ func (in *Input[T]) countKept(ctx context.Context, l *encode.Labels) (int64, err
 	return b.Rows, err
 }
 
-// readLabels numbers the classes of the label column, which it reads alone where that is less work, until enough says so.
+// readLabels numbers the classes of the label column, until enough returns true. It reads that column alone if that is less
+// work.
 func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) error {
 	only := in.in.LabelOnly()
 	label := only.Chosen().Label

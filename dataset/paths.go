@@ -13,10 +13,14 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// Expand returns the files that paths name, in the order of paths: files as they are, the matches of a glob sorted,
-// the *.parquet files in and below a directory sorted by path, or the files of other formats, by their extensions, where
-// it has none. Names that begin with a dot or an underscore are left out unless they are spelled out. Standard input is
-// "-".
+// Expand returns the files that paths name, in the order of paths:
+//
+//   - a file as it is; "-" is standard input;
+//   - the matches of a glob, sorted;
+//   - the *.parquet files in and below a directory, sorted by path; if there are none, its files with the extension of
+//     another format.
+//
+// It leaves out names that begin with a dot or an underscore, unless a path spells them out.
 func Expand(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no data: name a file, a directory or a glob")
@@ -72,8 +76,8 @@ func named(p string) ([]string, error) {
 	return []string{p}, nil
 }
 
-// directory returns the Parquet files in and below dir, or the others that can be read. Links to files count, links to directories don't: they may
-// lead in a circle.
+// directory returns the Parquet files in and below dir; if there are none, the files of other formats. It follows links to
+// files, but not links to directories: these may lead in a circle.
 func directory(dir string) ([]string, error) {
 	var files, others []string
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
@@ -116,7 +120,7 @@ func directory(dir string) ([]string, error) {
 	return files, nil
 }
 
-// hides tells whether an element of a match is hidden, but not the element of the pattern that it matches.
+// hides tells whether an element of a match is hidden and the element of the pattern isn't.
 func hides(match, pattern string) bool {
 	const sep = string(filepath.Separator)
 	m, p := strings.Split(filepath.Clean(match), sep), strings.Split(filepath.Clean(pattern), sep)

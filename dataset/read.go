@@ -24,8 +24,9 @@ import (
 // CheckCategorical returns an error if text is not a value of Options.Categorical.
 func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
 
-// Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match;
-// a column whose name is the pattern itself comes first. What shapes the blocks is written down in cache files, as JSON.
+// Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match. If a
+// column has the very name of a pattern, the name stands for that column. Cache files hold the options that shape the
+// blocks, as JSON.
 //
 // Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
 // is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
@@ -33,18 +34,18 @@ func CheckCategorical(text string) error { return encode.CheckCategorical(text) 
 // feature for each element, "name[0]" and so on; all lists of a column have the same length. A label is a number, a
 // boolean or a string.
 //
-// A null, NaN or an infinity is a missing value; so is a list in which an element is. In a feature, Nulls says what
-// becomes of it: an error; its row isn't kept; zero; or the mean of the feature over the other kept rows, which the Spec
-// remembers. A missing label or weight is an error unless rows are dropped. Where a Spec that drops rows is given and no label, all
-// rows stay, with NaN in place of the missing numbers: a prediction is wanted for each.
+// A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a missing
+// value of a feature: stop with an error, drop the row, fill with 0, or fill with the mean of the feature over the other kept
+// rows, which the Spec holds. A missing label or weight is an error unless rows are dropped. If a Spec drops rows and there
+// is no label, all rows stay, with NaN for missing numbers: each row gets a prediction.
 type Options struct {
 	Label        string       // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
 	Features     []string     // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
 	Exclude      []string     // columns that aren't features; each must match one of the file's
 	Positive     string       // text of the class +1; "": the greater one
-	SampleWeight string       // column of the rows' weights, numbers that aren't negative, which is no feature; "": none
+	SampleWeight string       // column of the sample weights, 0 or more, which is no feature; "": none
 	NoBias       bool         // no column of ones
-	Nulls        schema.Nulls // what becomes of missing values; "": they are errors
+	Nulls        schema.Nulls // what to do with missing values; "": stop with an error
 	Keep         []string     `json:"-"` // Scan only: columns to hand on as they are
 	Workers      int          `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text         TextOptions  // how CSV and svmlight files are written
@@ -54,15 +55,18 @@ type Options struct {
 	// come on top; their number doesn't depend on Memory.
 	Memory int64 `json:"-"`
 
-	// Categorical says what becomes of columns of text or with a dictionary, and, as "column=onehot,other=hash:8", of columns that are named, which may
-	// be numbers or booleans: "onehot" makes a feature "name=category" for
-	// each category, at most 1000, found in a pass of its own; "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so
-	// on, one of which is 1, see schema.HashBucket; "" makes none. A missing category, or one that a model's training had not,
-	// is all zeros.
+	// Categorical says how columns of text, or with a dictionary, become features. A text as "column=onehot,other=hash:8"
+	// says it of the named columns, which may be numbers or booleans.
+	//
+	//   - "onehot" makes a feature "name=category" for each category, at most 1000. It finds them in a pass of its own.
+	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket.
+	//   - "" makes no features.
+	//
+	// A missing category, or one that isn't in the training data, is all zeros.
 	Categorical string
 
-	// Standardize makes every feature that is a number (x - mean) / deviation, in float64 before it is narrowed: those of the kept rows in
-	// training, the deviation with n in its denominator, and 1 where all values are equal.
+	// Standardize replaces every number x by (x - mean) / deviation, computed in float64. Mean and deviation are those of the
+	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
 	Standardize bool
 
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
@@ -71,12 +75,12 @@ type Options struct {
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
 	float    arrow.DataType // of the blocks' values; nil where there are none
 
-	// Spec of a model: make its features, give labels as its classes. The fields before are ignored, but for Label,
-	// SampleWeight, Keep and Workers.
+	// Spec, if not nil, is that of a model: the blocks have its features, and labels are its classes. Of the fields above,
+	// only Label, SampleWeight, Keep, Workers, Text and Memory count then.
 	Spec *schema.Spec
 
-	// End, where it is closed, ends standard input: of text what was read by then counts, up to its last line break. Of Arrow IPC
-	// that is an error. A nil channel ends nothing.
+	// End, when it is closed, ends standard input. Text counts up to the last line break that was read; Arrow IPC that ends
+	// early is an error. A nil channel ends nothing.
 	End <-chan struct{} `json:"-"`
 
 	// Live makes Scan yield the rows of CSV or svmlight from standard input as they come, in blocks of any length. CSV
@@ -92,11 +96,11 @@ type Options struct {
 	Warn func(text string) `json:"-"`
 }
 
-// Load reads files into memory. Paths are those of Expand; the files must have one format, which their extensions tell,
-// or their content where they don't.
+// Load reads files into memory. Paths are as in Expand. The files must have the same format. Their extensions tell it, or
+// else their content.
 //
-// Labels are +1 for the positive class and -1 for the other. Where there are more than two classes they are the classes'
-// numbers, from 0 on in sorted order.
+// Labels are +1 for the positive class and -1 for the other. With more than two classes, labels are the numbers of the
+// classes in sorted order, from 0 on.
 func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
 	return load[T](ctx, paths, opt, memory.DefaultAllocator)
 }
@@ -116,7 +120,7 @@ func (opt Options) choices() encode.Choices {
 		Converts: opt.converts, Float: opt.float, Spec: opt.Spec}
 }
 
-// tell passes notes on.
+// tell calls Warn with each note.
 func (opt Options) tell(notes []string) {
 	for _, n := range notes {
 		if opt.Warn != nil {
@@ -170,8 +174,8 @@ type part struct {
 	batches     func(p frame.Pool) iter.Seq2[*frame.Batch, error]
 }
 
-// collect puts the parts of an input together as a data set in memory. name is the input's, for messages. One part is
-// read by all workers together, several are by one each.
+// collect makes a data set in memory of the parts of an input. name is the input's, for messages. All workers read a single
+// part together; of several parts each has one worker.
 func collect[T kernel.Float](ctx context.Context, name string, sel *encode.Selection, opt Options, p frame.Pool, mem memory.Allocator,
 	parts []part, stored int64) (*block.Data[T], error) {
 	all := encode.NewBuilder[T](sel, encode.NewLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
@@ -255,7 +259,7 @@ func buildParts(ctx context.Context, p frame.Pool, parts []part, build func(i in
 	return g.Wait()
 }
 
-// newSpec returns what blocks of a selection with those labels mean, and what stands for each number of a class.
+// newSpec returns the spec of a selection with those labels, and the label value of each class number.
 func newSpec(sel *encode.Selection, l *encode.Labels, opt Options) (spec *schema.Spec, signs []float64, err error) {
 	if opt.Spec != nil {
 		return asWeighted(opt.Spec, sel), modelSigns(opt.Spec), nil
@@ -279,10 +283,9 @@ func asWeighted(spec *schema.Spec, sel *encode.Selection) *schema.Spec {
 	return &s
 }
 
-// Scan reads files as Load does, and calls fn with one block after the other and the kept columns of its rows,
-// as a record, or nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in
-// memory at a time. Kept columns must have the same types in all files. Without rows it calls fn once, with an empty
-// block, so that fn learns of the columns.
+// Scan reads files as Load does, and calls fn with each block and with a record of the kept columns of its rows, which is nil
+// without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in memory at a time. Kept
+// columns must have the same types in all files. If there are no rows, Scan calls fn once, with an empty block.
 //
 // With a label it needs Options.Spec, since the classes of the data aren't known before its end.
 func Scan[T kernel.Float](ctx context.Context, paths []string, opt Options,
@@ -370,7 +373,7 @@ func (opt Options) pool() (frame.Pool, error) {
 	return frame.NewPool(opt.Workers), nil
 }
 
-// modelSigns returns what stands for each class of a model.
+// modelSigns returns the label value of each class of a model.
 func modelSigns(spec *schema.Spec) []float64 {
 	if spec == nil {
 		return nil

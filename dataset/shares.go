@@ -60,7 +60,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 	return inputs, nil
 }
 
-// learn adds the rows of a batch to the learned whose choices take them.
+// learn adds the rows of a batch to the statistics of the choices that take them.
 func (in *Input[T]) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
@@ -140,7 +140,7 @@ func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut,
 	return classes, nil
 }
 
-// explain makes an error about a batch one for the user.
+// explain adds the file to an error about a batch.
 func (in *Input[T]) explain(ctx context.Context, bt *frame.Batch, err error) error {
 	if ctx.Err() != nil || encode.IsUnfit(err) {
 		return err

@@ -27,9 +27,9 @@ type Stream[T kernel.Float] struct {
 	heard []string // warnings
 }
 
-// Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column, to
-// know the classes. Warnings come at the end of the first whole pass. Of several wrong rows an error of Stream names the
-// first whose label is wrong, one of a pass the first whose features are.
+// Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column to find the
+// classes. Warnings come at the end of the first whole pass. An error of Stream names the first row with a wrong label; an
+// error of a pass names the first row with wrong features.
 func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	survey, err := in.surveyed(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 	return in.stream(survey)
 }
 
-// StreamOnce returns the rows as a source for a single pass. It knows as classes only those of the first rows, as many as it takes to
-// find two, and not how many rows there are, unless the files tell: standard input is read as the pass goes on, and isn't held.
+// StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes from the
+// first rows, until it has found two. It reads standard input during the pass, and doesn't hold it.
 func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
 	l := encode.NewLabels(in.opt.Spec)
 	if in.opt.Spec == nil && in.sel.Label >= 0 {

@@ -9,7 +9,7 @@ import (
 	textfile "halfspace/dataset/internal/text"
 )
 
-// TextOptions say how files of text are written. What they leave open is found out from the data.
+// TextOptions say how files of text are written. By default the reader finds that out from the data.
 type TextOptions struct {
 	Header    string // of CSV: "yes" or "no", whether the first record names the columns; "" or "auto": find out
 	Delimiter string // of CSV: a character, or a name in Delimiters; "": find out
@@ -42,10 +42,10 @@ func (o TextOptions) Check() error {
 	return err
 }
 
-// UnusedByParquet returns notes about options that are set and say nothing of Parquet files.
+// UnusedByParquet returns notes about options that are set and don't apply to Parquet files.
 func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet) }
 
-// unused returns notes about options that say nothing of files of a format.
+// unused returns notes about options that are set and don't apply to a format.
 func (o TextOptions) unused(f format) (notes []string) {
 	nulls := ""
 	if o.NullValues != nil {

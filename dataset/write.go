@@ -27,7 +27,7 @@ type WriterOptions struct {
 	Label        string            // svmlight: the column of the labels; "label"
 }
 
-// Writer writes records to a file, which is there completely once Close has returned nil, and not at all before.
+// Writer writes records to a file. The file appears, complete, when Close returns nil, and not before.
 //
 // A Parquet writer keeps a row group in memory until it is full, at most GroupBytes.
 type Writer struct {
@@ -39,9 +39,9 @@ type Writer struct {
 	done   bool
 }
 
-// Create starts a file in the format of its extension, that of a Parquet, Arrow IPC or svmlight file or .csv; "-" is CSV
-// on standard output, and a pipe or a device without such an extension gets CSV too. In Parquet, columns that schema calls nullable are OPTIONAL, others
-// REQUIRED. Errors name path and say what to do.
+// Create starts a Parquet, Arrow IPC, svmlight or CSV file, by the extension of path. "-" is CSV on standard output. A pipe or
+// a device without such an extension gets CSV too. In Parquet, nullable columns of schema are OPTIONAL, others REQUIRED.
+// Errors name path and say what to do.
 func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	format, err := outputFormat(path)
 	if err != nil {
@@ -153,8 +153,7 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// Flush writes the rows so far to a pipe or a device, all of them in CSV, else as far as the format allows. A file gets them
-// when it is closed.
+// Flush writes the rows so far, if they are CSV, to a pipe or a device. Files get their rows when they are closed.
 func (w *Writer) Flush() error {
 	csv, ok := w.enc.(*writer.CSV)
 	if w.err == nil && !w.done && ok {
@@ -178,8 +177,8 @@ func (w *Writer) Abort() {
 	w.file.Abort()
 }
 
-// guard runs f and turns a panic of Arrow's into an error. An error of the file comes first and speaks for itself:
-// Arrow loses some, and panics at others.
+// guard runs f and turns a panic of Arrow's into an error. It returns an error of the file first, as it is: Arrow loses some
+// of these, and panics at others.
 func (w *Writer) guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -3,9 +3,11 @@ package memory
 
 import "math"
 
-// Available returns how many bytes of memory the process may use without others having to give some up. On Linux that is within
-// the limits of the control groups that the process is in, and of those around them, less what they use. On macOS it is the
-// share of the physical memory that the system calls free, on Windows the physical memory that is. It is 0 where that isn't known.
+// Available returns how many bytes of memory the process may use without taking some from other processes, or 0 if unknown.
+//
+//   - Linux: what is left within the limits of the process's control groups, and of those around them.
+//   - macOS: the share of the physical memory that the system calls free.
+//   - Windows: the free physical memory.
 func Available() int64 { return available() }
 
 // least is what Available returns at least where it knows: less is no use to anyone.

@@ -38,8 +38,8 @@ const (
 	MaxBatchRows = 1 << 16
 )
 
-// Split calls yield with the rows in batches of up to so many, as long as that returns true, which it then returns too. A batch that
-// isn't nil is released, as those that are handed on must be.
+// Split calls yield with the rows in batches of at most that many rows, until yield returns false. It tells whether yield
+// took all of them. A small batch, or nil, is passed on itself; a larger one is released. The taker releases what it gets.
 func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 	if b == nil || b.Rows <= most {
 		return yield(b)

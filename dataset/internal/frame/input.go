@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// An Input is files of one format, looked at as far as it takes to know the selected columns.
+// An Input is a set of files of one format, whose selected columns are known.
 type Input interface {
 	Name() string
 	Total() int64 // rows; -1 where only reading tells

@@ -20,7 +20,7 @@ func Missing(a arrow.Array, lo, hi int) (rows []int) {
 	return rows
 }
 
-// complete tells quickly that none is missing, mostly.
+// complete tells whether no value is missing. It is quick, and may return false although none is.
 func complete(a arrow.Array, lo, hi int) bool {
 	if a.NullN() > 0 || lo == hi {
 		return lo == hi

@@ -13,8 +13,8 @@ type Pool chan struct{}
 // NewPool returns a pool that lets up to that many goroutines compute at once.
 func NewPool(workers int) Pool { return make(Pool, workers) }
 
-// Each calls f with 0 to n-1, up to cap(p) calls at a time, and returns the error of the least number that failed:
-// numbers are taken in order, so that all below a failing one are done too. Nothing new is begun after an error.
+// Each calls f with 0 to n-1, in order, up to cap(p) calls at a time. It returns the error of the lowest number that failed.
+// After an error it begins no more calls, but all lower numbers are done.
 func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
 	if cap(p) == 1 {
 		for i := range n {

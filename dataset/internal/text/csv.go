@@ -88,7 +88,7 @@ func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, o
 	return in, in.findIntegers(ctx, p, req.Progress)
 }
 
-// Dialects finds out how each of the files is written. The head is the first chunk of the first; all tells whether that is all there is.
+// Dialects finds the dialect of each file. It also returns the first rows of the first file.
 func Dialects(sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
 	for i, s := range sources {
 		size := HeadBytes

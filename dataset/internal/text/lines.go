@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// RowsOf goes past rows of a chunk. It returns the line in which the one begins that comes after so many, or 0 and how many are to come yet.
+// RowsOf skips rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows still to skip.
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
 	if c.first && f.Header {
@@ -23,7 +23,7 @@ func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	return 0, after
 }
 
-// SvmlightRows does what rowsOf does.
+// SvmlightRows does for svmlight what RowsOf does for CSV.
 func SvmlightRows(c Chunk, after int64) (line, left int64) {
 	n := c.line
 	for line := range bytes.Lines(c.Text) {
