@@ -38,7 +38,8 @@ race:
 	CGO_ENABLED=1 go test -race -short ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead ./internal/synth
 	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Identity|Invariance|Window|Progress|EarlyStop|Stream|Interrupt|Live|Same|Classes$$' \
 		-skip 'StreamDrops|StreamNested|StreamChanges|StreamIdentity|SolversIdentity|MulticlassIdentity|WeightsIdentity|FormatsGiveSame' \
-		./pocket ./train/dual ./train/logistic ./train/perceptron ./train/svm ./dataset/... ./internal/cli
+		./pocket ./train/dual ./train/perceptron ./dataset/... ./internal/cli
+	CGO_ENABLED=1 go test -race -short -run Invariance ./train/logistic ./train/svm
 
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
