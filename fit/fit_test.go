@@ -124,7 +124,7 @@ func TestLearnersDescribed(t *testing.T) {
 		}
 		for i := range l.Options {
 			o := &l.Options[i]
-			if o.Name == "" || o.Help == "" || o.Value == "" || len(o.Words) == 0 && o.Valid != nil && o.Want == "" {
+			if o.Name == "" || o.Help == "" || len(o.Words) == 0 && (o.Value == "" || o.Valid != nil && o.Want == "") {
 				t.Errorf("%s: the option %+v lacks something", l.Name, o)
 			}
 			if o.When != nil && l.Option(o.When.Option) == nil {
