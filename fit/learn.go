@@ -175,7 +175,7 @@ func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.So
 	}
 	judges := rows
 	if classes := m.Options.ClassWeight; classes != nil {
-		judges = train.Weigh(judges, classes)
+		judges = train.WithClassWeights(judges, classes)
 	}
 	wrong, err := Count(ctx, m, judges, workers)
 	if err != nil {
@@ -211,9 +211,9 @@ func (j *job[T]) learn(ctx context.Context) (*Fitted[T], error) {
 		if one.classWeights, err = weightsOf(ctx, j.opt, j.src, j.workers()); err != nil {
 			return nil, err
 		}
-		one.src = train.Weigh(j.src, one.classWeights)
+		one.src = train.WithClassWeights(j.src, one.classWeights)
 		if j.validation != nil {
-			one.validation = train.Weigh(j.validation, one.classWeights)
+			one.validation = train.WithClassWeights(j.validation, one.classWeights)
 		}
 	}
 	how := one.whole

@@ -185,7 +185,7 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f.reason += ", and to settle that in exact arithmetic would take too long"
+			f.reason += ", and exact arithmetic would take too long"
 			return nil
 		}
 		s.passes++

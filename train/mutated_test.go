@@ -99,11 +99,11 @@ func TestWrongElsewhere(t *testing.T) {
 		}},
 		"counts of a class beyond": {"the label is 7", func() error { _, err := train.ClassCounts(ctx, three, 2); return err }},
 		"weighed class beyond": {"the label is 7", func() error {
-			_, err := perceptron.Train(ctx, train.Weigh(three, []float64{1, 2, 3}), perceptron.Options{})
+			_, err := perceptron.Train(ctx, train.WithClassWeights(three, []float64{1, 2, 3}), perceptron.Options{})
 			return err
 		}},
 		"too few class weights": {"the weight is NaN", func() error {
-			_, err := perceptron.Train(ctx, train.Weigh(d, []float64{1}), perceptron.Options{})
+			_, err := perceptron.Train(ctx, train.WithClassWeights(d, []float64{1}), perceptron.Options{})
 			return err
 		}},
 		"class beyond versus the rest": {"the label is NaN", func() error {

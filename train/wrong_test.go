@@ -199,7 +199,7 @@ var defects = []struct {
 	{"sparse column beyond", "has column 4 after", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Idx[9] = 4 }},
 	{"sparse column far beyond", "columns ascend from 0 to 3", 3, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[2].Sparse.Idx[9] = 1 << 31 }},
 	{"sparse column twice", "columns ascend from 0 to 3", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Idx[1] = p.blocks[1].Sparse.Idx[0] }},
-	{"sparse rows turned round", "its row", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Ptr[5] = 1 << 40 }},
+	{"sparse rows in descending order", "its row", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Ptr[5] = 1 << 40 }},
 	{"short sparse values", "columns for", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Val = p.blocks[1].Sparse.Val[:7] }},
 	{"sparse rows without a bias", "(the bias): it is 0", 2, false, false, func(p *program) {
 		p.bias(0, 0)

@@ -47,15 +47,6 @@ func (s SparseRows[T]) Add(w []T, a T, r int) {
 	}
 }
 
-// Visit is one step of the perceptron on row r with label y, as in Epoch; it tells whether it updated w.
-func (s SparseRows[T]) Visit(w []T, r int, y, eta T) bool {
-	if !mistake(y, s.Score(r, w)) {
-		return false
-	}
-	s.Add(w, eta*y, r)
-	return true
-}
-
 // MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the dense kernel.
 func (s SparseRows[T]) MaxSquaredNorm() float64 {
 	largest := 0.0

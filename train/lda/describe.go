@@ -12,7 +12,7 @@ import (
 )
 
 // Learner describes linear discriminant analysis.
-var Learner = &train.Learner{Name: "lda", Minimises: "nothing step by step: it solves for the direction that separates the class means best, relative to the spread within the classes (Fisher)",
+var Learner = &train.Learner{Name: "lda", Minimises: "the scatter within the classes, relative to the scatter between them (Fisher)",
 	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption},
 	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },

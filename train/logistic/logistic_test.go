@@ -91,7 +91,7 @@ func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float
 		t.Fatal(err)
 	}
 	nearly(t, "class weights", balanced, classes, 1e-15)
-	return train.Weigh[T](d, balanced)
+	return train.WithClassWeights[T](d, balanced)
 }
 
 // TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy; testdata/sklearn_logistic.py made the

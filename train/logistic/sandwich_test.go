@@ -69,7 +69,7 @@ func TestSandwich(t *testing.T) {
 		if c.L2 > 0 {
 			continue
 		}
-		heavy := mustTrain(t, train.Weigh[float64](d, []float64{7, 7}), Options{Robust: true})
+		heavy := mustTrain(t, train.WithClassWeights[float64](d, []float64{7, 7}), Options{Robust: true})
 		nearly(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {

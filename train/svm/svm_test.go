@@ -143,7 +143,7 @@ func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float
 		t.Fatal(err)
 	}
 	nearly(t, "class weights", balanced, classes, 1e-15)
-	return train.Weigh[T](d, balanced)
+	return train.WithClassWeights[T](d, balanced)
 }
 
 // TestRepetition: a row that weighs k is k rows, also where rows far from the bend of their loss are fixed, and one that weighs 0 is none;

@@ -86,8 +86,8 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 	return b, nil
 }
 
-// inBounds tells whether the values of a column of text, binary data or lists, or of its dictionary, lie one behind the
-// other. Arrow looks at the end of the last alone.
+// inBounds tells whether the offsets of a column of text, binary data or lists, or of its dictionary, ascend. Arrow checks the
+// last one only.
 func inBounds(a arrow.Array) bool {
 	if a.Len() == 0 { // which may be without offsets
 		return true

@@ -74,10 +74,10 @@ func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
 	return predict.Class(y, spec.PositiveClass())
 }
 
-// Weigh returns the rows of src, each with its sample weight times the weight of its class. classes has a weight for each class of
+// WithClassWeights returns the rows of src, each with its sample weight times the weight of its class. classes has a weight for each class of
 // src, in the order of its spec. The result is data in memory if src is, and shares all but the weights with it. It is a
 // block.Seekable if src is one. A row whose label stands for no class gets the weight NaN, which a training refuses.
-func Weigh[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
+func WithClassWeights[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
 	spec := *src.Spec()
 	spec.Weighted = true
 	w := &weighed[T]{src, &spec, classes}

@@ -63,7 +63,7 @@ func TestWeigh(t *testing.T) {
 					}
 				}
 				for name, src := range map[string]block.Source[float32]{"memory": d, "stream": testrows.Stream[float32]{Data: d}, "file": file} {
-					w := train.Weigh(src, classes)
+					w := train.WithClassWeights(src, classes)
 					for range 2 {
 						for b, err := range w.Blocks(ctx) {
 							if err != nil {
@@ -76,7 +76,7 @@ func TestWeigh(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				any := train.Weigh[float32](file, classes).(block.Seekable[float32])
+				any := train.WithClassWeights[float32](file, classes).(block.Seekable[float32])
 				to := block.NewFor[float32](any.Spec(), 0, kernel.ChunkRows)
 				for range 2 {
 					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
@@ -91,7 +91,7 @@ func TestWeigh(t *testing.T) {
 					}
 					check("rows", at, to)
 				}
-				if _, ok := train.Weigh[float32](d, classes).(*block.Data[float32]); !ok {
+				if _, ok := train.WithClassWeights[float32](d, classes).(*block.Data[float32]); !ok {
 					t.Error("weighed data aren't in memory any more")
 				}
 			}
