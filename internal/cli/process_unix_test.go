@@ -25,6 +25,9 @@ const asProgram = "HALFSPACE_TEST_AS_PROGRAM"
 // peakFile names a file that the program writes its peak of memory to.
 const peakFile = "HALFSPACE_TEST_PEAK"
 
+// addressSpace is the most address space that the program may have, in bytes: beyond it the runtime ends the process.
+const addressSpace = "HALFSPACE_TEST_ADDRESS_SPACE"
+
 func TestMain(m *testing.M) {
 	mode := os.Getenv(asProgram)
 	if mode == "" {
@@ -33,6 +36,11 @@ func TestMain(m *testing.M) {
 	restore := func() {}
 	if bytes, err := strconv.ParseUint(mode, 10, 64); err == nil {
 		restore = limitFiles(bytes)
+	}
+	if bytes, err := strconv.ParseUint(os.Getenv(addressSpace), 10, 64); err == nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: bytes, Max: bytes}); err != nil {
+			panic(err)
+		}
 	}
 	status := Main(os.Args[1:], os.Stdout, os.Stderr)
 	restore() // for what a test run writes of its own

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"halfspace/internal/faults"
+	"halfspace/internal/race"
+)
+
+var allFaults = flag.Bool("faults", false, "TestFaults: every verb on every fault")
+
+// faultTime is how long a verb may take for a fault's file. A verb that doesn't end takes minutes.
+const faultTime = 60 * time.Second
+
+// faultModels are the features of the models that faults are scored with, where these aren't "x".
+var faultModels = map[string][]string{"pages.parquet": {"x0", "x299"}, "dictionaries.parquet": {"x0", "x299"}, "list.parquet": {"x[0]", "x[7999999]"},
+	"names.csv": {"c0"}, "hash.csv.gz": {"c0"}, "columns.csv": {"c0", "c262142"}, "features.svm": {"f1", "f262144"}}
+
+// TestFaults: a verb takes at most 1.25 times its memory and 128 MiB more, or refuses in a line.
+func TestFaults(t *testing.T) {
+	if !*allFaults || race.Enabled {
+		t.Skip("takes minutes: use -faults")
+	}
+	for _, f := range faults.All {
+		t.Run(f.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, err := f.Write(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range faultVerbs(t, f, dir, path) {
+				tryFault(t, f, args)
+			}
+		})
+	}
+}
+
+// faultVerbs returns the command lines to try.
+func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]string) {
+	t.Helper()
+	model := path
+	if strings.HasSuffix(path, ".json") {
+		path = filepath.Join(dir, "rows.csv")
+		if err := os.WriteFile(path, []byte("x,label\n1,1\n-1,0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return [][]string{{"inspect", model}, {"predict", "--model", model, path, "--out", filepath.Join(dir, "out.csv")}, {"eval", "--model", model, path}}
+	}
+	model = filepath.Join(dir, "small.json")
+	features := faultModels[f.Name]
+	if features == nil {
+		features = []string{"x"}
+	}
+	small := filepath.Join(dir, "small.csv")
+	header := strings.Join(features, ",")
+	row := func(v string) string { return strings.Join(slices.Repeat([]string{v}, len(features)), ",") }
+	if err := os.WriteFile(small, fmt.Appendf(nil, "%s,label\n%s,1\n%s,0\n", header, row("1"), row("-1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "train", small, "--label", "label", "--algo", "perceptron", "--out", model)
+	out := func(ext string) string { return filepath.Join(dir, "out."+ext) }
+	label := []string{"--label", "label"}
+	if strings.HasSuffix(path, ".svm") {
+		label = nil
+	}
+	for _, verb := range []string{"train --algo averaged", "train --algo logistic", "train --algo averaged --categorical onehot", "train --algo averaged --categorical hash:16",
+		"check", "online", "compare"} {
+		lines = append(lines, slices.Concat(strings.Fields(verb), label, []string{path}))
+	}
+	for _, ext := range []string{"parquet", "csv", "arrow"} {
+		lines = append(lines, []string{"convert", path, "--out", out(ext)}, []string{"predict", "--model", model, path, "--keep", "*", "--out", out(ext)})
+	}
+	return append(lines, []string{"inspect", path}, []string{"eval", "--model", model, path}, []string{"predict", "--model", model, path, "--out", out("csv")})
+}
+
+// tryFault runs the program in a process of its own.
+func tryFault(t *testing.T, f faults.Fault, args []string) {
+	t.Helper()
+	const memory = 256 << 20
+	name := strings.Join(args, " ")
+	name = strings.ReplaceAll(name, filepath.Dir(args[len(args)-1])+"/", "")
+	if args[0] != "inspect" || !strings.HasSuffix(f.Name, ".json") {
+		args = append(args, "--memory", "256MiB")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), faultTime)
+	defer cancel()
+	peakPath := filepath.Join(t.TempDir(), "peak")
+	cmd := program(t, args...)
+	var out bytes.Buffer
+	cmd.Env, cmd.Stderr = append(cmd.Env, peakFile+"="+peakPath, addressSpace+"=6442450944"), &out
+	begin := time.Now()
+	timer := time.AfterFunc(faultTime, func() { cmd.Process.Kill() })
+	err := cmd.Run()
+	timer.Stop()
+	took := time.Since(begin)
+	text, _ := os.ReadFile(peakPath)
+	peak, _ := strconv.ParseInt(string(text), 10, 64)
+	last := out.String()
+	if i := strings.LastIndexByte(strings.TrimSpace(last), '\n'); i >= 0 && peak > 0 {
+		last = last[i+1:]
+	}
+	t.Logf("%-70s %5d MiB %6.1f s %d %.300s", name, peak>>20, took.Seconds(), cmd.ProcessState.ExitCode(), strings.TrimSpace(last))
+	switch {
+	case ctx.Err() != nil:
+		t.Errorf("%s: not done after %v", name, faultTime)
+	case peak == 0:
+		t.Errorf("%s: died (%v): %.300s", name, err, out.String())
+	case peak > memory/4*5+128<<20:
+		t.Errorf("%s: it took %d MiB", name, peak>>20)
+	case cmd.ProcessState.ExitCode() == exitUsage || strings.Contains(out.String(), "runtime error") || strings.Contains(out.String(), "internal error"):
+		t.Errorf("%s: %s", name, out.String())
+	}
+}

@@ -1,0 +1,216 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// The physical types of Parquet that are written here (parquet.thrift, Type).
+const (
+	typeInt64     = 2
+	typeDouble    = 5
+	typeByteArray = 6
+)
+
+// Encodings and page types of Parquet (parquet.thrift, Encoding and PageType).
+const (
+	plain         = 0
+	rle           = 3
+	rleDictionary = 8
+
+	dataPage       = 0
+	dictionaryPage = 2
+)
+
+// A page is a page of a column chunk, compressed by Zstandard.
+type page struct {
+	kind, encoding int
+	values         int // what its header claims
+	body           frame
+}
+
+// A column is a column, whose pages stand once in every row group.
+type column struct {
+	name     string
+	physical int
+	text     bool
+	list     bool // a list of required elements, in the three groups of the format
+	values   int  // of the chunk
+	pages    []page
+}
+
+// writeParquet writes a file of groups row groups of so many rows, all with the same pages.
+func writeParquet(w io.Writer, groups, rows int, columns ...column) error {
+	out := &bytes.Buffer{}
+	at := int64(0)
+	flush := func() error {
+		at += int64(out.Len())
+		_, err := out.WriteTo(w)
+		return err
+	}
+	out.WriteString("PAR1")
+	var rowGroups [][]byte
+	for range groups {
+		var chunks [][]byte
+		for _, c := range columns {
+			if err := flush(); err != nil {
+				return err
+			}
+			chunks = append(chunks, c.write(out, at))
+		}
+		var g object
+		g.list(1, thriftStruct, chunks)
+		g.i64(2, 1)
+		g.i64(3, int64(rows))
+		rowGroups = append(rowGroups, g.end())
+	}
+	var f object
+	f.i32(1, 2)
+	f.list(2, thriftStruct, schemaOf(columns))
+	f.i64(3, int64(groups)*int64(rows))
+	f.list(4, thriftStruct, rowGroups)
+	footer := f.end()
+	out.Write(footer)
+	binary.Write(out, binary.LittleEndian, uint32(len(footer)))
+	out.WriteString("PAR1")
+	return flush()
+}
+
+// write writes the column's pages, which begin at a place of the file, and returns the chunk's metadata.
+func (c *column) write(out *bytes.Buffer, at int64) []byte {
+	begin, dictionary, data := out.Len(), int64(-1), int64(-1)
+	uncompressed := 0
+	for _, p := range c.pages {
+		place := at + int64(out.Len()-begin)
+		var h object
+		h.i32(1, p.kind)
+		h.i32(2, p.body.size)
+		h.i32(3, len(p.body.bytes))
+		var of object
+		of.i32(1, p.values)
+		of.i32(2, p.encoding)
+		if p.kind == dictionaryPage {
+			dictionary = place
+			h.object(7, of.end())
+		} else {
+			if data < 0 {
+				data = place
+			}
+			of.i32(3, rle)
+			of.i32(4, rle)
+			h.object(5, of.end())
+		}
+		header := h.end()
+		out.Write(header)
+		out.Write(p.body.bytes)
+		uncompressed += len(header) + p.body.size
+	}
+	path := [][]byte{thriftText(c.name)}
+	if c.list {
+		path = append(path, thriftText("list"), thriftText("element"))
+	}
+	const zstd = 6
+	var m object
+	m.i32(1, c.physical)
+	m.list(2, thriftInt, [][]byte{{plain}, {rle << 1}, {rleDictionary << 1}})
+	m.list(3, thriftBinary, path)
+	m.i32(4, zstd)
+	m.i64(5, int64(c.values))
+	m.i64(6, int64(uncompressed))
+	m.i64(7, int64(out.Len()-begin))
+	m.i64(9, data)
+	if dictionary >= 0 {
+		m.i64(11, dictionary)
+	}
+	var chunk object
+	chunk.i64(2, at)
+	chunk.object(3, m.end())
+	return chunk.end()
+}
+
+// schemaOf returns the schema's elements: the root, and those of each column.
+func schemaOf(columns []column) (elements [][]byte) {
+	const required, repeated, utf8, list = 0, 2, 0, 3
+	var root object
+	root.text(4, "schema")
+	root.i32(5, len(columns))
+	elements = append(elements, root.end())
+	for _, c := range columns {
+		name := c.name
+		if c.list {
+			var outer, inner object
+			outer.i32(3, required)
+			outer.text(4, name)
+			outer.i32(5, 1)
+			outer.i32(6, list)
+			inner.i32(3, repeated)
+			inner.text(4, "list")
+			inner.i32(5, 1)
+			elements = append(elements, outer.end(), inner.end())
+			name = "element"
+		}
+		var leaf object
+		leaf.i32(1, c.physical)
+		leaf.i32(3, required)
+		leaf.text(4, name)
+		if c.text {
+			leaf.i32(6, utf8)
+		}
+		elements = append(elements, leaf.end())
+	}
+	return elements
+}
+
+// Element types of Thrift's compact protocol.
+const (
+	thriftInt    = 5
+	thriftLong   = 6
+	thriftBinary = 8
+	thriftList   = 9
+	thriftStruct = 12
+)
+
+// An object is a struct in Thrift's compact protocol, whose fields are written in ascending order.
+type object struct {
+	bytes []byte
+	last  int
+}
+
+func (o *object) field(id int, kind byte) {
+	o.bytes = append(o.bytes, byte(id-o.last)<<4|kind)
+	o.last = id
+}
+
+func (o *object) i32(id, v int) {
+	o.field(id, thriftInt)
+	o.bytes = binary.AppendVarint(o.bytes, int64(v))
+}
+
+func (o *object) i64(id int, v int64) {
+	o.field(id, thriftLong)
+	o.bytes = binary.AppendVarint(o.bytes, v)
+}
+
+func (o *object) text(id int, s string) {
+	o.field(id, thriftBinary)
+	o.bytes = append(o.bytes, thriftText(s)...)
+}
+
+func (o *object) object(id int, b []byte) {
+	o.field(id, thriftStruct)
+	o.bytes = append(o.bytes, b...)
+}
+
+func (o *object) list(id int, kind byte, elements [][]byte) {
+	o.field(id, thriftList)
+	o.bytes = append(o.bytes, 0xf0|kind)
+	o.bytes = binary.AppendUvarint(o.bytes, uint64(len(elements)))
+	o.bytes = append(o.bytes, bytes.Join(elements, nil)...)
+}
+
+func (o *object) end() []byte { return append(o.bytes, 0) }
+
+func thriftText(s string) []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(s))), s...)
+}
