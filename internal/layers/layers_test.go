@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"dataset/internal/parquet/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "schema"},
+		"dataset/internal/parquet/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "internal/faults", "schema"},
 	{"kernel"},
 	{"internal/microkernel"},
 	{"block", "internal/kerneltest"},
