@@ -21,8 +21,9 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
-		"dataset/internal/parquet/page", "internal/ahead", "internal/say", "internal/memory", "internal/parallel", "internal/faults", "schema"},
-	{"kernel"},
+		"internal/ahead", "internal/say", "internal/parallel", "internal/faults", "schema"},
+	{"kernel", "internal/memory"},
+	{"dataset/internal/parquet/page"},
 	{"internal/microkernel"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},

@@ -1,4 +1,4 @@
-// Package memory says how much memory there is for this process.
+// Package memory says how much memory there is for this process, and bounds how much of it is taken.
 package memory
 
 import "math"

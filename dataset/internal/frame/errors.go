@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/memory"
 )
 
 // Errors that a program can test for with errors.Is. They stand in the chain of an error, not in its text.
@@ -15,7 +15,7 @@ var (
 	ErrColumn  = errors.New("unsuitable column")
 	ErrNulls   = errors.New("missing value")
 	ErrDamaged = errors.New("damaged data")
-	ErrMemory  = page.ErrMemory
+	ErrMemory  = memory.ErrMemory
 )
 
 // A marked error is one of a kind.

@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"halfspace/internal/memory"
 )
 
 // wantError checks that an error says something.
@@ -251,8 +253,8 @@ func TestLimit(t *testing.T) {
 					}
 				} else {
 					wantError(t, "a limit", err, "of memory beside other pages")
-					if !errors.Is(err, ErrMemory) {
-						t.Errorf("a limit: %v is no ErrMemory", err)
+					if !errors.Is(err, memory.ErrMemory) {
+						t.Errorf("a limit: %v is no memory.ErrMemory", err)
 					}
 					if !errors.As(err, new(Unsupported)) {
 						t.Errorf("%v: is damage", err)

@@ -1,12 +1,13 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"halfspace/internal/memory"
 )
 
 // An Allocator is where memory comes from and goes back to.
@@ -82,14 +83,11 @@ func (p *Pool) page(n int) (*Buffer, error) {
 		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit))}
 }
 
-// ErrMemory is in the chain of errors about pages that take more memory than the limit.
-var ErrMemory = errors.New("more memory than the limit")
-
 // memoryError is an error about memory, for the user as it is.
 type memoryError struct{ text string }
 
 func (e memoryError) Error() string   { return e.text }
-func (e memoryError) Unwrap() []error { return []error{Unsupported(e.text), ErrMemory} }
+func (e memoryError) Unwrap() []error { return []error{Unsupported(e.text), memory.ErrMemory} }
 
 // get returns nil where more than limit bytes would be in use.
 func (p *Pool) get(n, limit int) *Buffer {

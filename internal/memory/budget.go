@@ -1,0 +1,75 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"halfspace/internal/say"
+)
+
+// ErrMemory is in the chain of errors about work that takes more memory than the limit.
+var ErrMemory = errors.New("more memory than the limit")
+
+// A Budget bounds the memory of work whose size the input chooses. Whoever allocates such memory takes it from the budget
+// first. A nil Budget has no bound. The methods are safe for concurrent use.
+type Budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// NewBudget returns a budget of so many bytes, or nil for 0.
+func NewBudget(limit int64) *Budget {
+	if limit <= 0 {
+		return nil
+	}
+	return &Budget{limit: limit}
+}
+
+// Take takes n bytes for what, such as "a block of 4,096 rows", which begins the error. After an error nothing is taken.
+func (b *Budget) Take(n int64, what string) error {
+	if b == nil {
+		return nil
+	}
+	for {
+		used := b.used.Load()
+		if n > b.limit-used {
+			return b.tooMuch(n, used, what)
+		}
+		if b.used.CompareAndSwap(used, used+n) {
+			return nil
+		}
+	}
+}
+
+// tooMuch returns the error of Take.
+func (b *Budget) tooMuch(n, used int64, what string) error {
+	beside := ""
+	if used > 0 {
+		beside = fmt.Sprintf(" beside %s in use", say.Size(used))
+	}
+	return exceeded{fmt.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
+		what, say.Size(n), beside, say.Size(b.limit))}
+}
+
+// exceeded is an error about memory, for the user as it is.
+type exceeded struct{ text string }
+
+func (e exceeded) Error() string { return e.text }
+func (e exceeded) Unwrap() error { return ErrMemory }
+
+// Give gives back n bytes that were taken.
+func (b *Budget) Give(n int64) {
+	if b != nil {
+		b.used.Add(-n)
+	}
+}
+
+// Left returns how many bytes are left, or math.MaxInt64 without a bound.
+func (b *Budget) Left() int64 {
+	if b == nil {
+		return math.MaxInt64
+	}
+	return max(0, b.limit-b.used.Load())
+}
