@@ -15,7 +15,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 # What runs under emulation and without assembly: all that computes.
 NUMERIC := ./asm/... ./kernel ./internal/microkernel ./schema ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
 
-.PHONY: build test unit race noasm arm64 cross cross-build lint asm asm-check demo bench bench-peers bench-mnist bench-optima soak fuzz clean
+.PHONY: build test unit race noasm arm64 cross cross-build lint asm asm-check demo bench bench-peers bench-mnist bench-optima soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -29,9 +29,10 @@ unit:
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
 	HALFSPACE_TEST_REQUIRE=$$need go test -timeout 30m -skip TestSystems ./...
 
-# -short, since the tests of each level run the same code.
+# The packages with code of their own for this, and the models of 65 trainings: what stands between is the same code.
 noasm:
-	go test -short -tags noasm $(NUMERIC)
+	go test -short -tags noasm ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
+	go test -tags noasm -run TestRecorded ./internal/cli
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
@@ -100,14 +101,20 @@ bench-peers: ## against other Go libraries, OpenBLAS, LIBLINEAR, scikit-learn an
 bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench
 
+faults: ## every command on files that ask for much memory or time: minutes
+	go test -count=1 -v -timeout 60m -run TestFaults ./internal/cli -faults
+
 bench-optima: ## passes of every solver on 67 families and 12 real data sets, each optimum held against the best peer's
-	go test -count=1 -timeout 60m -run TestOptima -table results/solvers.md ./bench
+	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
 
 soak: build ## 100 million rows in 256 MiB of memory
 	./scripts/soak.sh $(BIN)
 
 FUZZTIME := 30s
-fuzz: ## every fuzz target for FUZZTIME each
+# A process of the fuzzer maps some 2 GiB of its own: an input that asks for as much again is found.
+FUZZMEMORY := 4194304# KiB of address space for each process
+fuzz: ## every fuzz target for FUZZTIME each, in a bounded memory
+	ulimit -v $(FUZZMEMORY); \
 	grep -roP --include='*_test.go' '^func \KFuzz\w+' . | while IFS=: read -r file target; do \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$(dirname "$$file")" < /dev/null; done
 
