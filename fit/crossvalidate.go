@@ -1,11 +1,13 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -78,11 +80,16 @@ func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l L
 	if err != nil {
 		return nil, err
 	}
-	return judgeAll(ctx, src, learners, cv, opt, false)
+	judged, err := judgeAll(ctx, src, learners, cv, opt, false)
+	if err != nil {
+		return nil, err
+	}
+	return judged, nil
 }
 
 // Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that their times can be
-// compared, and tells their figures of merit.
+// compared, and tells their figures of merit and the progress of each. If ctx ends the comparison, Compare returns the figures of the folds so far with ctx's error.
+// A learner without any fold then has no errors.
 func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
 	return judgeAll(ctx, src, learners, cv, opt, true)
 }
@@ -136,7 +143,8 @@ type crossing[T kernel.Float] struct {
 	seed         uint64
 	workers      int
 	classWeights []float64
-	alone        bool // one training at a time
+	alone        bool       // one training at a time
+	mu           sync.Mutex // held while the stage is told
 }
 
 // judgeAll judges every learner on each fold in turn, by what it learns from the others.
@@ -170,10 +178,11 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
 		return nil, err
 	}
-	if err := c.folds(ctx, src); err != nil {
+	err = c.folds(ctx, src)
+	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return c.CrossValidation, c.choose(src.Rows(), src.Spec().Weighted || opt.classWeighted())
+	return c.CrossValidation, cmp.Or(err, c.choose(src.Spec().Weighted || opt.classWeighted()))
 }
 
 // folds judges on one fold after the other.
@@ -197,6 +206,9 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
 		}
 		if err == nil {
 			err = c.fold(ctx, from, has(f), f)
+		}
+		if err != nil && ctx.Err() != nil {
+			return &train.Unfinished{Far: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
 		}
 		if err != nil {
 			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
@@ -227,19 +239,30 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 		if p.failure != nil {
 			continue
 		}
-		c.opt.stage("cross-validating", int64(number*len(c.learners)+i), int64(c.Folds*len(c.learners)))
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			j := &job[T]{Learner: l.with(max(1, c.workers/side), nil), opt: &c.opt, src: parts.Kept, held: bytes}
-			if err := judge(ctx, p, j, parts.Held, judges); err != nil {
+			c.begin(l, number, i)
+			var progress func(train.Progress)
+			if p.Figures != nil {
+				progress = l.Settings.Shared().Progress
+			}
+			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &c.opt, src: parts.Kept, held: bytes}
+			if err := judge(ctx, p, j, parts.Held, judges); err != nil && ctx.Err() == nil {
 				p.failure = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
 			}
 			return ctx.Err()
 		})
 	}
 	return g.Wait()
+}
+
+// begin tells that a learner begins with a fold.
+func (c *crossing[T]) begin(l Learner, fold, learner int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opt.stage(fmt.Sprintf("cross-validating: fold %d of %d, %s", fold+1, c.Folds, cmp.Or(l.VariedText(), l.Name)), int64(fold*len(c.learners)+learner), int64(c.Folds*len(c.learners)))
 }
 
 // prefix names the varied options before an error.
@@ -264,7 +287,7 @@ func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 }
 
 // choose sets what the points have come to, and chooses one.
-func (cv *CrossValidation) choose(rows int64, weighted bool) error {
+func (cv *CrossValidation) choose(weighted bool) error {
 	cv.Chosen = -1
 	for i := range cv.Points {
 		p := &cv.Points[i]
@@ -272,7 +295,10 @@ func (cv *CrossValidation) choose(rows int64, weighted bool) error {
 			p.Failed, p.FoldAccuracy = p.failure.Error(), nil
 			continue
 		}
-		accuracy := float64(rows-p.sum.Errors) / float64(rows)
+		if p.sum.Rows == 0 {
+			continue
+		}
+		accuracy := float64(p.sum.Rows-p.sum.Errors) / float64(p.sum.Rows)
 		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
 		if weighted {
 			p.ErrorWeight = &p.sum.Weight
@@ -317,14 +343,17 @@ func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judge
 		return err
 	}
 	t, err := Count(ctx, f.Model, judges, j.workers())
+	if err == nil && p.Figures != nil {
+		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
+	}
+	if err != nil {
+		return err
+	}
 	p.sum.Rows += t.Rows
 	p.sum.Errors += t.Errors
 	p.sum.Weight += t.Weight
 	p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
-	if err == nil && p.Figures != nil {
-		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
-	}
-	return err
+	return nil
 }
 
 // Deviation returns the standard deviation of the folds' accuracies.

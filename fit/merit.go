@@ -32,8 +32,8 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 	if err != nil {
 		return err
 	}
-	f.Seconds += seconds
 	auc, positive := new(metrics.AUC[T]), held.Spec().PositiveClass()
+	sum := f.LogLoss
 	for b, err := range held.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -46,9 +46,9 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 			auc.Add(scores[0], b.Y)
 		}
 		if j.LogOdds {
-			f.LogLoss.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
+			sum.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
 		}
 	}
-	f.AUC = append(f.AUC, auc.Value())
+	f.AUC, f.LogLoss, f.Seconds = append(f.AUC, auc.Value()), sum, f.Seconds+seconds
 	return nil
 }

@@ -2,7 +2,9 @@ package fit
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"halfspace/kernel"
@@ -14,6 +16,7 @@ import (
 func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
+	var trained atomic.Int64 // classes
 	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
 		one := *j
 		one.Learner = j.with(workers, shared.class(class))
@@ -22,12 +25,18 @@ func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
 			one.validation = train.Versus(j.validation, class)
 		}
 		f, err := one.whole(ctx)
+		if err == nil {
+			trained.Add(1)
+		}
 		if f != nil {
 			err = nil // the other classes may have weights too
 		}
 		return f, err
 	})
 	interrupted := ctx.Err()
+	if err != nil && interrupted != nil {
+		return nil, &train.Unfinished{Far: fmt.Sprintf("%d of %d classes were trained, and a model needs all", trained.Load(), j.classes()), Err: interrupted}
+	}
 	if err != nil {
 		return nil, err
 	}

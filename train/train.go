@@ -103,6 +103,16 @@ func TwoClasses(spec *schema.Spec) error {
 		schema.AdviseClasses(classes))
 }
 
+// Unfinished is the error of a training that a context ended before there was anything to return.
+type Unfinished struct {
+	Far string // how far the training was, as a sentence without a full stop
+	Err error  // the context's
+}
+
+func (u *Unfinished) Error() string { return u.Err.Error() + ": " + u.Far }
+
+func (u *Unfinished) Unwrap() error { return u.Err }
+
 // Result is what a training of a linear classifier learned, and its figures.
 type Result[W any] struct {
 	Weights []W // one for each column, the bias last; of more than two classes a vector for each, in their order

@@ -66,7 +66,8 @@ The table shows the best learner first. Its columns are:
   - the seconds of one training
 
 The last line is the baseline, which always predicts the class with the most
-rows. The command below the table trains the best learner on all rows.
+rows. The command below the table trains the best learner on all rows. Ctrl-C
+prints the table of the folds so far; the exit status is 130.
 
 Some limits keep the run short. Perceptrons make 10 epochs, and pocket makes
 10,000 updates. voted runs on up to 10,000 rows, the kernel perceptron on 3,000,
@@ -111,14 +112,16 @@ type comparison struct {
 	Learners    []contestant  `json:"learners"` // the best first
 	LeftOut     []leftOut     `json:"left_out"`
 	Baseline    *fit.Baseline `json:"baseline"`
-	Best        string        `json:"best"` // the command that learns from all rows with the best learner
+	Best        string        `json:"best"`                  // the command that learns from all rows with the best learner
+	Interrupted bool          `json:"interrupted,omitempty"` // learners were judged on the folds so far
 	Seconds     float64       `json:"seconds"`
 }
 
 // A contestant is how a learner did. Figures that it hasn't are null.
 type contestant struct {
 	Options  string   `json:"options"`
-	Errors   int64    `json:"errors"` // of all rows, each predicted when its fold was held back
+	Folds    int      `json:"folds,omitempty"` // that it was judged on, of an interrupted comparison
+	Errors   int64    `json:"errors"`          // of all rows, each predicted when its fold was held back
 	Accuracy float64  `json:"accuracy"`
 	AUC      *float64 `json:"auc"` // mean of the folds'
 	LogLoss  *float64 `json:"log_loss"`
@@ -154,19 +157,36 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: func(name string, done, total int64) { bar.show(name, "", done, total) }}
+	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: bar.watch(learners)}
 	cv, err := fit.Compare(ctx, data.relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
-	if err != nil {
+	if err = a.unfinished(err); cv == nil {
 		return ofLearner(err)
 	}
+	c.Interrupted = err != nil
 	c.add(names, cv)
+	if len(c.Learners) == 0 {
+		return err
+	}
 	c.Best = command + " " + c.Learners[0].Options + " --out model.json"
 	c.Seconds = time.Since(start).Seconds()
 	bar.end()
 	if o.json {
-		return a.printJSON(c)
+		return cmp.Or(a.printJSON(c), err)
 	}
-	return a.print(c.text())
+	return cmp.Or(a.print(c.text()), err)
+}
+
+// watch shows the progress of learners in a stage. It returns what shows the stage.
+func (p *progress) watch(learners []fit.Learner) func(name string, done, total int64) {
+	var name string
+	var done, total int64
+	for _, l := range learners {
+		l.Settings.Shared().Progress = func(at train.Progress) { p.work(name+detail(at), done, total) }
+	}
+	return func(n string, d, t int64) {
+		name, done, total = n, d, t
+		p.work(name, done, total)
+	}
 }
 
 // others tells whether the entrant is for another number of classes.
@@ -221,13 +241,23 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.Errors == nil {
-			c.LeftOut = append(c.LeftOut, leftOut{names[i], asTyped(p.Failed)})
+			c.LeftOut = append(c.LeftOut, leftOut{names[i], cmp.Or(asTyped(p.Failed), "interrupted before its first fold was judged")})
 			continue
 		}
-		c.Learners = append(c.Learners, contestant{names[i], *p.Errors, *p.Accuracy, finite(p.Figures.MeanAUC()), finite(p.Figures.LogLoss.Value()),
-			p.Figures.Seconds / float64(c.Folds)})
+		folds := len(p.FoldAccuracy)
+		l := contestant{Options: names[i], Errors: *p.Errors, Accuracy: *p.Accuracy, AUC: finite(p.Figures.MeanAUC()), LogLoss: finite(p.Figures.LogLoss.Value()),
+			Seconds: p.Figures.Seconds / float64(folds)}
+		if c.Interrupted {
+			l.Folds = folds
+		}
+		c.Learners = append(c.Learners, l)
 	}
-	slices.SortStableFunc(c.Learners, func(x, y contestant) int { return cmp.Compare(x.Errors, y.Errors) })
+	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
+		if c.Interrupted {
+			return cmp.Compare(y.Accuracy, x.Accuracy) // the numbers of rows differ
+		}
+		return cmp.Compare(x.Errors, y.Errors)
+	})
 }
 
 // text is the report for people.
@@ -250,6 +280,12 @@ func (c *comparison) text() []byte {
 	}
 	b := c.Baseline
 	rows = append(rows, []string{"always " + schema.NameClass(b.Class), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-", "-"})
+	if c.Interrupted {
+		rows[0] = append(rows[0], "folds")
+		for i, l := range c.Learners {
+			rows[i+1] = append(rows[i+1], fmt.Sprintf("%d of %d", l.Folds, c.Folds))
+		}
+	}
 	s.table(rows)
 	if len(c.LeftOut) > 0 {
 		s.line("")
@@ -257,7 +293,7 @@ func (c *comparison) text() []byte {
 			s.line("Left out: %s: %s", strings.TrimPrefix(l.Options, "--algo "), l.Reason)
 		}
 	}
-	if c.Learners[0].Errors >= b.Errors {
+	if c.Learners[0].Accuracy <= b.Accuracy {
 		s.line("\nNo learner is better than the baseline.")
 	}
 	s.line("\nTo learn from all rows with the best:\n\n  %s", c.Best)

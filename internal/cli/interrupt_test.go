@@ -195,3 +195,100 @@ func TestProgressLines(t *testing.T) {
 		t.Errorf("there are control characters in %q", out.String())
 	}
 }
+
+// TestInterruptedClasses: a training one versus the rest that ends before every class has weights keeps nothing. It says how many classes
+// were trained. The first class of iris is separable, the second isn't.
+func TestInterruptedClasses(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	data, err := dataset.Load[float64](ctx, []string{iris}, dataset.Options{Label: "species"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, opt := learnerOf(t, strings.Fields("--algo perceptron --epochs 1000000000000"))
+	l.Settings.Shared().Workers = 1
+	l.Settings.Shared().Progress = func(p train.Progress) {
+		if p.Epoch > 1000 {
+			cancel()
+		}
+	}
+	f, err := fit.Learn(ctx, data, l, opt)
+	var u *train.Unfinished
+	if f != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &u) || u.Far != "1 of 3 classes were trained, and a model needs all" {
+		t.Errorf("%v, error %v", f, err)
+	}
+}
+
+// TestInterruptedSays: an interrupt before there are weights says how far the training was.
+func TestInterruptedSays(t *testing.T) {
+	for _, c := range []struct{ options, at, want string }{
+		{"train --algo perceptron --epochs 1000000000000", "training", ": no model was written: 0 of 3 classes were trained, and a model needs all"},
+		{"train --algo logistic --cv 3", "cross-validating", ": no model was written: the cross-validation was at fold 1 of 3"},
+		{"compare", "cross-validating: fold 1 of 5, averaged, 0", ": the cross-validation was at fold 1 of 5"},
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		stderr := &cancelling{cancel: cancel, text: c.at, left: 1}
+		args := append(strings.Fields(c.options), "--label", "species", "--progress", "always", "--workers", "1", iris)
+		if args[0] == "train" {
+			args = append(args, "--out", filepath.Join(t.TempDir(), "m.json"))
+		}
+		status := run(ctx, args, new(strings.Builder), stderr)
+		if status != exitInterrupted || !strings.HasSuffix(stderr.String(), "halfspace: interrupted"+c.want+"\n") {
+			t.Errorf("%s: status %d, %q", c.options, status, stderr.String())
+		}
+	}
+}
+
+// TestInterruptedCompare: an interrupted comparison has the figures of the folds so far, and its table says how many they are.
+func TestInterruptedCompare(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	data, err := dataset.Load[float64](ctx, []string{cancer}, dataset.Options{Label: "diagnosis"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var learners []fit.Learner
+	var names []string
+	for _, name := range []string{"averaged", "lda", "logistic"} {
+		l, err := fit.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learners, names = append(learners, l), append(names, "--algo "+name)
+	}
+	whole, err := fit.Compare(context.Background(), data, learners, fit.CV{}, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		opt := fit.Options{Stage: func(_ string, done, _ int64) {
+			if done == begun {
+				cancel()
+			}
+		}}
+		cv, err := fit.Compare(ctx, data, learners, fit.CV{}, opt)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		for i, p := range cv.Points {
+			if !slices.Equal(p.FoldAccuracy, whole.Points[i].FoldAccuracy[:folds[i]]) || (p.Errors == nil) != (folds[i] == 0) || len(p.Figures.AUC) != folds[i] {
+				t.Errorf("%s after %d trainings: %+v", names[i], begun, p)
+			}
+		}
+		c := &comparison{Interrupted: true, Folds: 5, Baseline: &fit.Baseline{}}
+		c.add(names, cv)
+		text := string(c.text())
+		for i, n := range folds {
+			want := say.Count(int64(n)) + " of 5\n"
+			if n == 0 {
+				want = "Left out: " + names[i][len("--algo "):] + ": interrupted before its first fold was judged"
+			}
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,15 @@ func (a *app) newProgress(when string) *progress {
 		return &progress{out: a.stderr, lines: !watched}
 	}
 	return nil
+}
+
+// work shows a stage, whose detail follows a colon in name.
+func (p *progress) work(name string, done, total int64) {
+	stage, detail, ok := strings.Cut(name, ":")
+	if ok {
+		detail = ":" + detail
+	}
+	p.show(stage, detail, done, total)
 }
 
 // show sets the bar of a stage to done of total. A new stage gets a new bar.

@@ -33,7 +33,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	t.seconds.Load = time.Since(start).Seconds()
 	fitted, err := t.learn(ctx)
 	if fitted == nil {
-		return err
+		return a.unfinished(err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
 	if o.out != "" {
@@ -50,6 +50,14 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	t.seconds.Total = time.Since(start).Seconds()
 	if bad := t.print(fitted, err != nil); bad != nil {
 		return bad
+	}
+	return err
+}
+
+// unfinished returns err, and adds to what an interrupt leaves how far the training was.
+func (a *app) unfinished(err error) error {
+	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
+		a.kept += ": " + u.Far
 	}
 	return err
 }
@@ -142,7 +150,7 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 func (o *trainOptions) fitOptions(a *app, bar *progress) fit.Options {
 	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
 		Note:  func(text string) { a.note("%s", asTyped(text)) },
-		Stage: func(name string, done, total int64) { bar.show(name, "", done, total) }}
+		Stage: bar.work}
 	if o.multiclass.value != autoName {
 		opt.Multiclass = o.multiclass.value
 	}

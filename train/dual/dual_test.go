@@ -316,3 +316,18 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfinished: a training that ends while the Gram matrix is computed says so.
+func TestUnfinished(t *testing.T) {
+	x, y := noisy(20, 2, 0, 1)
+	l, err := newLearner(context.Background(), testrows.Dense[float32](x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var u *train.Unfinished
+	if err := l.multiply(ctx); !errors.As(err, &u) || !errors.Is(err, context.Canceled) || !strings.Contains(u.Far, "no row was visited") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -116,7 +116,10 @@ func (l *learner[T]) multiply(ctx context.Context) (err error) {
 	if l.whole, err = gram.NewSymmetric[T](l.n, gram.Full); err != nil {
 		return err
 	}
-	return gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers)
+	if err = gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers); err != nil && ctx.Err() != nil {
+		return &train.Unfinished{Far: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
+	}
+	return err
 }
 
 // row returns the kernel of row i with all rows. The rows of ahead will probably be needed next.
