@@ -12,8 +12,8 @@ SYSTEMS := linux/amd64 linux/arm64 linux/386 linux/riscv64 darwin/amd64 darwin/a
 # The same flags everywhere: each other set of flags compiles every package once more, minutes of them for Arrow.
 export CGO_ENABLED := 0
 export GOFLAGS := $(GOFLAGS) -trimpath
-# What runs under emulation and without assembly: all that computes.
-NUMERIC := ./asm/... ./kernel ./internal/microkernel ./schema ./block ./gram/... ./pocket ./train/... ./model ./predict ./metrics
+# What has code of its own for an architecture, and what is close to it.
+DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
 .PHONY: build test unit race noasm arm64 cross cross-build lint asm asm-check demo bench bench-peers bench-mnist bench-optima soak faults fuzz clean
 
@@ -29,9 +29,9 @@ unit:
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
 	HALFSPACE_TEST_REQUIRE=$$need go test -timeout 30m -skip TestSystems ./...
 
-# The packages with code of their own for this, and the models of 65 trainings: what stands between is the same code.
+# Learners are the same code with and without assembly: the recorded models of 65 trainings hold them to the same bytes.
 noasm:
-	go test -short -tags noasm ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
+	go test -short -tags noasm $(DISPATCHING)
 	go test -tags noasm -run TestRecorded ./internal/cli
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
@@ -42,9 +42,10 @@ race:
 		./pocket ./train/dual ./train/perceptron ./dataset/... ./internal/cli
 	CGO_ENABLED=1 go test -race -short -run Invariance ./train/logistic ./train/svm
 
+# Learners are held to the same bytes by the models of some 35 trainings, beside those of this computer.
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
-	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(NUMERIC); \
+	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(DISPATCHING); \
 	HALFSPACE_TEST_REQUIRE=qemu-aarch64-static go test -count=1 -run TestArchitectures ./cmd/halfspace
 
 # Kernels are compiled for architectures without assembly, and everything is type-checked for other systems: to compile Arrow takes
@@ -57,11 +58,11 @@ cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/halfspace; done
 
-# go vet checks assembly against its Go declarations only for the architecture it runs for. What computes has all of arm64's.
+# go vet checks assembly against its Go declarations only for the architecture it runs for.
 lint:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	go vet ./...
-	GOARCH=arm64 go vet $(NUMERIC)
+	GOARCH=arm64 go vet $(DISPATCHING) ./train/...
 	for nested in asm/gen bench/peers; do go -C $$nested vet ./...; done
 	go run $(STATICCHECK) ./...
 
