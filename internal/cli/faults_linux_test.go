@@ -17,7 +17,7 @@ import (
 	"halfspace/internal/race"
 )
 
-var allFaults = flag.Bool("faults", false, "TestFaults: every verb on every fault")
+var faultTable = flag.String("faults", "", "a file that TestFaults writes its table to; without it the test is skipped")
 
 // faultTime is how long a verb may take for a fault's file. A verb that doesn't end takes minutes.
 const faultTime = 60 * time.Second
@@ -28,9 +28,10 @@ var faultModels = map[string][]string{"pages.parquet": {"x0", "x299"}, "dictiona
 
 // TestFaults: a verb takes at most 1.25 times its memory and 128 MiB more, or refuses in a line.
 func TestFaults(t *testing.T) {
-	if !*allFaults || race.Enabled {
-		t.Skip("takes minutes: use -faults")
+	if *faultTable == "" || race.Enabled {
+		t.Skip("takes minutes: use -faults FILE")
 	}
+	table := "| file | what it asks for | commands | done | refused | most memory, MiB | longest, s |\n|---|---|---|---|---|---|---|\n"
 	for _, f := range faults.All {
 		t.Run(f.Name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -38,11 +39,23 @@ func TestFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var all faultSum
 			for _, args := range faultVerbs(t, f, dir, path) {
-				tryFault(t, f, args)
+				tryFault(t, f, args, &all)
 			}
+			table += fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %.1f |\n", f.Name, f.About, all.tries, all.done, all.tries-all.done, all.peak>>20, all.took.Seconds())
 		})
 	}
+	if err := os.WriteFile(*faultTable, []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A faultSum is what the verbs made of a fault.
+type faultSum struct {
+	tries, done int
+	peak        int64         // bytes
+	took        time.Duration // the longest
 }
 
 // faultVerbs returns the command lines to try.
@@ -84,7 +97,7 @@ func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]strin
 }
 
 // tryFault runs the program in a process of its own.
-func tryFault(t *testing.T, f faults.Fault, args []string) {
+func tryFault(t *testing.T, f faults.Fault, args []string, all *faultSum) {
 	t.Helper()
 	const memory = 256 << 20
 	name := strings.Join(args, " ")
@@ -105,6 +118,10 @@ func tryFault(t *testing.T, f faults.Fault, args []string) {
 	took := time.Since(begin)
 	text, _ := os.ReadFile(peakPath)
 	peak, _ := strconv.ParseInt(string(text), 10, 64)
+	all.tries, all.peak, all.took = all.tries+1, max(all.peak, peak), max(all.took, took)
+	if cmd.ProcessState.ExitCode() == exitDone {
+		all.done++
+	}
 	last := out.String()
 	if i := strings.LastIndexByte(strings.TrimSpace(last), '\n'); i >= 0 && peak > 0 {
 		last = last[i+1:]
