@@ -69,6 +69,9 @@ func classOf[L Label](label L) (schema.Class, error) {
 		if !utf8.ValidString(v.String()) {
 			return schema.Class{}, fmt.Errorf("the label %q is not valid UTF-8 text: correct it, or leave the row out", v.String())
 		}
+		if what := schema.CheckText(v.String(), "label"); what != "" {
+			return schema.Class{}, fmt.Errorf("%s: use a short text for each class", what)
+		}
 		return schema.StringClass(strings.Clone(v.String())), nil
 	case reflect.Float32, reflect.Float64:
 		f := v.Float()

@@ -233,6 +233,10 @@ func TestRowErrors(t *testing.T) {
 		!strings.HasPrefix(err.Error(), `row 2: the label "\xff" is not valid UTF-8`) {
 		t.Errorf("label of other bytes: error %v", err)
 	}
+	if _, err := block.FromRows[float32](good, []string{"a", "b", strings.Repeat("c", schema.MaxText+1)}, block.RowOptions{}); err == nil ||
+		err.Error() != "row 2: a text of 16385 bytes, and a label has at most 16384: use a short text for each class" {
+		t.Errorf("long label: error %v", err)
+	}
 	many := make([][]float64, schema.MaxClasses+1)
 	ids := make([]int, len(many))
 	for r := range many {

@@ -43,9 +43,9 @@ import (
 const (
 	family  = "halfspace-cache/" // what every version begins with
 	magic   = family + "4\n"
-	prefix  = 64      // bytes before the header
-	page    = 4096    // that blocks and the table begin at a multiple of
-	maxHead = 1 << 30 // bytes of the header, and of the warnings
+	prefix  = 64        // bytes before the header
+	page    = 4096      // that blocks and the table begin at a multiple of
+	maxHead = 256 << 20 // bytes of the header, and of the warnings
 )
 
 // A Key says what the blocks were made of. A cache serves for an equal key alone.

@@ -275,7 +275,7 @@ func TestCategoryErrors(t *testing.T) {
 		want   string
 	}{
 		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot"},
-			`column "id": more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
+			`column "id", row 1000: more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "onehot"},
 			`column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "hash:4"},

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -136,6 +137,9 @@ func (m *Model) checkClasses() error {
 	for _, c := range m.Classes {
 		if !utf8.ValidString(c.Text) {
 			return fmt.Errorf("class %q is not valid UTF-8 text", c.Text)
+		}
+		if what := schema.CheckText(c.Text, "class"); what != "" {
+			return errors.New(what)
 		}
 	}
 	return nil

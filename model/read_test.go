@@ -160,6 +160,10 @@ func TestWriteRejects(t *testing.T) {
 		"feature name":  func(m *Model) { m.Features[0] = "a\xff" },
 		"label name":    func(m *Model) { m.Label = "\xff" },
 		"class name":    func(m *Model) { m.Classes = []schema.Class{schema.StringClass("a\xff"), m.Positive} },
+		"long class": func(m *Model) {
+			m.Classes = []schema.Class{schema.StringClass("a"), schema.StringClass("b" + strings.Repeat("b", schema.MaxText))}
+			m.Positive = m.Classes[0]
+		},
 		"class text": func(m *Model) {
 			m.Classes = []schema.Class{schema.StringClass("a"), schema.StringClass("b\xff")}
 			m.Positive = m.Classes[0]

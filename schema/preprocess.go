@@ -89,18 +89,30 @@ func (c *Column) Width() int {
 func (c *Column) Names() []string {
 	names := make([]string, c.Width())
 	for i := range names {
-		switch c.Kind {
-		case ListColumn:
-			names[i] = fmt.Sprintf("%s[%d]", c.Name, i)
-		case OneHotColumn:
-			names[i] = c.Name + "=" + c.Categories[i]
-		case HashColumn:
-			names[i] = fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
-		default:
-			names[i] = c.Name
-		}
+		names[i] = c.featureName(i)
 	}
 	return names
+}
+
+func (c *Column) featureName(i int) string {
+	switch c.Kind {
+	case ListColumn:
+		return fmt.Sprintf("%s[%d]", c.Name, i)
+	case OneHotColumn:
+		return c.Name + "=" + c.Categories[i]
+	case HashColumn:
+		return fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
+	}
+	return c.Name
+}
+
+// NameBytes returns how many bytes the names of those features have at most.
+func (c *Column) NameBytes() int64 {
+	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:16[65535]"))
+	for _, text := range c.Categories {
+		bytes += int64(len(text))
+	}
+	return bytes
 }
 
 // Columns returns the columns of the data that the features are made from.
@@ -140,8 +152,10 @@ func (p *Preprocessing) Check(features []string) error {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		n := c.Width()
-		if n > len(features) || !slices.Equal(c.Names(), features[:n]) {
-			return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
+		for k := range n {
+			if k == len(features) || c.featureName(k) != features[k] { // name by name: all of them may take gigabytes
+				return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
+			}
 		}
 		features = features[n:]
 	}
@@ -176,6 +190,9 @@ func (c *Column) check() error {
 	for i, text := range c.Categories {
 		if !utf8.ValidString(text) {
 			return fmt.Errorf("category %q is not valid UTF-8 text", text)
+		}
+		if what := CheckText(text, "category"); what != "" {
+			return errors.New(what)
 		}
 		if i > 0 && text <= c.Categories[i-1] {
 			return fmt.Errorf("category %q is not in ascending order", text)

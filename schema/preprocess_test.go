@@ -85,6 +85,14 @@ func TestPreprocessingCheck(t *testing.T) {
 			p.Columns[3].Categories[2] = "\xff"
 			return n
 		},
+		`column "color": a text of 16385 bytes, and a category has at most 16384`: func(p *Preprocessing, n []string) []string {
+			p.Columns[3].Categories[2] = strings.Repeat("s", MaxText+1)
+			return n
+		},
+		`column "` + strings.Repeat("c", 4<<20) + `": it becomes other features than the model has`: func(p *Preprocessing, n []string) []string { // whose names would take 256 GiB
+			p.Columns[4].Name, p.Columns[4].HashBits = strings.Repeat("c", 4<<20), 16
+			return slices.Concat(n, make([]string, 1<<16))
+		},
 		`column "city": 0 elements, 62 bits of hash or 0 categories are out of range`: func(p *Preprocessing, n []string) []string {
 			p.Columns[4].HashBits = 62
 			return n

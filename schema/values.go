@@ -11,6 +11,21 @@ import (
 // MaxClasses is the most classes of a label's column. A column with more values isn't meant as classes.
 const MaxClasses = 1000
 
+// MaxText is the most bytes of a category, or of a text that is a class. MaxNames is the most bytes of the names of all features: a
+// model has each name, and the categories once more.
+const (
+	MaxText  = 16 << 10
+	MaxNames = 32 << 20
+)
+
+// CheckText says what is wrong with a text that is to be a category or a class, "" if nothing is.
+func CheckText(text, what string) string {
+	if len(text) <= MaxText {
+		return ""
+	}
+	return fmt.Sprintf("a text of %d bytes, and a %s has at most %d", len(text), what, MaxText)
+}
+
 // Float32Class returns the class of a finite float32. It has the fewest digits that tell it from other float32s, so that float32(0.1) is
 // the class 0.1.
 func Float32Class(v float32) Class {

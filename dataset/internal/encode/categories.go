@@ -85,22 +85,32 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 }
 
 // A collector finds the categories of a column.
-type collector map[string]bool
+type collector struct {
+	texts map[string]bool
+	bytes int64 // of them all
+}
 
-func (c collector) number(a arrow.Array, i int) (int, string) {
+// adviseCategories says what to do with a column whose categories are too many or too long.
+const adviseCategories = "leave it out with --exclude, or use --categorical hash:BITS"
+
+func (c *collector) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
-	if what != "" || c[class.Text] {
+	if what != "" || c.texts[class.Text] {
 		return 0, "" // the builder says where it is
 	}
-	if len(c) == schema.MaxCategories {
-		return 0, fmt.Sprintf("more than %d categories: leave it out with --exclude, or use --categorical hash:BITS", len(c))
+	if what := schema.CheckText(class.Text, "category"); what != "" {
+		return 0, what + ": " + adviseCategories
 	}
-	c[class.Text] = true
+	if len(c.texts) == schema.MaxCategories {
+		return 0, fmt.Sprintf("more than %d categories: %s", len(c.texts), adviseCategories)
+	}
+	c.texts[class.Text] = true
+	c.bytes += int64(len(class.Text))
 	return 0, ""
 }
 
-// Add adds the categories of rows. It returns what is wrong with them, if anything is.
-func (c collector) Add(a arrow.Array, rows Cut) (what string) {
+// Add adds the categories of rows. It returns the first row that is wrong, and what is wrong with it, or "".
+func (c *collector) Add(a arrow.Array, rows Cut) (row int, what string) {
 	var numbers [block.RunRows]float64
 	for _, span := range rows.Spans() {
 		gaps := frame.Missing(a, span.Lo, span.Hi)
@@ -109,16 +119,16 @@ func (c collector) Add(a arrow.Array, rows Cut) (what string) {
 			if g < len(gaps) {
 				to = min(to, gaps[g])
 			}
-			if _, what := encodeValid(c, a, from, numbers[:to-from]); what != "" {
-				return what
+			if row, what := encodeValid(c, a, from, numbers[:to-from]); what != "" {
+				return row, what
 			}
 			if from = to; g < len(gaps) && to == gaps[g] {
 				from, g = to+1, g+1
 			}
 		}
 	}
-	return ""
+	return 0, ""
 }
 
 // sorted returns the categories in ascending order.
-func (c collector) sorted() []string { return slices.Sorted(maps.Keys(c)) }
+func (c *collector) sorted() []string { return slices.Sorted(maps.Keys(c.texts)) }

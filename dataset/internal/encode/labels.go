@@ -59,6 +59,9 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	if len(l.Classes) == maxClasses {
 		return 0, l.tooMany()
 	}
+	if what := schema.CheckText(c.Text, "label"); what != "" {
+		return 0, what + ": choose another column with --label"
+	}
 	n := len(l.Classes)
 	l.Classes = append(l.Classes, c)
 	l.Numbers[c] = n

@@ -70,12 +70,16 @@ type Statistics struct {
 	Input   int64       // rows
 	rows    int64       // of them that are kept
 	moments [][]moments // of each column's features, of numbers
-	texts   []collector // of each column of categories
+	texts   []collector // of each column
 }
 
 // NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
 func NewStatistics(s *Selection, p frame.Pool) *Statistics {
-	return &Statistics{sel: s, pool: p, moments: make([][]moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
+	st := &Statistics{sel: s, pool: p, moments: make([][]moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
+	for k := range s.Inputs {
+		st.texts[k].texts = map[string]bool{}
+	}
+	return st
 }
 
 // unfit is an error about a column as a whole.
@@ -113,8 +117,27 @@ func (st *Statistics) AddKept(ctx context.Context, bt *frame.Batch, kept Cut) er
 			return frame.Recovered(func() error { return st.column(k, bt, kept) })
 		})
 	}
+	if err == nil {
+		err = st.checkTexts(bt.File)
+	}
 	st.rows += int64(kept.Len())
 	return err
+}
+
+// checkTexts returns an error if the names of the categories so far have more bytes than those of a model's features.
+func (st *Statistics) checkTexts(file string) error {
+	all, longest := int64(0), 0
+	for k, c := range st.texts {
+		all += c.bytes + int64(len(c.texts)*len(st.sel.Inputs[k].Name))
+		if c.bytes > st.texts[longest].bytes {
+			longest = k
+		}
+	}
+	if all <= schema.MaxNames {
+		return nil
+	}
+	return Unfit(frame.ErrorIn(file, "column %q: the categories of all columns have over %s, those of this one the most: %s",
+		st.sel.Inputs[longest].Name, frame.BytesText(schema.MaxNames), adviseCategories))
 }
 
 // column adds rows of a column to its statistics.
@@ -122,11 +145,8 @@ func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
 	case c.Kind == schema.OneHotColumn:
-		if st.texts[k] == nil {
-			st.texts[k] = collector{}
-		}
-		if what := st.texts[k].Add(a, kept); what != "" {
-			return Unfit(frame.ErrorIn(bt.File, "column %q: %s", c.Name, what))
+		if row, what := st.texts[k].Add(a, kept); what != "" {
+			return Unfit(frame.ErrorIn(bt.File, "column %q, row %d: %s", c.Name, st.Input-bt.Rows+int64(row), what))
 		}
 	case c.Kind != schema.HashColumn && st.sel.counted():
 		return st.count(k, a, kept)

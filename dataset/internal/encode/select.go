@@ -35,18 +35,22 @@ func (s *Selection) Width() int {
 	return n
 }
 
-// checkWidth returns an error if the features known so far are more than a row may have.
+// checkWidth returns an error if the features known so far are more than a row may have, or their names more bytes than those of a model.
 func (s *Selection) checkWidth() error {
-	all, widest := int64(0), 0
+	all, bytes, widest := int64(0), int64(0), 0
 	for i := range s.Inputs {
 		n := s.Inputs[i].Width()
-		all += int64(n)
+		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()
 		if n > s.Inputs[widest].Width() {
 			widest = i
 		}
 	}
-	if all <= schema.MaxFeatures {
+	switch {
+	case all <= schema.MaxFeatures && bytes <= schema.MaxNames:
 		return nil
+	case all <= schema.MaxFeatures:
+		return fmt.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
+			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, frame.BytesText(schema.MaxNames))
 	}
 	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: leave columns out with --exclude",
 		all, s.Inputs[widest].Width(), s.Inputs[widest].Name, schema.MaxFeatures)
