@@ -169,7 +169,7 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 		return nil, err
 	}
 	if l.rows < 0 {
-		return nil, fmt.Errorf("the source of rows says that it has %d: Rows returns the number of rows before the first pass", l.rows)
+		return nil, fmt.Errorf("the source's Rows is %d: it returns the number of rows, before the first pass too", l.rows)
 	}
 	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
 	if c.workers < 1 {
@@ -224,7 +224,7 @@ func (c *checker[T]) rows(b *Block[T]) error {
 		return err
 	}
 	if has := b.W != nil; has != c.spec.Weighted {
-		return fmt.Errorf("row %d: it is %t that the block has weights, and Spec.Weighted is %t: make them agree", b.First, has, c.spec.Weighted)
+		return fmt.Errorf("row %d: the block has weights: %t, and Spec.Weighted is %t: make them agree", b.First, has, c.spec.Weighted)
 	}
 	for r, w := range b.W {
 		if !(w >= 0) || w > math.MaxFloat64 {
@@ -258,8 +258,8 @@ func (c *checker[T]) features(b *Block[T]) error {
 	for r := range scores {
 		for i, v := range b.X[r*c.stride+c.cols : (r+1)*c.stride] {
 			if v != 0 {
-				return fmt.Errorf("row %d: element %d of it is %v, after its %d columns: zeros fill a row up to the stride, which is %d",
-					b.First+int64(r), c.cols+i, v, c.cols, c.stride)
+				return fmt.Errorf("row %d: element %d, after its %d columns, is %v: fill the row with zeros up to the stride %d",
+					b.First+int64(r), c.cols+i, c.cols, v, c.stride)
 			}
 		}
 	}
@@ -283,7 +283,7 @@ func (c *checker[T]) wrong(b *Block[T], r int) error {
 				c.spec.Features[i], v)
 		}
 	}
-	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias makes the last column one of ones: set it to 1, or Bias to false",
+	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias is true: set it to 1, or Bias to false",
 		b.First+int64(r), c.cols-1, row[c.cols-1])
 }
 
@@ -295,11 +295,11 @@ func (b *Block[T]) CheckLabels(vectors int) error {
 	}
 	for r, y := range b.Y {
 		if vectors == 1 && y*y != 1 {
-			return fmt.Errorf("row %d: the label is %v, and labels other than -1 and +1 stand for none of two classes", b.First+int64(r), y)
+			return fmt.Errorf("row %d: the label is %v: labels of two classes are -1 and +1", b.First+int64(r), y)
 		}
 		if vectors > 1 && !(y >= 0 && y < T(vectors) && y == T(int(y))) {
-			return fmt.Errorf("row %d: the label is %v, and labels other than the class numbers 0 to %d stand for none of %d classes",
-				b.First+int64(r), y, vectors-1, vectors)
+			return fmt.Errorf("row %d: the label is %v: labels of %d classes are the numbers 0 to %d",
+				b.First+int64(r), y, vectors, vectors-1)
 		}
 	}
 	return nil

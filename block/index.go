@@ -23,7 +23,7 @@ type chunk[T kernel.Float] struct {
 // number counts, or no labels, or blocks that Check doesn't take.
 func (d *Data[T]) Index() (*Index[T], error) {
 	if d.rows > math.MaxUint32 {
-		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", d.rows, uint32(math.MaxUint32))
+		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
 	}
 	if len(d.blocks) == 0 {
 		return &Index[T]{}, nil

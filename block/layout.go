@@ -43,12 +43,12 @@ func (l *layout[T]) next(n int, b *Block[T]) error {
 	case b == nil:
 		err = b.CheckShape(l.cols)
 	case l.at%RunRows != 0:
-		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows, as block.Rows tells",
+		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows",
 			n-1, l.at, RunRows)
 	case b.First != l.at:
 		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.at)
 	case n > 0 && l.sparse != (b.Sparse != nil):
-		err = errors.New("it is sparse or dense, and those before it aren't: all blocks have one form")
+		err = errors.New("it is sparse and those before it are dense, or the reverse: all blocks must have one form")
 	default:
 		err = b.CheckShape(l.cols)
 	}

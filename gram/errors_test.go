@@ -22,7 +22,7 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"the Gram matrix of 6 rows has as many rows, not 4", gram.Gram(ctx, m, y, gram.Mercer{}, 1)},
+		{"the Gram matrix of 6 rows can't have 4 rows", gram.Gram(ctx, m, y, gram.Mercer{}, 1)},
 		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF}, 1)},
 		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF, Gamma: 1e-60}, 1)},
 		{"the degree is 0", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1}, 1)},

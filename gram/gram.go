@@ -42,7 +42,7 @@ type Symmetric[T kernel.Float] struct {
 func Elements[T kernel.Float](n int, storage Storage) (int, error) {
 	size := int(unsafe.Sizeof(T(0)))
 	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
-		return 0, fmt.Errorf("a matrix of %d rows is none, or too large", n)
+		return 0, fmt.Errorf("a matrix can't have %d rows", n)
 	}
 	length := kernel.Stride[T](n)
 	if storage == Packed {
@@ -96,7 +96,7 @@ func (m *Symmetric[T]) lower(i int) []T {
 // rows once, on that many workers. If ctx is cancelled it returns the context's error, and m is partly written.
 func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
 	if x.err == nil && m.N != x.n {
-		return fmt.Errorf("the Gram matrix of %d rows has as many rows, not %d", x.n, m.N)
+		return fmt.Errorf("the Gram matrix of %d rows can't have %d rows", x.n, m.N)
 	}
 	if err := m.check(); err != nil {
 		return err

@@ -35,7 +35,7 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 	cols := src.Spec().Cols()
 	more := m.N - cols
 	if more < 0 || more > 0 && setWeights == nil {
-		return fmt.Errorf("the scatter matrix of %d columns has as many rows, not %d", cols, m.N)
+		return fmt.Errorf("the scatter matrix of %d columns can't have %d rows", cols, m.N)
 	}
 	if err := m.check(); err != nil {
 		return err

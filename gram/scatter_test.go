@@ -171,7 +171,7 @@ func TestScatterErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = gram.Scatter(context.Background(), m, d, nil, 1)
-	if want := "the scatter matrix of 3 columns has as many rows, not 4"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "the scatter matrix of 3 columns can't have 4 rows"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -37,7 +37,7 @@ func (s *Support[T]) Len() int { return s.n }
 // have Len elements, and x has one for each column. sums is memory to work with.
 func (s *Support[T]) Values(out, sums, x []T) error {
 	if len(out) != s.n || len(sums) != s.n || len(x) != s.cols {
-		return fmt.Errorf("%d values of a vector of %d elements, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
+		return fmt.Errorf("out has %d elements and x has %d, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
 	}
 	clear(out)
 	var norm, square [1]T

@@ -91,7 +91,7 @@ func resized[E any](s []E, n int) []E {
 
 func (c *Candidates[T]) checkLevel() {
 	if level != c.level {
-		panic("kernel: the level is another than the candidates were made for")
+		panic("kernel: the candidates were made at another level")
 	}
 }
 

@@ -93,9 +93,9 @@ func misusedRows[T kernel.Float](x []T) []misuse[T] {
 		{"kernel: length of x is not rows * stride", func(dst []T) { candidates.Errors(make([]int64, 4), x[1:], y) }},
 		{"kernel: length of counts is not the number of candidates", func(dst []T) { candidates.Errors(make([]int64, 3), x, y) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
-		{"kernel: as many chunks of labels as of rows are needed", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
-		{"kernel: a chunk has as many rows as labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
-		{"kernel: a chunk but the last has ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
+		{"kernel: x and y have different numbers of chunks", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
+		{"kernel: a chunk has different numbers of rows and labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
+		{"kernel: a chunk before the last doesn't have ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
 	}
 }
 

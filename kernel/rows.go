@@ -68,15 +68,15 @@ type Rows[T Float] struct {
 func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 	checkStride[T](stride)
 	if len(x) != len(y) {
-		panic("kernel: as many chunks of labels as of rows are needed")
+		panic("kernel: x and y have different numbers of chunks")
 	}
 	n := 0
 	for c := range x {
 		if len(y[c]) > ChunkRows || len(y[c]) < ChunkRows && c != len(y)-1 {
-			panic("kernel: a chunk but the last has ChunkRows rows")
+			panic("kernel: a chunk before the last doesn't have ChunkRows rows")
 		}
 		if len(x[c])%stride != 0 || len(x[c])/stride != len(y[c]) {
-			panic("kernel: a chunk has as many rows as labels")
+			panic("kernel: a chunk has different numbers of rows and labels")
 		}
 		n += len(y[c])
 	}

@@ -1,5 +1,5 @@
-// Package metrics measures how good predictions are. Its accumulators take predictions in pieces of any size with the same
-// result, and but for LogLoss in any order.
+// Package metrics measures how good predictions are. Its accumulators take predictions in pieces of any size with the
+// same result. Except for LogLoss, their order doesn't matter.
 package metrics
 
 import (
@@ -86,8 +86,8 @@ func (c Confusion) F1(class int) float64 {
 	return float64(2*c[class][class]) / float64(c.Predicted(class)+c.Actual(class))
 }
 
-// LogLoss accumulates the mean loss of rows, such as minus the logarithm of the probability that was predicted for a row's class.
-// It adds up within runs of block.RunRows rows, then over runs.
+// LogLoss accumulates the mean loss of rows, such as minus the logarithm of the probability that was predicted for a
+// row's class. It adds up within runs of block.RunRows rows, then over runs.
 type LogLoss struct {
 	run, sum float64
 	rows     int64
@@ -107,8 +107,9 @@ func (l *LogLoss) Add(losses []float64) {
 // Value returns the mean, NaN without rows.
 func (l *LogLoss) Value() float64 { return (l.sum + l.run) / float64(l.rows) }
 
-// AUC accumulates the ROC curve and the area under it: the probability that a random positive row has a higher score than a
-// random negative one, equal scores counting half (Mann and Whitney 1947; Hanley and McNeil 1982). It keeps every score.
+// AUC accumulates the ROC curve and the area under it. The area is the probability that a random positive row has a
+// higher score than a random negative one. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It
+// keeps every score.
 type AUC[T kernel.Float] struct {
 	positive, negative []T
 }
@@ -116,7 +117,7 @@ type AUC[T kernel.Float] struct {
 // Add adds rows by their scores and as many labels. A label above zero is a positive row.
 func (a *AUC[T]) Add(scores, labels []T) {
 	if len(scores) != len(labels) {
-		panic("metrics: as many labels as scores are needed")
+		panic("metrics: the numbers of scores and labels differ")
 	}
 	for i, s := range scores {
 		if labels[i] > 0 {
@@ -163,7 +164,7 @@ func (a *AUC[T]) sort() {
 	var g errgroup.Group
 	g.Go(func() error { slices.Sort(a.positive); return nil })
 	g.Go(func() error { slices.Sort(a.negative); return nil })
-	g.Wait() // neither of them fails
+	g.Wait() // no error
 }
 
 // A Point is one of the ROC curve: how many rows of either class have a score of Threshold or more.
@@ -172,9 +173,9 @@ type Point[T kernel.Float] struct {
 	FalsePositives, TruePositives int64
 }
 
-// Curve returns the corners of the ROC curve. The curve has a point of no rows, whose threshold is infinite, and one for each
-// different score, from the highest to the lowest. Points on the straight line between two others are left out, which leaves
-// the area as it is. A score of NaN ranks below every other. Curve sorts the scores in place.
+// Curve returns the corners of the ROC curve. The curve has a point of no rows, whose threshold is infinite, and one
+// for each different score, from the highest to the lowest. Points on the straight line between two others are left
+// out, which leaves the area as it is. A score of NaN ranks below every other. Curve sorts the scores in place.
 func (a *AUC[T]) Curve() []Point[T] {
 	a.sort()
 	curve := []Point[T]{{Threshold: T(math.Inf(1))}}

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// spam has the counts of a text-book table: 100 rows, 5 of 20 positive ones missed, 10 false alarms.
+// spam has the counts of a text-book table of 100 rows. 5 of 20 positive rows are missed, and 10 are false alarms.
 func spam() Confusion {
 	return Confusion{{70, 10}, {5, 15}}
 }
@@ -64,7 +64,8 @@ func TestUndefinedIsNaN(t *testing.T) {
 	}
 }
 
-// mannWhitney is the definition: the share of pairs of a positive and a negative row that are in order, ties half.
+// mannWhitney is the definition: the share of pairs of a positive and a negative row that are in order. Ties count
+// half.
 func mannWhitney(scores, labels []float64) float64 {
 	wins, pairs := 0.0, 0.0
 	for i, p := range scores {
@@ -113,7 +114,7 @@ func TestAUC(t *testing.T) {
 	}
 }
 
-// TestAUCAgainstGonum compares with the area that gonum integrates, which has a rounding for each of up to n thresholds.
+// TestAUCAgainstGonum compares with the area that gonum integrates. Gonum rounds once for each of up to n thresholds.
 func TestAUCAgainstGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 5000
@@ -137,7 +138,7 @@ func TestAUCAgainstGonum(t *testing.T) {
 	}
 }
 
-// TestLogLoss: a mean of any pieces is summed as the runs of rows are.
+// TestLogLoss: the mean doesn't depend on the pieces.
 func TestLogLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	losses, sum := make([]float64, 10000), 0.0
@@ -160,7 +161,8 @@ func TestLogLoss(t *testing.T) {
 	}
 }
 
-// corners returns the points of a curve that aren't on the line between their neighbours among those left, by slopes as fractions.
+// corners returns the points of a curve that don't lie on the line between the points kept beside them. Slopes are
+// fractions.
 func corners(tpr, fpr, thresholds []float64, positive, negative int) (kept []int) {
 	whole := func(share float64, n int) int64 { return int64(math.Round(share * float64(n))) }
 	slope := func(i, k int) (dx, dy int64) {
@@ -193,8 +195,8 @@ func area(curve []Point[float64]) (sum float64) {
 	return sum
 }
 
-// TestPublishedCurve: the example in the documentation of scikit-learn's roc_curve, whose points are all corners, and one whose
-// corners are three.
+// TestPublishedCurve has the example in the documentation of scikit-learn's roc_curve, whose points are all corners. A
+// second curve has three corners.
 func TestPublishedCurve(t *testing.T) {
 	a := new(AUC[float64])
 	a.Add([]float64{0.1, 0.4, 0.35, 0.8}, []float64{-1, -1, 1, 1})
@@ -210,8 +212,8 @@ func TestPublishedCurve(t *testing.T) {
 	}
 }
 
-// TestCurve: every point counts what the definition does, the area is that of all points, and the points are the corners of
-// gonum's curve.
+// TestCurve: every point has the counts of the definition, the area is that of all points, and the points are the
+// corners of gonum's curve.
 func TestCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, levels := range []int{2, 7, 1 << 30} {

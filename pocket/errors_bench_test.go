@@ -10,8 +10,8 @@ import (
 	"halfspace/kernel/limits"
 )
 
-// BenchmarkErrors judges candidates on data that fits no cache. GFLOP/s are those of the features' products, without the
-// bias and what filling vectors takes; %limit is of the cores' FMA peak.
+// BenchmarkErrors judges candidates on data that fits no cache. GFLOP/s count the features' products alone. %limit is
+// of the cores' FMA peak.
 func BenchmarkErrors(b *testing.B) {
 	const rows, features = 1_000_000, 28
 	d := random[float32](rows, features+1)

@@ -9,7 +9,8 @@ import (
 	"halfspace/pocket"
 )
 
-// Errors of two candidates on four rows. A candidate has a weight for each feature, the bias, and zeros up to the stride.
+// Errors counts the errors of two candidates on four rows. A candidate has a weight for each feature, the bias, and
+// zeros up to the stride.
 func ExampleErrors() {
 	rows, err := block.FromRows[float32]([][]float64{{1}, {2}, {3}, {4}}, []bool{false, true, false, true}, block.RowOptions{})
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"halfspace/kernel"
 )
 
-// hardRows finds the rows that most candidates predict wrong. Candidates are judged on these rows first. Most reach the errors of
-// the best candidate there and are dropped, so that the other rows needn't be scored for them.
+// hardRows finds the rows that most candidates predict wrong. Candidates are judged on these rows first. Most reach the
+// errors of the best candidate there and are dropped. They need no scores of the other rows.
 //
-// Rows are ranked by y(w.x), with w the sum of all candidates so far. The first are on the wrong side of w's plane and are mostly
-// wrong for every candidate; then come the rows near the plane. A few candidates are judged on a sample of the rows to find the
-// best rank to cut at.
+// Rows are ranked by y(w.x), with w the sum of all candidates so far. The first are on the wrong side of w's plane and
+// are mostly wrong for every candidate; then come the rows near the plane. A few candidates are judged on a sample of
+// the rows to find the best rank to cut at.
 //
-// The choice of hard rows affects speed alone: the hard rows and the others together are all rows.
+// The choice of hard rows affects speed alone, since every row is hard or not.
 type hardRows[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
 	stride  int
-	sample  *block.Block[T] // rows from all over; none of sparse ones, for which nothing is marked
+	sample  *block.Block[T] // rows from everywhere; nil if rows are sparse, and then none are marked
 	sum     []T             // of the candidates
 	judged  int64           // number of those
 	marked  int64           // the number when rows were marked
@@ -38,8 +38,8 @@ const (
 
 	// fewCandidates are judged on all rows in one pass, since two take as long.
 	fewCandidates = 32
-	// remark is how often all of the other rows are scored before the hard ones are marked again. Marking costs about as much: it
-	// takes one pass over memory.
+	// remark is how often all of the other rows are scored before the hard ones are marked again. Marking costs about
+	// as much: it takes one pass over memory.
 	remark = 16
 )
 
@@ -70,8 +70,8 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 	return h, positive, nil
 }
 
-// parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time. It marks them
-// again from time to time. limit is the count at which a candidate is dropped.
+// parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time.
+// It marks them again from time to time. limit is the count at which a candidate is dropped.
 func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judged += int64(n)
@@ -95,8 +95,9 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 	return []selection{{marks: h.marks}, {marks: h.marks, flip: ^uint64(0)}}, nil
 }
 
-// cut returns the rank up to which rows are hard: that with which the probes need the fewest scores. A probe is dropped after the
-// hard rows if it has reached the limit's share of errors there, and otherwise needs all rows. ok is false if no rank saves scores.
+// cut returns the rank up to which rows are hard: the one with which the probes need the fewest scores. A probe with
+// the limit's share of errors in the hard rows is dropped there. Others need all rows. ok is false if no rank saves
+// scores.
 func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
 	n, y := h.sample.Len(), h.sample.Y
 	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)

@@ -43,7 +43,7 @@ func newJudge[T kernel.Float](src block.Source[T], workers int) *judge[T] {
 	return j
 }
 
-// A selection is some of the rows: those of which the bit in marks, with flip applied, is set. All rows if marks is nil.
+// A selection is the rows whose bit in marks, xor flip, is set; all rows if marks is nil.
 type selection struct {
 	marks []uint64
 	flip  uint64
@@ -59,8 +59,9 @@ func (j *judge[T]) begin(w []T) {
 	j.candidates.Reset(j.w)
 }
 
-// pass adds the errors on some rows to the counts, and drops a candidate once it has limit errors. It ends when no candidate is
-// left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored depend on the workers.
+// pass adds the errors on some rows to the counts, and drops a candidate once it has limit errors. It ends when no
+// candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored depend on
+// the workers.
 func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error {
 	reached := func(i int) bool { return j.counts[i] >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
@@ -84,8 +85,8 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 	return nil
 }
 
-// passWeighted is pass over all rows with their sample weights. It sums those of the wrong rows of each candidate, and drops a
-// candidate once the sum is limit.
+// passWeighted is pass over all rows with their sample weights. It sums those of the wrong rows of each candidate, and
+// drops a candidate once the sum is limit.
 func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
@@ -154,8 +155,8 @@ func (j *judge[T]) drop(reached func(i int) bool) {
 	}
 }
 
-// taskRows is how many rows a worker judges at a time: a quarter of a run, so that workers end together, and a multiple of the
-// rows in a word of marks.
+// taskRows is how many rows a worker judges at a time: a quarter of a run, so that workers end together, and a multiple
+// of the rows in a word of marks.
 const taskRows = block.RunRows / 4
 
 // rows adds the errors on some rows of b to the counts.
@@ -173,8 +174,8 @@ func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 	j.scored += int64(n * len(j.alive))
 }
 
-// count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows, so that they
-// are contiguous for the kernel.
+// count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows,
+// since the kernel needs them contiguous.
 func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
 	if rows.marks == nil {
 		b.Errors(j.candidates, s.counts)

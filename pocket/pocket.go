@@ -1,8 +1,8 @@
 // Package pocket judges candidate weights on a whole data set, in parallel, and keeps the best.
 //
 // The pocket algorithm (Gallant, "Perceptron-based learning algorithms", 1990) runs the perceptron and keeps aside the
-// weights that make the fewest errors. The perceptron's path doesn't depend on what is kept, so candidates are collected
-// and judged in batches, each pass over the rows judging all of them.
+// weights that make the fewest errors. The perceptron's path doesn't depend on what is kept. So candidates are
+// collected in batches, and one pass over the rows judges a whole batch.
 package pocket
 
 import (
@@ -19,9 +19,10 @@ import (
 	"halfspace/schema"
 )
 
-// Errors counts, for each candidate, the rows whose prediction isn't their label. The prediction is +1 if the score is > 0, else
-// -1. w holds the candidates, each with the stride of a block. The counts don't depend on workers. Errors: the length of w is no
-// multiple of the stride, w isn't 0 after a candidate's columns, rows that block.Check refuses, errors of src, and ctx's error.
+// Errors counts, for each candidate, the rows whose prediction isn't their label. The prediction is +1 if the score is
+// > 0, else -1. w holds the candidates, each with the stride of a block. The counts don't depend on workers. It is an
+// error if the length of w is no multiple of the stride, or w isn't 0 after a candidate's columns. Other errors are
+// rows that block.Check refuses, errors of src, and ctx's error.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
 	src, err := block.Check(ctx, src, workers)
 	if err != nil {
@@ -32,11 +33,11 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, wor
 	}
 	j := newJudge(src, workers)
 	if len(w)%j.stride != 0 {
-		return nil, fmt.Errorf("%d weights aren't candidates of the stride %d, see kernel.Stride", len(w), j.stride)
+		return nil, fmt.Errorf("%d weights aren't a multiple of the stride %d, see kernel.Stride", len(w), j.stride)
 	}
 	for i := range len(w) / j.stride {
 		if slices.ContainsFunc(w[i*j.stride:][src.Spec().Cols():j.stride], func(v T) bool { return v != 0 }) {
-			return nil, fmt.Errorf("candidate %d has other numbers than zeros after its %d columns", i, src.Spec().Cols())
+			return nil, fmt.Errorf("candidate %d isn't 0 after its %d columns", i, src.Spec().Cols())
 		}
 	}
 	j.begin(w)
@@ -58,8 +59,8 @@ type Mode string
 const (
 	// Exact judges the weights after every update.
 	Exact Mode = "exact"
-	// Ratchet judges weights only when they have survived more visits in a row than the kept weights had when they were judged:
-	// the pocket algorithm with ratchet (Gallant 1990).
+	// Ratchet judges weights only when they have survived more visits in a row than the kept weights had when they were
+	// judged: the pocket algorithm with ratchet (Gallant 1990).
 	Ratchet Mode = "ratchet"
 	// Epoch judges the weights at the end of each epoch.
 	Epoch Mode = "epoch"
@@ -68,14 +69,16 @@ const (
 // Modes lists every mode, the default first.
 var Modes = []Mode{Exact, Ratchet, Epoch}
 
-// A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate; see LeaveZeros.
+// A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate; see
+// LeaveZeros.
 //
-// The result is that of the literal algorithm, which counts the errors of each candidate on all rows when it comes. Candidates are
-// judged in batches, in the order in which they came. A candidate is dropped once it makes as many errors on some of the rows as
-// the best one before the batch makes on all of them. It can't replace the best one: only a candidate with fewer errors does.
+// The result is that of the literal algorithm, which counts the errors of each candidate on all rows when it comes.
+// Candidates are judged in batches, in the order in which they came. A candidate is dropped once its errors on some
+// rows reach those of the best one before the batch on all rows. Only a candidate with fewer errors replaces the best
+// one.
 //
-// If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a run in row
-// order, then over runs in row order. All rows are then scored for the candidates that aren't dropped.
+// If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a
+// run in row order, then over runs in row order. All rows are then scored for the candidates that aren't dropped.
 type Pocket[T kernel.Float] struct {
 	mode    Mode
 	judge   *judge[T]
@@ -135,7 +138,7 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 		err = p.judge.passWeighted(ctx, math.Inf(1))
 		zeros.Errors, zeros.Weight, p.judge.scored = p.judge.counts[0], p.judge.weights[0], 0
 		if err == nil && math.IsInf(zeros.Weight, 1) {
-			err = errors.New("the weights of rows are too large to be added up: scale them down")
+			err = errors.New("the sum of the sample weights overflows: scale them down")
 		}
 	} else {
 		p.hard, zeros.Errors, err = newHardRows(ctx, src, workers)
@@ -148,9 +151,9 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	return p, nil
 }
 
-// LeaveZeros makes the pocket keep weights other than zeros once there are some, even if they make more errors. Zero weights
-// give every row the score 0. In one-versus-rest that score beats every negative score of the other classes, and most rows
-// are predicted to be that class. LeaveZeros must be called before any candidate is judged.
+// LeaveZeros makes the pocket keep weights other than zeros once there are some, even if they make more errors. Zero
+// weights give every row the score 0. In one-versus-rest that score beats every negative score of the other classes,
+// and most rows are predicted to be that class. LeaveZeros must be called before any candidate is judged.
 func (p *Pocket[T]) LeaveZeros() {
 	p.nonzero = true
 	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)
@@ -162,12 +165,12 @@ func (p *Pocket[T]) Best() Candidate[T] { return p.best }
 // Curve returns how the best candidate got better, the zero vector first.
 func (p *Pocket[T]) Curve() []Point { return p.curve }
 
-// Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each candidate that
-// it was scored for.
+// Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each
+// candidate that it was scored for.
 func (p *Pocket[T]) Judged() (candidates, rows int64) { return p.judged, p.judge.scored }
 
-// Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting candidates once
-// they make a batch. In the mode Epoch it does nothing.
+// Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
+// candidates once they make a batch. In the mode Epoch it does nothing.
 func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) error {
 	switch p.mode {
 	case Exact:
@@ -193,7 +196,8 @@ func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64
 	return p.Judge(ctx) // an epoch takes longer than judging one candidate
 }
 
-// End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting candidates.
+// End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting
+// candidates.
 func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error {
 	if p.mode == Ratchet {
 		if err := p.endRun(ctx, visits); err != nil {
@@ -206,7 +210,8 @@ func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error
 	return p.Judge(ctx)
 }
 
-// endRun ends the run of the current weights with a visit. It offers them if their run was longer than that of the best ones.
+// endRun ends the run of the current weights with a visit. It offers them if their run was longer than that of the best
+// ones.
 func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
 	if c := p.current; visits-c.Visits > p.best.Run {
 		c.Run = visits - c.Visits
@@ -225,8 +230,8 @@ func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 	return p.Judge(ctx)
 }
 
-// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and none is
-// dropped because of a better one in its own batch.
+// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and
+// none is dropped because of a better one in its own batch.
 func (p *Pocket[T]) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))
 	return max(leastBatch, int(min(p.judged, int64(most))))
@@ -261,7 +266,7 @@ func isZero[T kernel.Float](w []T) bool {
 
 // keep makes a candidate with those weights the best.
 func (p *Pocket[T]) keep(c Candidate[T], w []T) {
-	if c.Run > 0 { // it was to be judged as soon as its run was the longer one
+	if c.Run > 0 { // it was judged as soon as its run became the longest
 		c.Run = p.best.Run + 1
 		c.Visits += c.Run
 	}
@@ -285,7 +290,7 @@ func (p *Pocket[T]) count(ctx context.Context) error {
 		return err
 	}
 	p.judge.begin(p.w)
-	last := int64(0) // scored of the last part
+	last := int64(0) // rows scored in the last part
 	for _, rows := range parts {
 		before := p.judge.scored
 		if err := p.judge.pass(ctx, rows, p.best.Errors); err != nil {

@@ -32,7 +32,7 @@ func random[T kernel.Float](rows, cols int) *block.Data[T] {
 	return block.NewData(&schema.Spec{Features: make([]string, cols)}, blocks)
 }
 
-// TestErrors holds the counts against a loop over rows and candidates, for several workers.
+// TestErrors compares the counts with a loop over rows and candidates, for several workers.
 func TestErrors(t *testing.T) {
 	d := random[float32](10000, 13)
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFirstOnTies: of equal candidates the first is kept, and a candidate no better than the initial zeros isn't.
+// TestFirstOnTies: of equal candidates the first is kept. A candidate no better than the initial zeros isn't kept.
 func TestFirstOnTies(t *testing.T) {
 	ctx := context.Background()
 	d := random[float32](5000, 3)
@@ -75,7 +75,7 @@ func TestFirstOnTies(t *testing.T) {
 		t.Fatal(err)
 	}
 	zeros := p.Best().Errors
-	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as the zeros, that make every row -1
+	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as many as for zeros, which predict -1 for every row
 	if err := p.Updated(ctx, equal, 1, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestFirstOnTies(t *testing.T) {
 	}
 }
 
-// problem returns rows whose labels follow a plane but for some of them, in blocks of one run, and the weights of a
-// perceptron on draws from them. Where the features are small integers, scores of zero and equal counts are common.
+// problem returns rows in blocks of one run, and the weights of a perceptron on draws from them. The labels follow a
+// plane, except for some. If the features are small integers, scores of zero and equal counts are common.
 func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole bool, flips float64) (*block.Data[T], []T) {
 	number := rng.NormFloat64
 	if whole {
@@ -152,7 +152,7 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 	return block.NewData(&schema.Spec{Features: make([]string, cols)}, blocks), w
 }
 
-// wrong counts the errors of w, one row after the other.
+// wrong counts the errors of w row by row.
 func wrong[T kernel.Float](d *block.Data[T], w []T) (n int64) {
 	for b := range d.Blocks(context.Background()) {
 		for r, y := range b.Y {
@@ -164,9 +164,9 @@ func wrong[T kernel.Float](d *block.Data[T], w []T) (n int64) {
 	return n
 }
 
-// TestLiteral holds what is kept after every batch against the literal algorithm: thousands of problems with ties, for all
-// numbers of workers, every instruction set, and rows in memory, streamed and sparse. How many rows are scored depends on the
-// problem alone.
+// TestLiteral compares what is kept after every batch with the literal algorithm. It takes thousands of problems with
+// ties, all numbers of workers, every instruction set, and rows in memory, streamed and sparse. The number of scored
+// rows depends on the problem alone.
 func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -192,7 +192,7 @@ func TestLiteral(t *testing.T) {
 			}
 			want = append(want, c)
 		}
-		early := rng.IntN(200) // judge then, whatever the batch
+		early := rng.IntN(200) // judge at this update, whatever the batch
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
 			sources := []block.Source[float32]{d, stream[float32]{d}}
@@ -229,8 +229,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestRowsScored: candidates of noisy data are judged on a part of the rows, the same for all workers, instruction sets
-// and sources.
+// TestRowsScored: candidates of noisy data are judged on a part of the rows. It is the same part for all workers,
+// instruction sets and sources.
 func TestRowsScored(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -267,7 +267,7 @@ func TestRowsScored(t *testing.T) {
 	}
 }
 
-// TestParts: the errors on any rows and on the others are those on all rows.
+// TestParts: the errors on a selection and on the other rows add up to those on all rows.
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	for _, rows := range []int{1, 63, 64, 65, 4096, 10000} {
@@ -279,7 +279,7 @@ func TestParts(t *testing.T) {
 		for _, density := range []float64{0, 0.1, 0.9, 1} {
 			marks := make([]uint64, (rows+63)/64)
 			for i := range marks {
-				for bit := range 64 { // those beyond the rows too
+				for bit := range 64 { // also bits beyond the last row
 					if rng.Float64() < density {
 						marks[i] |= 1 << bit
 					}
@@ -299,7 +299,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestCancel: a pocket whose context ends says so, wherever it is.
+// TestCancel: a pocket whose context ends returns its error, wherever it is.
 func TestCancel(t *testing.T) {
 	d, w := problem[float32](rand.New(rand.NewPCG(14, 14)), 3*block.RunRows, 4, leastBatch+batchesMarked, false, 0.1)
 	for after := range 20 {
@@ -321,7 +321,7 @@ func TestCancel(t *testing.T) {
 // batchesMarked are enough candidates, after the first batch, for rows to be marked.
 const batchesMarked = 8 + 16 + 32 + 64
 
-// A cancelling source ends a context after so many blocks.
+// A cancelling source ends a context after a number of blocks.
 type cancelling struct {
 	*block.Data[float32]
 	after  int
@@ -341,7 +341,7 @@ func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32]
 	}
 }
 
-// TestAllocations: what judging a batch allocates doesn't depend on the rows of a run or on the candidates.
+// TestAllocations: the memory that judging a batch allocates doesn't depend on the rows of a run or on the candidates.
 func TestAllocations(t *testing.T) {
 	const runs = 4
 	d, w := problem[float32](rand.New(rand.NewPCG(15, 15)), runs*block.RunRows, 20, 100, false, 0.1)

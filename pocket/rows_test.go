@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel"
 )
 
-// A stream yields the blocks of a data set in memory that it overwrites, as a source that reads a file would.
+// A stream overwrites its blocks, as a source that reads a file does.
 type stream[T kernel.Float] struct{ *block.Data[T] }
 
 func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {

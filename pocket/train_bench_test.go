@@ -16,10 +16,10 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// BenchmarkTrain is a whole training with a pocket that judges 10,000 updates on a million noisy rows, the best of which makes
-// 9 % errors. It reports the share of the rows that were scored for a candidate, GFLOP/s of those scores and the part of
-// the cores' FMA peak that this is; and how the time of the training compares with that of judging as many candidates on all
-// rows, 512 and one at a time, which are measured on fewer of them.
+// BenchmarkTrain trains with a pocket that judges 10,000 updates on a million noisy rows; the best makes 9 % errors. It
+// reports the share of the rows that were scored for a candidate, GFLOP/s of those scores, and their part of the cores'
+// FMA peak. It also compares the training's time with judging as many candidates on all rows, 512 or one at a time.
+// These are measured on fewer candidates.
 func BenchmarkTrain(b *testing.B) {
 	const rows, features, updates = 1_000_000, 28, 10_000
 	d := synth.Blocks[float32](synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
@@ -49,7 +49,7 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// timeErrors returns the seconds that it takes to judge a candidate on all rows, k at a time.
+// timeErrors returns the seconds that judging a candidate on all rows takes, k at a time.
 func timeErrors(b *testing.B, d *block.Data[float32], k, times, workers int) float64 {
 	rng := rand.New(rand.NewPCG(3, 3))
 	cols, stride := d.Spec().Cols(), kernel.Stride[float32](d.Spec().Cols())

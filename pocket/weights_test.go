@@ -12,7 +12,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestWeights holds what is kept of rows with weights against the literal algorithm, and how many rows are scored for that against
+// TestWeights compares what is kept of rows with weights with the literal algorithm. The number of scored rows must be
 // that of one worker.
 func TestWeights(t *testing.T) {
 	dropped := 0
@@ -83,8 +83,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestLeaveZeros: a pocket that leaves zeros keeps the first with the fewest errors of the candidates other than zeros, in every mode,
-// also where the zeros make the fewest.
+// TestLeaveZeros: a pocket that leaves zeros keeps the first nonzero candidate with the fewest errors. That holds in
+// every mode, also where zeros make fewer errors.
 func TestLeaveZeros(t *testing.T) {
 	fewer := 0
 	for seed := range uint64(80) {

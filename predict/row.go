@@ -81,7 +81,7 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 // Scores sets out to the scores of a row: the one of two classes, or, of more classes, one for each, of which the greatest predicts.
 func (p *Predictor) Scores(row, out []float64) error {
 	if len(out) != p.vectors {
-		return fmt.Errorf("room for %d scores of a row that has %d", len(out), p.vectors)
+		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.vectors)
 	}
 	if p.narrow != nil {
 		return p.narrow.scores(row, out)
@@ -96,7 +96,7 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 		return p.odds
 	}
 	if len(out) != len(p.classes) {
-		return fmt.Errorf("room for %d probabilities of %d classes", len(out), len(p.classes))
+		return fmt.Errorf("there is room for %d probabilities, and there are %d classes", len(out), len(p.classes))
 	}
 	if p.narrow != nil {
 		return p.narrow.probabilities(row, out)

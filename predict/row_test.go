@@ -131,10 +131,10 @@ func TestRowErrors(t *testing.T) {
 		t.Errorf("short row: error %v", err)
 	}
 	row := make([]float64, 12)
-	if err := p.Scores(row, make([]float64, 2)); err == nil || err.Error() != "room for 2 scores of a row that has 1" {
+	if err := p.Scores(row, make([]float64, 2)); err == nil || err.Error() != "there is room for 2 scores, and a row has 1" {
 		t.Errorf("two scores: error %v", err)
 	}
-	if err := p.Probabilities(row, nil); err == nil || err.Error() != "room for 0 probabilities of 2 classes" {
+	if err := p.Probabilities(row, nil); err == nil || err.Error() != "there is room for 0 probabilities, and there are 2 classes" {
 		t.Errorf("no probabilities: error %v", err)
 	}
 	m := linear[float32](2, true, rand.New(rand.NewPCG(1, 1)))

@@ -21,7 +21,7 @@ type Votes[T kernel.Float] struct {
 // there are no counts, or if w hasn't as many vectors as counts.
 func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 	if len(counts) == 0 || len(w)%len(counts) != 0 {
-		panic("predict: w is not a vector for each count")
+		panic("predict: w and counts have different numbers of voters")
 	}
 	v := &Votes[T]{w: w, stride: len(w) / len(counts), counts: counts}
 	for _, n := range counts {

@@ -2,7 +2,7 @@ package separable
 
 import "testing"
 
-// TestBytes: what is said of the search is what its limits on rows allow, and no more than the rows there are.
+// TestBytes: Bytes grows with the rows up to the search's limits, and no further.
 func TestBytes(t *testing.T) {
 	for _, c := range []struct {
 		rows int64

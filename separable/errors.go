@@ -14,12 +14,12 @@ import (
 
 // Errors bounds how few errors a plane can make.
 type Errors struct {
-	AtLeast  int64 // witnesses found that share no row; every plane errs on a row of each
-	Complete bool  // the rows that are left after those are separable
-	Found    int64 // errors of the best weights seen, the perceptron's last or those of a short pocket training; -1 without
+	AtLeast  int64 // number of disjoint witnesses found; every plane errs on a row of each
+	Complete bool  // the rows outside these witnesses are separable
+	Found    int64 // errors of the best weights seen, of the perceptron or a short pocket training; -1 without
 }
 
-// notSeparable fills in the result for rows that no plane separates, after it has verified that.
+// notSeparable verifies that no plane separates the rows, and fills in the result.
 func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) error {
 	s.passes++
 	ok, err := verifyWitness(ctx, s.src, f.witness)
@@ -28,7 +28,7 @@ func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) e
 		return err
 	}
 	if !ok {
-		return errors.New("the witness found isn't one when it is read again: the data changed while it was read, try again")
+		return errors.New("the witness failed when its rows were read again: the data changed meanwhile; try again")
 	}
 	r.Verdict, r.Witness = NotSeparable, f.witness
 	if r.Errors, err = s.disjoint(ctx, f.pool, f.witness); err != nil {
@@ -42,8 +42,8 @@ func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) e
 	return err
 }
 
-// pocket returns the errors that a short pocket training ends with: judging its candidates takes about as many scores as
-// 134 passes over a million rows.
+// pocket returns the errors that a short pocket training ends with. Judging its candidates takes about as many scores
+// as 134 passes over a million rows.
 func (s *searcher[T]) pocket(ctx context.Context) (int64, error) {
 	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
 	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Pocket: pocket.Exact,
@@ -56,10 +56,11 @@ func (s *searcher[T]) pocket(ctx context.Context) (int64, error) {
 
 const maxWitnesses = 1000
 
-// disjoint counts witnesses that share no row: the rows of each are removed before the next is looked for, until the rest
-// is separable, or there are enough, or the passes are used up. A witness only of rows with label -1 isn't counted: weights of
-// zero, which predict -1, make no error on it. All others have a row on which a given w errs, since the weighted sum of
-// their y (w.x) is zero: one is below zero, or all are zero, also that of a row with label +1.
+// disjoint counts witnesses that share no row. It removes the rows of each before it looks for the next. It ends if the
+// rest is separable, if there are enough, or if the passes are used up. It doesn't count a witness that has only rows
+// with label -1: zero weights, which predict -1, make no error on it. All others have a row on which a given w errs,
+// since the weighted sum of their y (w.x) is zero: either one is below zero, or all are zero, and so is that of a row
+// with label +1.
 func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
 	found := &Errors{Found: -1}
 	s.left = effort{ctx, min(s.left.left, maxEffort/64)}

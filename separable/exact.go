@@ -9,13 +9,13 @@ import (
 	"halfspace/kernel"
 )
 
-// verifySeparator tells whether exactly y (w.x) > 0 for every row. The bias is the last of w; only the direction of w counts. It
-// returns the number of the first row for which that is false, or -1 if there is none, and how many rows took exact arithmetic. No
-// row may be longer than radius.
+// verifySeparator tells whether exactly y (w.x) > 0 for every row. The bias is the last of w; only the direction of w
+// counts. It returns the number of the first row for which that is false (-1: none), and how many rows took exact
+// arithmetic. No row may be longer than radius.
 //
-// It computes a row's score in floating point first, as Scores does, and then in float64. The sign counts if the score is beyond
-// the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). Otherwise integers
-// decide: a floating-point number is an integer times a power of two.
+// It computes a row's score in floating point first, as Scores does, and then in float64. The sign counts if the score
+// is beyond the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
+// Otherwise integers decide: a floating-point number is an integer times a power of two.
 func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64,
 	workers int) (row, exact int64, err error) {
 	w := rounded(whole)
@@ -61,13 +61,13 @@ func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], w
 	return row, exact, err
 }
 
-// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. It computes a score exactly only if float64 doesn't show
-// that it isn't the smallest.
+// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. It computes a score exactly only if
+// float64 doesn't show that it isn't the smallest.
 func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
 	part := func(r block.Run[T]) *big.Float {
 		x := make([]float64, len(w))
-		above := math.Inf(1) // the smallest
+		above := math.Inf(1) // the smallest so far
 		low := make([]float64, r.Len())
 		for i := range low {
 			copyRow(r.Block, i, x)

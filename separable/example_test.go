@@ -8,7 +8,8 @@ import (
 	"halfspace/separable"
 )
 
-// The corners of a square, of which XOR makes two classes: two equal sums of one corner of each kind prove that no line separates them.
+// XOR makes two classes of the corners of a square. The mean of each class is the same point, which proves that no line
+// separates them.
 func ExampleCheck() {
 	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
 	for name, y := range map[string][]bool{"and": {false, false, false, true}, "xor": {false, true, true, false}} {

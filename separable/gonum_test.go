@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
 
-// TestAgainstGonum holds the verdict against gonum's simplex method, whose arithmetic is floating point: where the two differ,
-// exact linear programming tells who is right. There are rows in general position; rows at the border, that a plane separates
-// with a margin of 1e-6 or misses by as much; and rows on a grid, with copies of either label.
+// TestAgainstGonum compares the verdict with gonum's simplex method, which works in floating point. Where the two
+// differ, exact linear programming decides. Rows are in general position; or a plane separates them by 1e-6, or misses
+// by as much; or they lie on a grid, with copies of either label.
 func TestAgainstGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	verdicts, differ := map[Verdict]int{}, 0
@@ -49,7 +49,7 @@ func TestAgainstGonum(t *testing.T) {
 	}
 }
 
-// byGonum returns what gonum finds about the vectors, told being false where it fails.
+// byGonum returns gonum's verdict on the vectors. told is false if gonum fails.
 func byGonum(z [][]float64) (v Verdict, told bool) {
 	defer func() { // it panics at some matrices
 		if recover() != nil {

@@ -34,8 +34,8 @@ func inverse(x uint64) uint64 {
 	return y
 }
 
-// reduce brings a matrix modulo the prime to reduced row echelon form, looking for pivots in the first columns alone. It returns
-// the rows and the columns that have pivots; a row stays where it is.
+// reduce brings a matrix modulo the prime to reduced row echelon form. It looks for pivots in the first columns alone.
+// It returns the rows and the columns that have pivots; a row stays where it is.
 func reduce(a [][]uint64, columns int) (rows, cols []int) {
 	used := make([]bool, len(a))
 	for c := 0; c < columns && len(rows) < len(a); c++ {
@@ -66,13 +66,13 @@ func reduce(a [][]uint64, columns int) (rows, cols []int) {
 	return rows, cols
 }
 
-// combination returns weights >= 0 whose sum is 1 and with which the sum of the vectors z is zero, or nil where this
-// finds none, or effort is used up. A vector that depends on those before it gets weight 0, so that the solution is a vertex of
-// all there are.
+// combination returns weights >= 0 with sum 1 whose combination of the vectors z is zero. It returns nil if it finds
+// none, or if the effort is used up. A vector that depends on those before it gets weight 0. So the solution is a
+// vertex of the set of all solutions.
 //
-// The equations are solved modulo a prime, and the solution is lifted to one modulo its powers, until fractions with small
-// enough terms are the same (Dixon, "Exact solution of linear equations using p-adic expansions", 1982). Those are held
-// against all equations, so that no unlucky prime makes them wrong.
+// It solves the equations modulo a prime, and lifts the solution to one modulo powers of the prime. It stops once
+// fractions with small enough terms repeat (Dixon, "Exact solution of linear equations using p-adic expansions", 1982).
+// It then checks all equations, so that no unlucky prime makes the result wrong.
 func combination(z [][]float64, left *effort) []*big.Rat {
 	k := int64(len(z))
 	if !left.spend(3 * int64(len(z[0])+1) * k * k) {
@@ -175,7 +175,7 @@ type lifting struct {
 
 const limbBits = 16
 
-// newLifting begins with the equations of these rows for these columns; the right sides are the last column's.
+// newLifting begins with the equations of these rows for these columns. The last column holds the right sides.
 func newLifting(a [][]*big.Int, rows, cols []int, size int) *lifting {
 	n := len(rows)
 	l := &lifting{limbs: (size + limbBits - 1) / limbBits, power: big.NewInt(1)}
@@ -206,7 +206,7 @@ func newLifting(a [][]*big.Int, rows, cols []int, size int) *lifting {
 	return l
 }
 
-// step makes another digit of the solution.
+// step adds a digit to the solution.
 func (l *lifting) step() {
 	n := len(l.residual)
 	p, q := big.NewInt(prime), new(big.Int)
@@ -233,15 +233,15 @@ func (l *lifting) step() {
 			q.SetInt64(sum)
 			r.Sub(r, q.Lsh(q, uint(limb*limbBits)))
 		}
-		r.Quo(r, p) // which leaves no remainder
+		r.Quo(r, p) // no remainder
 		l.solution[i].Add(l.solution[i], q.Mul(l.power, q.SetInt64(digit[i])))
 	}
 	l.power.Mul(l.power, p)
 	l.digits++
 }
 
-// fractions returns numbers and a denominator for them all that are the solution modulo the power, each term less than
-// about its root; nil if there are none, or that is too much effort.
+// fractions returns the solution modulo the power as numbers over a common denominator, each term less than about the
+// power's root. It returns nil if there are none, or if that takes too much effort.
 func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 	limit := new(big.Int).Sqrt(new(big.Int).Rsh(l.power, 1))
 	half := new(big.Int).Rsh(l.power, 1)
@@ -271,8 +271,8 @@ func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 	return numbers, d
 }
 
-// reconstruct returns a fraction that is v modulo m, the number no larger than limit, by Euclid's algorithm (Wang, "A
-// p-adic algorithm for univariate partial fractions", 1981).
+// reconstruct returns a fraction that is v modulo m, with a numerator of at most limit. It is Euclid's algorithm (Wang,
+// "A p-adic algorithm for univariate partial fractions", 1981).
 func reconstruct(v, m, limit *big.Int) (number, d *big.Int) {
 	r0, r1 := new(big.Int).Set(m), new(big.Int).Mod(v, m)
 	s0, s1 := new(big.Int), big.NewInt(1)

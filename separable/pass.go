@@ -14,10 +14,10 @@ type searcher[T kernel.Float] struct {
 	opt     Options
 	cols    int
 	radius  float64
-	group   int            // a pass returns at most one row of each class from so many; divides block.RunRows
+	group   int            // a pass returns at most one row of each class from so many rows; it divides block.RunRows
 	removed map[int64]bool // rows that passes leave out
 	passes  int64
-	last    int64  // the search for a plane ends after so many
+	last    int64  // the most passes of the search for a plane
 	left    effort // of exact arithmetic
 }
 
@@ -38,8 +38,8 @@ type sweep struct {
 	rows []row      // in row order: the smallest of each group of rows and class, if below the limit
 }
 
-// pass finds the rows with the smallest y (w.x) that are below a limit. w has a weight for each column. The kernels compute scores;
-// rows that could be the smallest are scored again in float64.
+// pass finds the rows with the smallest y (w.x) that are below a limit. w has a weight for each column. The kernels
+// compute scores; rows that could be the smallest are scored again in float64.
 func (s *searcher[T]) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
 	s.passes++
 	if s.opt.Progress != nil {

@@ -34,7 +34,7 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 	return block.NewData(d.Spec(), blocks)
 }
 
-// A stream overwrites each block once the next is asked for, and may fail in a pass.
+// A stream overwrites each block when the next is asked for. It may fail in a pass.
 type stream[T kernel.Float] struct {
 	*block.Data[T]
 	passes, fails int
@@ -117,7 +117,7 @@ func sameEverywhere[T kernel.Float](t *testing.T) {
 	}
 }
 
-// TestPasses: what a verdict may take on a million rows, here on fewer.
+// TestPasses bounds the passes of a verdict, as documented for a million rows, on fewer rows.
 func TestPasses(t *testing.T) {
 	for _, c := range []struct {
 		opt  synth.Options
@@ -139,8 +139,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestErrorsAtLeast: rows at 0 and 2 with label +1 and at 1 with label -1, many times over, err once in each three, whatever
-// the plane; and no more witnesses than that share no row.
+// TestErrorsAtLeast has many rows at 0 and 2 with label +1, and at 1 with label -1. Every plane errs on one of three.
+// No more disjoint witnesses are found than exist.
 func TestErrorsAtLeast(t *testing.T) {
 	var x [][]float64
 	var y []float64
@@ -151,7 +151,7 @@ func TestErrorsAtLeast(t *testing.T) {
 	if e.AtLeast != 5 || !e.Complete || e.Found != 5 {
 		t.Errorf("%+v", e)
 	}
-	// Weights of zero predict -1 for all, so that no row errs, though no plane through the origin separates these.
+	// Zero weights predict -1 for all, so that no row errs. But no plane through the origin separates these.
 	e = check(t, dense[float32]([][]float64{{1}, {-1}}, []float64{-1, -1}, false), Options{}).Errors
 	if e.AtLeast != 0 || !e.Complete {
 		t.Errorf("%+v", e)
@@ -200,8 +200,8 @@ func TestVerifySeparator(t *testing.T) {
 	}
 }
 
-// TestVerifyOverflow: a sum that overflows on its way tells nothing. Here it is 3 - 4 times 3.3e38; the first lane of the
-// kernel holds the 3, and the 4 are in two others.
+// TestVerifyOverflow: a sum that overflows on its way decides nothing. Here it is 3 - 4 times 3.3e38. The first lane of
+// the kernel holds the 3, and two others hold the 4.
 func TestVerifyOverflow(t *testing.T) {
 	x, w := make([]float64, 96), make([]float64, 96)
 	for i := range w {
@@ -220,8 +220,8 @@ func TestVerifyOverflow(t *testing.T) {
 	}
 }
 
-// TestCombination: the weights are found with which vectors were made to add up to zero, whatever their scales, and others
-// that depend on them get weight zero; vectors that don't add up to zero have none.
+// TestCombination: combination finds the weights with which the vectors were made to add up to zero, at any scale.
+// Dependent vectors get weight zero. Vectors that don't add up to zero have no weights.
 func TestCombination(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 2, 5, 30, 70} {
@@ -263,7 +263,7 @@ func TestCombination(t *testing.T) {
 			t.Errorf("%d: independent vectors have weights %v", n, got)
 		}
 	}
-	// These are zeros modulo the prime: there may be no answer, but no wrong one.
+	// These vectors are zeros modulo the prime. combination may find no weights, but no wrong ones.
 	left := effort{context.Background(), maxEffort}
 	for _, z := range [][][]float64{{{prime}, {-prime}, {-3 * prime}}, {{prime, 1}, {-prime, 1}, {1, -prime}}} {
 		if lambda := combination(z, &left); lambda != nil && !sumsToZero(z, lambda) {
@@ -272,7 +272,7 @@ func TestCombination(t *testing.T) {
 	}
 }
 
-// TestVerifyWitness: a witness of which anything is changed isn't one.
+// TestVerifyWitness: a witness with any change is refused.
 func TestVerifyWitness(t *testing.T) {
 	data := dense[float64]([][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true)
 	good := Witness{[]int64{0, 1, 2}, []int{1, -1, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 4)}}
@@ -295,8 +295,8 @@ func TestVerifyWitness(t *testing.T) {
 	}
 }
 
-// TestScaled: the verdict stays when all rows are multiplied by a power of two, also where their squares overflow or vanish,
-// and what is reported of the plane is multiplied.
+// TestScaled multiplies all rows by a power of two, also so that their squares overflow or vanish. The verdict stays
+// the same, and the plane's figures are multiplied.
 func TestScaled(t *testing.T) {
 	x, y := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, 1, 1, -1}
 	and := []float64{-1, -1, -1, 1}
@@ -328,7 +328,7 @@ func TestScaled(t *testing.T) {
 	}
 }
 
-// TestFails: errors of the source and of the context are returned, whichever pass they come in.
+// TestFails: errors of the source and of the context are returned, in whichever pass they occur.
 func TestFails(t *testing.T) {
 	for _, opt := range []synth.Options{{Noise: 0.05}, {Margin: 0.5}} {
 		opt.Rows, opt.Features = 100, 3

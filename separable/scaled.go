@@ -9,8 +9,8 @@ import (
 	"halfspace/kernel"
 )
 
-// checkScaled is checkRows for rows whose squares are beyond float64. It checks the rows times a power of two, and verifies
-// on the rows themselves what that finds.
+// checkScaled is checkRows for rows whose squares are beyond float64. It checks the rows times a power of two. Then it
+// verifies the result on the rows themselves.
 func checkScaled[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, radius float64) (*Result, error) {
 	_, e := math.Frexp(radius)
 	copied := &scaled[T]{src, -e}
@@ -22,7 +22,7 @@ func checkScaled[T kernel.Float](ctx context.Context, src block.Source[T], opt O
 	if err != nil {
 		return nil, err
 	}
-	r.Radius, r.Perceptron = radius, nil // which learned from other rows
+	r.Radius, r.Perceptron = radius, nil // it learned from other rows
 	holds := true
 	if r.Witness != nil {
 		r.Passes++
@@ -51,12 +51,12 @@ func checkScaled[T kernel.Float](ctx context.Context, src block.Source[T], opt O
 	}
 	if !holds {
 		r = &Result{Verdict: Undecided, Radius: radius, Passes: r.Passes,
-			Reason: "no float64 holds the squares of the longest rows and the smallest numbers beside them: scale the features"}
+			Reason: "float64 can't hold the squares of both the longest rows and the smallest numbers: scale the features"}
 	}
 	return r, err
 }
 
-// scaled is the rows of a source times a power of two, where float64 holds that.
+// scaled is the rows of a source times a power of two. float64 must hold them.
 type scaled[T kernel.Float] struct {
 	block.Source[T]
 	exp int

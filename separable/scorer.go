@@ -18,8 +18,8 @@ func dot(x, w []float64) (sum, off float64) {
 		sum += product
 		size += math.Abs(product)
 	}
-	// Each product has at most as many roundings of 2^-53 as there are elements, and w may be rounded; so may size. A tiny product or
-	// element of w has an error of half the least number.
+	// Each product has at most as many roundings of 2^-53 as there are elements, and w may be rounded; so may size. A
+	// tiny product or element of w has an error of half the least number.
 	return sum, float64(roundings(len(x))*size) + float64(float64(len(x)+2)*math.SmallestNonzeroFloat64*largest)
 }
 
@@ -29,7 +29,7 @@ func roundings(n int) float64 { return float64(n+2) * 0x1p-52 }
 // A scorer holds weights as a block's Scores takes them, and a bound of the error of such scores.
 type scorer[T kernel.Float] struct {
 	w     []T     // of a block's stride, scaled by a power of two
-	limit float64 // of |score - exact score|, both of w as scaled; +Inf: a score tells nothing
+	limit float64 // bounds |score - exact score| of the scaled w; +Inf: a score decides nothing
 	scale float64 // what w was multiplied by
 }
 
@@ -54,8 +54,8 @@ func newScorer[T kernel.Float](w []float64, radius float64) *scorer[T] {
 	if T(1)+T(0x1p-30) == 1 {
 		unit, least, most, lanes = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32, 32
 	}
-	// An element has k roundings: the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w. The errors of
-	// radius and squares are far less than one of them; so is k u squared.
+	// An element has k roundings: the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w.
+	// The errors of radius and squares are far less than one of them; so is k u squared.
 	n := float64(len(w))
 	k := math.Ceil(n/float64(lanes)) + math.Log2(float64(lanes)) + 4
 	s.limit = float64(k*unit*radius*math.Sqrt(squares)) + float64(least*(n+1)*(1+radius))
@@ -111,11 +111,11 @@ func longest[T kernel.Float](ctx context.Context, src block.Source[T], workers i
 	return norm, err
 }
 
-// squares tells whether the square of a norm, and what is made of that, is within float64's range.
+// squares tells whether the square of a norm, and the products made of it, are within float64's range.
 func squares(norm float64) bool { return norm > 1e-140 && norm < 1e140 }
 
-// scaledNorm returns the largest norm of a row, or the largest number where it is larger, without squares that overflow or
-// vanish.
+// scaledNorm returns the largest norm of a row, or the largest number if that norm is larger. Its squares neither
+// overflow nor vanish.
 func scaledNorm[T kernel.Float](b *block.Block[T]) float64 {
 	norm := 0.0
 	x := make([]float64, b.Cols)

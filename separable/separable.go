@@ -1,8 +1,8 @@
-// Package separable finds out whether a plane separates two classes of rows, and proves it.
+// Package separable decides whether a plane separates two classes of rows, and proves it.
 //
-// By Gordan's theorem (1873), either some w has y (w.x) > 0 for every row x with label y, the bias being a column of ones, or some
-// weights lambda >= 0, not all zero, have sum lambda y x = 0. Check finds one of the two, and verifies it in exact arithmetic on
-// the rows as they are stored.
+// Gordan's theorem (1873) says that exactly one of two things exists. One is a w with y (w.x) > 0 for every row x with
+// label y; the bias is a column of ones. The other is weights lambda >= 0, not all zero, with sum lambda y x = 0. Check
+// finds one of the two, and verifies it in exact arithmetic on the rows as they are stored.
 package separable
 
 import (
@@ -19,7 +19,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// Verdict is what Check found out.
+// Verdict is what Check found.
 type Verdict string
 
 const (
@@ -46,9 +46,9 @@ type Result struct {
 
 	Perceptron *train.Result[float64] // the short training at the start; nil if there was none
 
-	// Separable rows have these. Origin is the plane through the origin of all columns, the bias included, with the largest
-	// margin, that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features, without the bias. It
-	// is Origin if there is no bias, and nil with one class or if float64 couldn't find it.
+	// Separable rows have these. Origin is the plane through the origin of all columns, the bias included, with the
+	// largest margin, that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features,
+	// without the bias. It is Origin if there is no bias, and nil with one class or if float64 couldn't find it.
 	Origin, Widest *Plane
 
 	// Rows that aren't separable have these.
@@ -62,8 +62,8 @@ type Plane struct {
 	Margin  float64   // the smallest y (w.x) of a row, divided by the norm of the weights
 	AtMost  float64   // no plane of the kind has a larger margin, up to rounding in float64; +Inf if unknown
 
-	// Exact are the weights as integers if the margin is so small that no float64 weights separate the rows. Weights are rounded
-	// then. Nil otherwise.
+	// Exact are the weights as integers if the margin is so small that no float64 weights separate the rows. Weights
+	// are rounded then. Nil otherwise.
 	Exact []*big.Int
 }
 
@@ -78,13 +78,14 @@ const precision = 1e-6
 
 // Check finds out whether some plane separates the rows of src, which have labels -1 and +1.
 //
-// It looks for the point nearest to the origin in the convex hull of the rows, each times its label. If that isn't the origin, it
-// is a separator with the largest margin. If it is, the origin is a combination of at most one more row than there are columns.
-// Check collects the rows that matter in memory. Each pass adds rows that contradict the point found so far, and Wolfe's algorithm
-// (1976) finds the next point among them. The widest plane is the same problem for differences between rows of the two classes.
+// It looks for the point nearest to the origin in the convex hull of the rows, each times its label. If that isn't the
+// origin, it is a separator with the largest margin. If it is, the origin is a combination of at most one more row than
+// there are columns. Check collects the rows that matter in memory. Each pass adds rows that contradict the point found
+// so far, and Wolfe's algorithm (1976) finds the next point among them. The widest plane is the same problem for
+// differences between rows of the two classes.
 //
-// The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no rows, labels
-// other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
+// The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
+// rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
 func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
@@ -158,8 +159,9 @@ func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, err
 	return w, nil
 }
 
-// prove verifies the plane that was found. If there is none, or it fails, prove solves the rows nearest to it by linear programming in
-// exact arithmetic. It adds the rows on the wrong side of the weights that separate them, until there are none.
+// prove verifies the plane that was found. If there is none, or it fails, prove solves the rows nearest to it by linear
+// programming in exact arithmetic. It adds the rows on the wrong side of the weights that separate them, until there
+// are none.
 func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 	if f.plane != nil {
 		s.passes++
@@ -251,11 +253,11 @@ func (s *searcher[T]) separable(ctx context.Context, r *Result, plane *Plane) er
 }
 
 func tooClose(distance, radius float64) string {
-	return fmt.Sprintf("the rows' hull comes as near as %.3g to the origin, the longest row being %.3g, closer than float64 can tell", distance, radius)
+	return fmt.Sprintf("the hull of the rows is %.3g from the origin, and the longest row is %.3g: float64 can't tell it from 0", distance, radius)
 }
 
-// About as many rows are kept in memory as poolRows, or perCol for each column, but no more than take poolBytes, those that
-// the point is made of excepted.
+// A search keeps about poolRows rows in memory, or perCol for each column, but no more than fit poolBytes. It always
+// keeps the rows that its point is made of.
 const (
 	poolRows  = 2048
 	perCol    = 8
@@ -279,8 +281,8 @@ type finding struct {
 	pool    *pool
 }
 
-// nearest finds the point of the rows' polytope that is nearest to the origin, see vertex, beginning with the rows that
-// are worst for w.
+// nearest finds the point of the rows' polytope (see vertex) that is nearest to the origin. It begins with the rows
+// that are worst for w.
 func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*finding, error) {
 	p := newPool(s.cols, parts, s.radius)
 	f := &finding{pool: p}
@@ -310,8 +312,8 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 			}
 		}
 		if p.exhausted() {
-			f.reason = fmt.Sprintf("the search takes too long among so many columns: the rows' hull comes as near as %.3g to the origin, "+
-				"the longest row being %.3g", length, s.radius)
+			f.reason = fmt.Sprintf("the search takes too long among so many columns: the hull of the rows is %.3g from the origin, "+
+				"and the longest row is %.3g", length, s.radius)
 			return f, nil
 		}
 		if length <= tiny*s.radius {
@@ -319,7 +321,7 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 			return f, nil
 		}
 		if s.passes >= s.last {
-			f.reason = fmt.Sprintf("%d passes over the rows didn't tell: their hull comes as near as %.3g to the origin, the longest row being %.3g",
+			f.reason = fmt.Sprintf("%d passes over the rows gave no verdict: their hull is %.3g from the origin, and the longest row is %.3g",
 				s.opt.MaxPasses, length, s.radius)
 			return f, nil
 		}
@@ -338,11 +340,11 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 	}
 }
 
-// maybeZero is the part of the radius below which a point may be the origin: exact arithmetic tells.
+// maybeZero is the part of the radius below which a point may be the origin. Exact arithmetic then decides.
 const maybeZero = 1e-9
 
-// better returns the plane with the larger margin of the one at hand and that of the weights w, with which the classes'
-// smallest scores are low; nil if neither separates. With two parts, the bias is moved so that both classes have the same.
+// better returns plane or the plane of the weights w, whichever has the larger margin; nil if neither separates. low
+// are the classes' smallest scores with w. With two parts, the bias is moved so that both classes have the same.
 func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 	w = append([]float64(nil), w...)
 	least := min(low[0], low[1])

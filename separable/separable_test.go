@@ -52,8 +52,8 @@ func folded[T kernel.Float](data *block.Data[T]) (z [][]float64) {
 	return z
 }
 
-// holdsOrigin tells exactly whether the origin is a convex combination of the vectors: the first phase of the simplex
-// method in rational numbers, by Bland's rule, with an artificial variable for each coordinate and one for the sum.
+// holdsOrigin tells exactly whether the origin is a convex combination of the vectors. It is the first phase of the
+// simplex method in rational numbers, by Bland's rule. Each coordinate and the sum has an artificial variable.
 func holdsOrigin(z [][]float64) bool {
 	rows, n := len(z[0])+1, len(z)
 	t := make([][]*big.Rat, rows+1) // the last is the objective: the sum of the rows
@@ -113,7 +113,7 @@ func holdsOrigin(z [][]float64) bool {
 	}
 }
 
-// check runs Check and proves its verdict again in rational numbers, by means of this test alone.
+// check runs Check and proves its verdict again in rational numbers, with code of this test alone.
 func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Result {
 	t.Helper()
 	r, err := Check(context.Background(), data, opt)
@@ -203,9 +203,9 @@ func trials(n int) int {
 	return n
 }
 
-// TestAgainstExactProgramming: small random problems, many of them at the border: values on a coarse grid, so that rows
-// repeat, with both labels too, lie on lines, and are all zero; and values that are tenths, whose lines are straight but
-// for rounding.
+// TestAgainstExactProgramming has small random problems, many of them at the border. Some values lie on a coarse grid,
+// so that rows repeat, also with both labels, lie on lines, or are all zero. Others are tenths, whose lines are
+// straight but for rounding.
 func TestAgainstExactProgramming(t *testing.T) {
 	t.Run("float32", againstExact[float32])
 	t.Run("float64", againstExact[float64])
@@ -243,8 +243,8 @@ func againstExact[T kernel.Float](t *testing.T) {
 	}
 }
 
-// TestThinMargins: rows at both sides of a random plane, the nearest at margins down to 1e-7 of the radius, or beyond it by
-// as little.
+// TestThinMargins has rows at both sides of a random plane. The nearest have margins down to 1e-7 of the radius, or are
+// on the wrong side by as little.
 func TestThinMargins(t *testing.T) {
 	t.Run("float32", thinMargins[float32])
 	t.Run("float64", thinMargins[float64])
@@ -286,7 +286,7 @@ func thinMargins[T kernel.Float](t *testing.T) {
 	t.Log(verdicts)
 }
 
-// TestSmall are cases small enough to know by heart.
+// TestSmall has cases that can be checked by hand.
 func TestSmall(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -314,8 +314,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestThinnest: margins that only exact arithmetic finds. They are never more than 2^-60, nor less than what the reported
-// weights have.
+// TestThinnest has margins that only exact arithmetic finds. They are at most 2^-60, and at least the margin of the
+// reported weights.
 func TestThinnest(t *testing.T) {
 	e := 0x1p-60
 	x := [][]float64{{1, e}, {-1, e}, {1, 3 * e}, {-0.5, 7 * e}}
@@ -351,21 +351,22 @@ func TestThinnest(t *testing.T) {
 			t.Errorf("margin %v, it is %v", p.Margin, want)
 		}
 	}
-	// A row that isn't separable from the rest by as little.
+	// This row makes the rest not separable, by as little.
 	r := agree(t, dense[float64](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
 	if r.Verdict != NotSeparable {
 		t.Error(r.Verdict)
 	}
 }
 
-// TestMargins: margins that geometry gives. The text book's rows (3,3)+, (4,3)+, (1,1)- are as far apart as (3,3) and (1,1).
+// TestMargins has margins that geometry gives. The text book's rows (3,3)+, (4,3)+, (1,1)- are as far apart as (3,3)
+// and (1,1).
 func TestMargins(t *testing.T) {
 	r := check(t, dense[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
 	if got, want := r.Widest.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
 		t.Errorf("widest margin %v, want %v", got, want)
 	}
-	// The nearest point of the hull of (3,3,1), (4,3,1), (-1,-1,-1) is that of the segment from the first to the last:
-	// (3,3,1) - s (4,4,2) with s = 26/36, of squared length 19 - 26*26/36.
+	// The nearest point of the hull of (3,3,1), (4,3,1), (-1,-1,-1) lies on the segment from the first to the last. It
+	// is (3,3,1) - s (4,4,2) with s = 26/36, of squared length 19 - 26*26/36.
 	if got, want := r.Origin.Margin, math.Sqrt(19-26.0*26/36); math.Abs(got-want) > 1e-6 {
 		t.Errorf("margin through the origin %v, want %v", got, want)
 	}

@@ -16,8 +16,8 @@ type Witness struct {
 	Weights []*big.Rat // one for each, above zero; their sum is 1
 }
 
-// verifyWitness tells whether the weighted sum of the rows, times their labels, is zero in every column, the bias
-// included, and the weights are above zero. It reads the rows from src.
+// verifyWitness tells whether all weights are above zero and the weighted sum of the rows, times their labels, is zero.
+// That holds for every column, the bias included. It reads the rows from src.
 func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *Witness) (bool, error) {
 	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
 		return false, nil
@@ -50,7 +50,7 @@ func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *
 
 // sumsToZero tells whether the weighted sum of the vectors is zero.
 func sumsToZero(z [][]float64, weights []*big.Rat) bool {
-	d, common := big.NewInt(1), new(big.Int) // the least denominator that all have
+	d, common := big.NewInt(1), new(big.Int) // their least common denominator
 	for _, w := range weights {
 		common.GCD(nil, nil, d, w.Denom())
 		d.Mul(d, common.Quo(w.Denom(), common))
@@ -77,8 +77,8 @@ func sumsToZero(z [][]float64, weights []*big.Rat) bool {
 	return true
 }
 
-// system returns the equations of combination as rows of integers, the right side last: a row for each coordinate, and
-// that of the sum.
+// system returns the equations of combination as rows of integers, the right side last. There is a row for each
+// coordinate, and one for the sum.
 func system(z [][]float64) [][]*big.Int {
 	n := len(z[0])
 	flat := make([]float64, 0, len(z)*n)

@@ -17,15 +17,15 @@ type row struct {
 	z      []float64
 }
 
-// A vertex is a point of the polytope whose nearest point to the origin is looked for: the sum of one row from each part.
-// With one part, all rows, the polytope is their convex hull. With the two classes as parts it is the difference of the
-// classes' hulls, since the rows of class -1 are negated.
+// A vertex is a point of the polytope whose nearest point to the origin is sought. It is the sum of one row from each
+// part. With one part, all rows, the polytope is their convex hull. With the two classes as parts it is the difference
+// of the classes' hulls, since the rows of class -1 are negated.
 type vertex struct {
 	rows  []int // numbers in the pool
 	point []float64
 }
 
-// A pool is rows in memory, and the point of their polytope that is nearest to the origin, as a combination of vertices.
+// A pool is rows in memory, and the point of their polytope nearest to the origin, as a combination of vertices.
 type pool struct {
 	cols    int
 	parts   int // 1 or 2, see vertex
@@ -64,7 +64,7 @@ func (p *pool) add(rows []row) bool {
 	return len(p.rows) > before
 }
 
-// trim keeps the rows of the corral and of the others those with the smallest scores: most of all, about.
+// trim keeps the rows of the corral, and of the others those with the smallest scores: about most in all.
 func (p *pool) trim(most int) {
 	if len(p.rows) <= most {
 		return
@@ -97,7 +97,7 @@ func (p *pool) low() [2]float64 {
 	return low
 }
 
-// keep drops the rows for which wanted is false, but for those of the corral.
+// keep drops the rows for which wanted is false, except those of the corral.
 func (p *pool) keep(wanted func(i int, r row) bool) {
 	used := map[int]bool{}
 	for _, v := range p.corral {
@@ -129,7 +129,7 @@ func (p *pool) score() {
 	p.work += int64(len(p.z))
 }
 
-// extreme returns the vertex that lies least far in the direction of the point, and its dot product with that.
+// extreme returns the vertex with the smallest dot product with the point, and that product.
 func (p *pool) extreme() (v vertex, low float64) {
 	p.score()
 	least := make([]int, p.parts)
@@ -158,7 +158,8 @@ func (p *pool) vertex(rows []int) vertex {
 	return v
 }
 
-// begin makes the point a vertex of the pool: the farthest against w, which is zero outside the columns.
+// begin makes the point a vertex of the pool: the one with the smallest dot product with w, which is zero outside the
+// columns.
 func (p *pool) begin(w []float64) {
 	p.x = block.Alloc[float64](kernel.Stride[float64](p.cols))
 	copy(p.x, w)
@@ -167,21 +168,21 @@ func (p *pool) begin(w []float64) {
 	p.project(1)
 }
 
-// maxWork is the most multiplications that a search makes among the rows in memory, which takes minutes.
+// maxWork is the most multiplications of a search among the rows in memory. They take minutes.
 const maxWork = 1 << 40
 
-// exhausted tells whether the search has done so many.
+// exhausted tells whether the search has done maxWork.
 func (p *pool) exhausted() bool { return p.work > maxWork }
 
-// tiny is the part of the radius below which the length of a vector is nothing but rounding errors.
+// tiny is the part of the radius below which a vector's length is only rounding errors.
 const tiny = 1e-14
 
-// nearest moves the point to the one that is nearest to the origin among all of the pool's polytope, starting from where
-// it is. It returns at once where the origin itself is reached, and short of the nearest when it is exhausted or ctx is done.
+// nearest moves the point to the one of the pool's polytope nearest to the origin. It starts from where the point is.
+// It returns at once if that is the origin. It returns early if it is exhausted or ctx is done.
 //
-// Wolfe, "Finding the nearest point in a polytope" (1976): the vertex farthest against the point joins the corral; then
-// the point goes towards the nearest of the corral's affine hull, and each vertex whose weight becomes zero on the way
-// leaves.
+// It is the algorithm of Wolfe, "Finding the nearest point in a polytope" (1976). The vertex with the smallest dot
+// product with the point joins the corral. Then the point moves towards the nearest point of the corral's affine hull.
+// Each vertex whose weight becomes zero on the way leaves.
 func (p *pool) nearest(ctx context.Context) {
 	for best := math.Inf(1); ctx.Err() == nil && !p.exhausted(); {
 		length := p.length()
@@ -215,7 +216,7 @@ func (p *pool) descend() {
 		}
 		var corral []vertex
 		var lambda []float64
-		first := len(a) // that leaves
+		first := len(a) // the first vertex that leaves
 		for i, ai := range a {
 			l := float64((1-step)*p.lambda[i]) + float64(step*ai)
 			if ai <= 0 && p.lambda[i]/(p.lambda[i]-ai) <= step || l <= 0 {
@@ -232,7 +233,8 @@ func (p *pool) descend() {
 	}
 }
 
-// project builds the basis anew from that vertex of the corral on, 1 being the first that has a direction, and x with it.
+// project computes x and the basis again, the latter from vertex from of the corral on. Vertex 1 is the first that has
+// a direction.
 func (p *pool) project(from int) {
 	p.basis, p.r = p.basis[:from-1], p.r[:from-1]
 	for i := from; i < len(p.corral); i++ {
@@ -244,8 +246,8 @@ func (p *pool) project(from int) {
 	p.residual()
 }
 
-// extend adds the direction from vertex 0 to vertex i, the next one, to the orthonormal basis by Gram and Schmidt, twice
-// for accuracy. It returns false, and adds nothing, where rounding errors are all that is new in it.
+// extend adds the direction from vertex 0 to vertex i, the next one, to the orthonormal basis. It is the method of Gram
+// and Schmidt, run twice for accuracy. It returns false, and adds nothing, if the new part is only rounding errors.
 func (p *pool) extend(i int) bool {
 	d := slices.Clone(p.corral[i].point)
 	for j, v := range p.corral[0].point {
@@ -301,7 +303,7 @@ func (p *pool) affine() []float64 {
 
 func (p *pool) length() float64 { return math.Sqrt(kernel.Dot(p.x, p.x)) }
 
-// support returns the rows that the corral is made of, those with the largest weights first, and then by number.
+// support returns the rows of the corral's vertices, by descending weight and then by number.
 func (p *pool) support() []row {
 	weights := map[int]float64{}
 	var used []int
@@ -331,7 +333,7 @@ func vectors(rows []row) (z [][]float64) {
 	return z
 }
 
-// witness returns the corral as one, its weights made exact, or nil.
+// witness returns the corral with exact weights as a witness, or nil.
 func (p *pool) witness(left *effort) *Witness {
 	rows := p.support()
 	lambda := combination(vectors(rows), left)
@@ -341,7 +343,7 @@ func (p *pool) witness(left *effort) *Witness {
 	return newWitness(rows, lambda)
 }
 
-// plane returns the point as weights for each column. With two parts it has no bias of its own: that comes to lie in the
+// plane returns the point as weights for each column. With two parts the point has no bias; the plane's lies in the
 // middle of the classes in the pool.
 func (p *pool) plane() []float64 {
 	w := slices.Clone(p.x[:p.cols])

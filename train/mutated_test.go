@@ -84,8 +84,8 @@ func TestWrongElsewhere(t *testing.T) {
 		run  func() error
 	}{
 		"errors without labels": {"no labels", func() error { _, err := pocket.Errors(ctx, unlabelled.data(), make([]float32, 8), 2); return err }},
-		"part of a candidate":   {"aren't candidates", func() error { _, err := pocket.Errors(ctx, d, make([]float32, 9), 2); return err }},
-		"dirty candidate":       {"other numbers than zeros", func() error { _, err := pocket.Errors(ctx, d, []float32{0, 0, 0, 0, 1, 0, 0, 0}, 2); return err }},
+		"part of a candidate":   {"aren't a multiple", func() error { _, err := pocket.Errors(ctx, d, make([]float32, 9), 2); return err }},
+		"dirty candidate":       {"isn't 0 after", func() error { _, err := pocket.Errors(ctx, d, []float32{0, 0, 0, 0, 1, 0, 0, 0}, 2); return err }},
 		"pocket of classes": {"3 classes", func() error {
 			_, err := pocket.Errors(ctx, programRows(100, 3, false).data(), make([]float32, 8), 2)
 			return err

@@ -6,23 +6,24 @@ import (
 	"halfspace/kernel"
 )
 
-// A Factor is the Cholesky factor L of a symmetric matrix A, scaled to a diagonal of ones: S A S = L L' with S = diag(scale). It solves
-// equations with A. Rows and columns that were left out are those of the identity in L, and solutions are 0 there.
+// A Factor is the Cholesky factor L of a symmetric matrix A, scaled to a diagonal of ones: S A S = L L' with S =
+// diag(scale). It solves equations with A. In L, rows and columns that were left out are those of the identity.
+// Solutions are 0 there.
 type Factor struct {
 	n     int
 	l     []float64 // rows of L: row i begins at i(i+1)/2
 	scale []float64
-	out   []bool // which are left out; nil: none
+	out   []bool // which rows and columns are left out; nil: none
 }
 
-// ridges are what Factorise tries to add to the diagonal of ones. They are small, so that refinement or another Newton step corrects
-// the digits that they change.
+// ridges are what Factorise tries to add to the diagonal of ones. They are small, so that refinement or another Newton
+// step corrects the digits that they change.
 var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
 
-// Factorise returns the factor of an n x n matrix that is positive semi-definite but for rounding. The matrix is its lower triangle in
-// rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n 2^-44), Factorise adds a ridge
-// to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes it regular. It returns the ridge, and a nil factor if an
-// element isn't finite.
+// Factorise returns the factor of an n x n matrix that is positive semi-definite but for rounding. a is its lower
+// triangle in rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n
+// 2^-44), Factorise adds a ridge to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes it regular. It
+// returns the ridge, and a nil factor if an element isn't finite.
 func Factorise(a []float64, n int) (f *Factor, ridge float64) { return FactoriseWithout(a, n, nil) }
 
 // FactoriseWithout is Factorise of the matrix without the rows and columns that out marks.
@@ -89,8 +90,8 @@ func (f *Factor) Solve(b []float64) []float64 {
 	return x
 }
 
-// Whiten returns L^-1 S b. It turns the gradient b of a function with the Hessian A into the gradient in variables in which the Hessian
-// is the identity.
+// Whiten returns L^-1 S b. It turns the gradient b of a function with the Hessian A into the gradient in variables in
+// which the Hessian is the identity.
 func (f *Factor) Whiten(b []float64) []float64 {
 	x := make([]float64, f.n)
 	for i := range x {
@@ -116,8 +117,8 @@ func (f *Factor) Unwhiten(x []float64) {
 	}
 }
 
-// InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse. It is 0 for rows that were left
-// out.
+// InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse. It is 0 for
+// rows that were left out.
 func (f *Factor) InverseDiagonal() []float64 {
 	d, x := make([]float64, f.n), make([]float64, f.n)
 	for j := range d {

@@ -2,9 +2,9 @@ package dense
 
 import "halfspace/kernel"
 
-// A Damping is the multiple of its diagonal that is added to a Hessian. It shortens Newton steps on which the Hessian changes
-// (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM
-// 11, 1963). It begins as 0, which adds nothing.
+// A Damping is a multiple of a Hessian's diagonal, to be added to the Hessian. It shortens Newton steps on which the
+// Hessian changes (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters",
+// Journal of the SIAM 11, 1963). It begins as 0, which adds nothing.
 type Damping float64
 
 const (
@@ -12,8 +12,8 @@ const (
 	leastDamping = 1e-3 // the least damping above 0
 )
 
-// Step returns the step against the gradient, given the factor f of the Hessian, and the gain of a quadratic function with that
-// Hessian.
+// Step returns the step against the gradient, given the factor f of the Hessian. gain is that of a quadratic function
+// with this Hessian.
 func (d Damping) Step(f *Factor, gradient []float64) (step []float64, gain float64) {
 	by := f
 	if d > 0 {
@@ -38,8 +38,8 @@ func (d *Damping) Gain(part float64) {
 	}
 }
 
-// damped returns the factor of the matrix with by, above 0, added to its diagonal of ones and to its ridge. It computes the matrix
-// from its factor.
+// damped returns the factor of the matrix with by, above 0, added to its diagonal of ones and to its ridge. It computes
+// the matrix from its factor.
 func (f *Factor) damped(by float64) *Factor {
 	a, ridge := make([]float64, len(f.l)), 0.0
 	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}
@@ -50,7 +50,7 @@ func (f *Factor) damped(by float64) *Factor {
 		}
 		ridge = max(ridge, a[i*(i+1)/2+i]-1)
 	}
-	d.factorise(a, by+ridge) // whose pivots are larger than f's
+	d.factorise(a, by+ridge) // the pivots are larger than f's
 	copy(d.scale, f.scale)
 	return d
 }

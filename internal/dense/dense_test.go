@@ -12,13 +12,13 @@ import (
 	"halfspace/kernel"
 )
 
-// step is that of a damping.
+// step returns the step of a damping.
 func step(f *Factor, by float64, b []float64) []float64 {
 	x, _ := Damping(by).Step(f, b)
 	return x
 }
 
-// TestDamped: the factor of A + v diag(A) is that of the matrix made so.
+// TestDamped compares the factor of A + v diag(A) with that of the matrix made so.
 func TestDamped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for _, n := range []int{1, 2, 5, 40} {
@@ -56,8 +56,8 @@ func TestDamped(t *testing.T) {
 	}
 }
 
-// TestFactor holds solutions and the inverse's diagonal against gonum's, for matrices whose columns differ in scale by 1e4.
-// The bound is that of the backward error, c n eps cond, of the scaled matrix.
+// TestFactor compares solutions and the inverse's diagonal with gonum's, for matrices whose columns differ in scale by
+// 1e4. The bound is the backward error, c n eps cond, of the scaled matrix.
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 7, 16, 29, 64, 100} {
@@ -128,7 +128,8 @@ func TestRidge(t *testing.T) {
 	}
 }
 
-// TestPanel holds scores and sums, on every instruction set, against loops in the documented order, for dense and sparse rows.
+// TestPanel compares scores and sums, on every instruction set, with loops in the documented order. Rows are dense and
+// sparse.
 func TestPanel(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -217,7 +218,7 @@ func testPanel[T kernel.Float](t *testing.T) {
 	}
 }
 
-// TestEigen holds eigenvalues against gonum's, and vectors by what they are: orthonormal, and A v = value v.
+// TestEigen compares eigenvalues with gonum's. It tests that the vectors are orthonormal, and that A v = value v.
 func TestEigen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 10, 40} {

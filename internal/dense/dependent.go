@@ -7,8 +7,8 @@ import (
 	"halfspace/kernel"
 )
 
-// A Dependence is a column that is a linear combination of others, but for the rounding of their elements. On is empty if the column
-// is zeros.
+// A Dependence is a column that is a linear combination of others, up to the rounding of their elements. On is empty if
+// the column is zeros.
 type Dependence struct {
 	Column int
 	On     []int // ascending
@@ -19,9 +19,10 @@ const (
 	share   = 1e-4 // a column with a smaller share of the sum isn't named
 )
 
-// Dependent returns the columns of X that depend on those before them. The column first, if not negative, comes before all others. a is
-// the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative errors of up to unit, so that
-// its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of the diagonal.
+// Dependent returns the columns of X that depend on those before them. The column first, if not negative, comes before
+// all others. a is the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative
+// errors of up to unit, so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of
+// the diagonal.
 func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found []Dependence) {
 	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 	var kept []int

@@ -24,8 +24,8 @@ func squares(x [][]float64) (a []float64, sizes []float64) {
 	return a, sizes
 }
 
-// TestDependent: a total, a multiple, a constant and zeros depend on others, within the rounding of float32, and a column that only comes
-// near to that doesn't.
+// TestDependent: a total, a multiple, a constant and zeros depend on other columns within the rounding of float32. A
+// column that is merely close to that doesn't.
 func TestDependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := make([][]float64, 500)
@@ -74,7 +74,7 @@ func TestDependent(t *testing.T) {
 	}
 }
 
-// TestWhiten: in whitened variables the matrix is the identity, and both halves together solve.
+// TestWhiten: in whitened variables the matrix is the identity. Whiten and Unwhiten together solve.
 func TestWhiten(t *testing.T) {
 	x := make([][]float64, 50)
 	rng := rand.New(rand.NewPCG(2, 2))

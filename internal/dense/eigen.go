@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// maxSweeps is far more than Jacobi's method needs, which converges quadratically: some ten.
+// maxSweeps is far more than Jacobi's method needs. It converges quadratically, in about ten.
 const maxSweeps = 60
 
-// Eigen returns the eigenvalues of a symmetric n x n matrix, the greatest first, and their eigenvectors, which are orthonormal. a is
-// its lower triangle in rows, and isn't changed. It is Jacobi's cyclic method (Golub and Van Loan, "Matrix Computations", section
-// 8.5), whose few operations are the same on every CPU.
+// Eigen returns the eigenvalues of a symmetric n x n matrix, the greatest first, and their eigenvectors, which are
+// orthonormal. a is the lower triangle in rows; Eigen doesn't change it. The method is Jacobi's cyclic one (Golub and
+// Van Loan, "Matrix Computations", section 8.5). Its few operations are the same on every CPU.
 func Eigen(a []float64, n int) (values []float64, vectors [][]float64) {
 	m, vectors := make([][]float64, n), make([][]float64, n)
 	for i := range n {
@@ -56,7 +56,7 @@ func Eigen(a []float64, n int) (values []float64, vectors [][]float64) {
 	return values, sorted
 }
 
-// rotate turns the plane of axes p and q so that element (p, q) becomes 0, and rows p and q of vectors with it.
+// rotate turns the plane of axes p and q, and rows p and q of vectors with it, so that element (p, q) becomes 0.
 func rotate(m, vectors [][]float64, p, q int) {
 	tau := (m[q][q] - m[p][p]) / (2 * m[p][q])
 	t := 1 / (math.Abs(tau) + math.Sqrt(math.FMA(tau, tau, 1)))

@@ -1,5 +1,6 @@
-// Package dense is the linear algebra in float64 that trainers share: rows of blocks as float64, with their scores and weighted
-// sums, and Cholesky factors of small symmetric matrices. It uses the kernels, so that its results are the same on every CPU.
+// Package dense is the linear algebra in float64 that trainings share. It holds rows of blocks as float64, with scores
+// and weighted sums, Cholesky factors and eigenvectors of small symmetric matrices. It uses the kernels, so its results
+// are the same on every CPU.
 package dense
 
 import (
@@ -11,9 +12,10 @@ import (
 )
 
 const (
-	// PanelRows is how many rows a Panel holds at most: with a block of columns they fill a quarter of the first-level cache.
+	// PanelRows is the most rows of a Panel. With a block of columns they fill a quarter of the first-level cache.
 	PanelRows = 32
-	// PanelCols is from the factors of a row to those of the next, and the number of factors that lie together.
+	// PanelCols is the distance from the factors of a row to those of the next, and the number of factors that lie
+	// together.
 	PanelCols = cols
 )
 
@@ -24,21 +26,22 @@ const (
 	blockSize = cols * cols
 )
 
-// A Panel is a few rows of a block as float64, in blocks of columns. Sparse rows stay sparse. It isn't safe for concurrent use.
+// A Panel is a few rows of a block as float64, in blocks of columns. Sparse rows stay sparse. It isn't safe for
+// concurrent use.
 type Panel[T kernel.Float] struct {
 	cols, rows   int
 	sums         int
 	wide         []float64
 	ones, scores []float64
 	factors      []float64
-	dense        [][]float64           // for each PanelCols sums, a block for each block of columns, of which the first rows count
+	dense        [][]float64           // a block of sums for each PanelCols sums and each block of columns; its first rows count
 	sparse       *kernel.SparseRows[T] // nil if the rows are dense
 	scattered    [][]float64           // each sum over sparse rows
-	part         []float64             // that over the rows of the panel
+	part         []float64             // the sum over the rows of the panel
 	touched      []uint32              // the columns of part that may be other than 0
 }
 
-// NewPanel returns a panel for rows of so many columns, which computes so many weighted sums over rows at a time.
+// NewPanel returns a panel for rows of so many columns. It computes so many weighted sums over rows at a time.
 func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
 	p := &Panel[T]{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
 		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
@@ -66,8 +69,8 @@ func (p *Panel[T]) Load(rows *block.Block[T]) {
 	}
 }
 
-// Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in order, of
-// their dot products.
+// Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in
+// order, of their dot products.
 func (p *Panel[T]) Scores(w, out []float64) {
 	if p.sparse != nil {
 		for r := range out {
@@ -87,7 +90,8 @@ func (p *Panel[T]) Scores(w, out []float64) {
 	}
 }
 
-// sparseScore is the score of a sparse row, in the order of dense ones: elements that aren't stored would add zeros.
+// sparseScore returns the score of a sparse row, in the order of dense ones. Elements that aren't stored would add
+// zeros.
 func sparseScore[T kernel.Float](columns []uint32, values []T, w []float64) (score float64) {
 	for k := 0; k < len(columns); {
 		first, c := columns[k]/cols, columns[k]
@@ -157,15 +161,15 @@ func (p *Panel[T]) scatter() {
 				p.part[c] = math.FMA(f, float64(values[i]), v)
 			}
 		}
-		for _, c := range p.touched { // one that is there twice adds 0 the second time
+		for _, c := range p.touched { // the second visit of a column adds 0
 			sum[c] += p.part[c]
 			p.part[c] = 0
 		}
 	}
 }
 
-// Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over the rows of a
-// panel, then panels in order. All rows since the last Take must be dense, or all must be sparse.
+// Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over
+// the rows of a panel, then panels in order. All rows since the last Take must be dense, or all must be sparse.
 func (p *Panel[T]) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
 		out = append(out, p.scattered[k]...)

@@ -52,7 +52,7 @@ func RankKUpdate(c, a, b []float64, rows int, square bool) {
 		panic("microkernel: length of c is not 32 * 32")
 	}
 	if len(b)%BlockCols != 0 || len(a) != len(b) {
-		panic("microkernel: panels don't have as many rows of 32 columns")
+		panic("microkernel: a and b have different numbers of rows of 32 columns")
 	}
 	if rows != 1 && (rows <= 0 || rows > BlockCols || rows%4 != 0) {
 		panic("microkernel: number of rows is neither 1 nor a multiple of 4 in 4..32")

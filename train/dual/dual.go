@@ -86,7 +86,7 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 		return nil, errors.New("there are no rows to learn from")
 	}
 	if data.Rows() > math.MaxInt32 {
-		return nil, fmt.Errorf("%d rows are more than a dual training can number (%d)", data.Rows(), math.MaxInt32)
+		return nil, fmt.Errorf("there are %d rows, and dual training takes up to %d: take fewer", data.Rows(), math.MaxInt32)
 	}
 	l, err := newLearner(ctx, data, opt)
 	if err != nil {

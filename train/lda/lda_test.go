@@ -267,7 +267,7 @@ func TestErrors(t *testing.T) {
 		{"workers is -1", with(same), Options{Options: train.Options{Workers: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"labels other than the class numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"labels of 3 classes are the numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
 		{"no row is of the class 2, training takes 3 classes", testrows.Classes[float32](x, make01(y), 3, true), Options{}},
 		{`unknown solver "svd"`, with(same), Options{Solver: "svd"}},
 		{"shrinkage is 1.5", with(same), Options{Shrinkage: 1.5}},

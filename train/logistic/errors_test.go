@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
 		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
 		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"labels other than the class numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"labels of 3 classes are the numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: LBFGS}},
 		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{Solver: SGD}},
 		{`unknown solver "irls"`, with(same), Options{Solver: "irls"}},

@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
 		"no labels:":     try(unlabelled, train.Options{Order: train.Shuffle}),
-		"labels other than the class numbers 0 to 2": try(three, train.Options{}),
+		"labels of 3 classes are the numbers 0 to 2": try(three, train.Options{}),
 		"3 classes (-1, 1, 2), training takes two": func() error {
 			_, err := Train(context.Background(), numbers, Options{Pocket: pocket.Exact})
 			return err

@@ -41,7 +41,7 @@ type windows[T kernel.Float] interface {
 // newWindows returns windows on the rows of a source.
 func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], error) {
 	if src.Rows() > math.MaxUint32 {
-		return nil, fmt.Errorf("%d rows are more than an order other than cyclic can number (%d)", src.Rows(), uint32(math.MaxUint32))
+		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
 	switch src := src.(type) {
 	case *block.Data[T]:
