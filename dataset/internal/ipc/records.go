@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -68,7 +67,7 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 			if int64(col.Len()) != b.Rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.Name, col.Len(), b.Rows)
 			}
-			if !inBounds(col) {
+			if !frame.InBounds(col) {
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
 			}
 			col.Retain()
@@ -84,43 +83,4 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 		return nil, nil
 	}
 	return b, nil
-}
-
-// inBounds tells whether the offsets of a column of text, binary data or lists, or of its dictionary, ascend. Arrow checks the
-// last one only.
-func inBounds(a arrow.Array) bool {
-	if a.Len() == 0 { // which may be without offsets
-		return true
-	}
-	switch a := a.(type) {
-	case *array.Dictionary:
-		return inBounds(a.Dictionary())
-	case *array.String:
-		return ascend(a.ValueOffsets())
-	case *array.Binary:
-		return ascend(a.ValueOffsets())
-	case *array.LargeString:
-		return ascend(a.ValueOffsets())
-	case *array.LargeBinary:
-		return ascend(a.ValueOffsets())
-	case *array.List:
-		return listsAscend(a)
-	case *array.LargeList:
-		return listsAscend(a)
-	}
-	return true
-}
-
-func ascend[I int32 | int64](offsets []I) bool { return offsets[0] >= 0 && slices.IsSorted(offsets) }
-
-func listsAscend(a array.ListLike) bool {
-	last := int64(0)
-	for i := range a.Len() {
-		lo, hi := a.ValueOffsets(i)
-		if lo < last || hi < lo {
-			return false
-		}
-		last = hi
-	}
-	return last <= int64(a.ListValues().Len()) && inBounds(a.ListValues())
 }

@@ -17,19 +17,10 @@ type grouping struct {
 
 // cut calls write with rec in parts that belong to one group each, and says which of them begin a group.
 func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
-	sizes := make([]frame.SizeOfRows, rec.NumCols())
-	for i, col := range rec.Columns() {
-		sizes[i] = frame.RowSizes(col)
-	}
-	size := func(lo, hi int64) (bytes int64) {
-		for _, of := range sizes {
-			bytes += of(int(lo), int(hi))
-		}
-		return bytes
-	}
+	size := recordSizes(rec)
 	for lo, all := int64(0), rec.NumRows(); lo < all; {
 		most := min(all-lo, g.maxRows-g.rows)
-		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(lo, lo+int64(i)+1) > g.MaxBytes }))
+		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(int(lo), int(lo)+i+1) > g.MaxBytes }))
 		if n == 0 && g.rows > 0 { // it is full
 			g.rows, g.bytes = 0, 0
 			continue
@@ -41,7 +32,21 @@ func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first boo
 		if err != nil {
 			return err
 		}
-		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(lo, lo+n), lo+n
+		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(int(lo), int(lo+n)), lo+n
 	}
 	return nil
+}
+
+// recordSizes returns the function for the sizes of a record's rows.
+func recordSizes(rec arrow.Record) frame.SizeOfRows {
+	sizes := make([]frame.SizeOfRows, rec.NumCols())
+	for i, col := range rec.Columns() {
+		sizes[i] = frame.RowSizes(col)
+	}
+	return func(lo, hi int) (bytes int64) {
+		for _, of := range sizes {
+			bytes += of(lo, hi)
+		}
+		return bytes
+	}
 }

@@ -6,14 +6,18 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
+
+	"halfspace/dataset/internal/frame"
 )
 
 // A row group of a written file has maxGroupRows rows where the options name no number. In files with many columns it
@@ -30,15 +34,21 @@ var WriteCodecs = map[string]compress.Compression{
 	"gzip": compress.Codecs.Gzip,
 }
 
-// Parquet writes a Parquet file with Arrow's column writers. Its row groups are in memory until they are full.
+// Parquet writes a Parquet file with Arrow's column writers. It holds the rows of a row group until the group is full, and then
+// writes one column after the other: Arrow's writer of a column takes several times the memory of its values.
 type Parquet struct {
 	file   *file.Writer
-	group  file.BufferedRowGroupWriter
+	props  *parquet.WriterProperties // which file has too
+	base   []parquet.WriterProperty
 	schema *arrow.Schema // of plain columns
 	Groups grouping
+	held   []arrow.Record // of the row group that is being filled
 	levels levels
 	out    *tail
 }
+
+// pageBytes is about how many bytes of text a page has. Arrow's writers look at the size of a page after 1,024 values.
+const pageBytes = 1 << 20
 
 // tail remembers the last thing written: a Parquet file ends with its magic number.
 type tail struct {
@@ -96,7 +106,7 @@ func NewParquet(out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encode
 	if err != nil {
 		return nil, err
 	}
-	e := &Parquet{schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
+	e := &Parquet{props: props, base: options, schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
 	meta := metadata.KeyValueMetadata{}
 	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
 		if err := meta.Append(key, opt.Metadata[key]); err != nil {
@@ -126,6 +136,9 @@ func parquetSchema(s *arrow.Schema) *arrow.Schema {
 func (e *Parquet) Write(rec arrow.Record) error {
 	columns := slices.Clone(rec.Columns())
 	for i, c := range columns {
+		if !frame.InBounds(c) {
+			return fmt.Errorf("column %q: values out of range of its memory", rec.ColumnName(i))
+		}
 		plain, err := plainColumn(c)
 		if err != nil {
 			return fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
@@ -137,47 +150,128 @@ func (e *Parquet) Write(rec arrow.Record) error {
 	defer plain.Release()
 	return e.Groups.cut(plain, func(part arrow.Record, first bool) error {
 		if first {
-			if err := e.endGroup(); err != nil {
+			if err := e.writeGroup(); err != nil {
 				return err
 			}
-			e.group = e.file.AppendBufferedRowGroup()
 		}
-		return e.writePart(part)
+		return e.hold(part)
 	})
 }
 
-// writePart adds rows to the row group.
-func (e *Parquet) writePart(part arrow.Record) error {
-	for i, col := range part.Columns() {
-		w, err := e.group.Column(i)
+// hold adds a copy of rows to the row group. It joins small parts: two of about the same size, and so on.
+func (e *Parquet) hold(part arrow.Record) error {
+	parts := []arrow.Record{part}
+	bytes := recordSizes(part)(0, int(part.NumRows()))
+	for k := len(e.held) - 1; k >= 0; k-- {
+		before := recordSizes(e.held[k])(0, int(e.held[k].NumRows()))
+		if before > min(bytes, pageBytes) {
+			break
+		}
+		parts, bytes = append(parts, e.held[k]), bytes+before
+	}
+	slices.Reverse(parts)
+	joined, err := joinedRecord(parts)
+	if err == nil {
+		e.held = append(e.held[:len(e.held)+1-len(parts)], joined)
+	}
+	return err
+}
+
+// joinedRecord returns a copy of the rows of all parts.
+func joinedRecord(parts []arrow.Record) (arrow.Record, error) {
+	columns, same := make([]arrow.Array, parts[0].NumCols()), make([]arrow.Array, len(parts))
+	rows := int64(0)
+	for _, p := range parts {
+		rows += p.NumRows()
+	}
+	for i := range columns {
+		for k, p := range parts {
+			same[k] = p.Column(i)
+		}
+		var err error
+		if columns[i], err = array.Concatenate(same, memory.DefaultAllocator); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecord(parts[0].Schema(), columns, rows), nil
+}
+
+// writeGroup writes the rows that are held as a row group, if there are some.
+func (e *Parquet) writeGroup() error {
+	if len(e.held) == 0 {
+		return nil
+	}
+	e.measure()
+	group := e.file.AppendRowGroup()
+	for i := range e.schema.NumFields() {
+		w, err := group.NextColumn()
 		if err != nil {
 			return err
 		}
-		e.levels.reset()
-		values := col
-		if list, ok := col.(*array.List); ok {
-			values = e.levels.list(list, e.schema.Field(i).Nullable)
-			defer values.Release()
-		} else if e.schema.Field(i).Nullable {
-			e.levels.optional(col, 0)
+		for _, part := range e.held {
+			if err := e.writeColumn(w, i, part.Column(i)); err != nil {
+				return err
+			}
 		}
-		if err := writeValues(w, values, &e.levels); err != nil {
+	}
+	clear(e.held)
+	e.held = e.held[:0]
+	return group.Close()
+}
+
+// measure leaves the statistics of columns of long texts out of the next row group: Arrow keeps the least and the greatest text of
+// every row group until the file ends, and writes only short ones.
+func (e *Parquet) measure() {
+	options := slices.Clone(e.base)
+	for i, f := range e.schema.Fields() {
+		if slices.ContainsFunc(e.held, func(part arrow.Record) bool { return longest(part.Column(i)) > int(parquet.DefaultMaxStatsSize) }) {
+			options = append(options, parquet.WithStatsFor(f.Name, false))
+		}
+	}
+	*e.props = *parquet.NewWriterProperties(options...)
+}
+
+// longest returns the bytes of the longest text of a column of texts or binary values.
+func longest(a arrow.Array) (bytes int) {
+	if texts, ok := a.(array.BinaryLike); ok {
+		for i := range a.Len() {
+			bytes = max(bytes, texts.ValueLen(i))
+		}
+	}
+	return bytes
+}
+
+// writeColumn adds values to column i of a row group, long texts some at a time.
+func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) error {
+	size := frame.RowSizes(col)
+	for lo, n := 0, col.Len(); lo < n; {
+		hi := n
+		if _, long := col.(array.BinaryLike); long {
+			hi = lo + max(1, sort.Search(n-lo, func(k int) bool { return size(lo, lo+k+1) > pageBytes }))
+		}
+		if err := e.writeValues(w, i, array.NewSlice(col, int64(lo), int64(hi))); err != nil {
 			return err
 		}
+		lo = hi
 	}
 	return nil
 }
 
-func (e *Parquet) endGroup() error {
-	if e.group == nil {
-		return nil
+// writeValues adds values to column i of a row group.
+func (e *Parquet) writeValues(w file.ColumnChunkWriter, i int, col arrow.Array) error {
+	e.levels.reset()
+	nullable := e.schema.Field(i).Nullable
+	if list, ok := col.(*array.List); ok {
+		col = e.levels.list(list, nullable)
+	} else if nullable {
+		e.levels.optional(col, 0)
 	}
-	return e.group.Close()
+	return writeValues(w, col, &e.levels)
 }
 
 // Finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
 func (e *Parquet) Finish() error {
-	if err := errors.Join(e.endGroup(), e.file.Close()); err != nil {
+	if err := errors.Join(e.writeGroup(), e.file.Close()); err != nil {
 		return err
 	}
 	if e.out.last != "PAR1" {

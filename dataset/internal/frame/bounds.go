@@ -1,0 +1,47 @@
+package frame
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// InBounds tells whether the offsets of a column of text, binary data or lists, or of its dictionary, ascend. Arrow checks the
+// last one alone.
+func InBounds(a arrow.Array) bool {
+	if a.Len() == 0 { // which may be without offsets
+		return true
+	}
+	switch a := a.(type) {
+	case *array.Dictionary:
+		return InBounds(a.Dictionary())
+	case *array.String:
+		return ascend(a.ValueOffsets())
+	case *array.Binary:
+		return ascend(a.ValueOffsets())
+	case *array.LargeString:
+		return ascend(a.ValueOffsets())
+	case *array.LargeBinary:
+		return ascend(a.ValueOffsets())
+	case *array.List:
+		return listsAscend(a)
+	case *array.LargeList:
+		return listsAscend(a)
+	}
+	return true
+}
+
+func ascend[I int32 | int64](offsets []I) bool { return offsets[0] >= 0 && slices.IsSorted(offsets) }
+
+func listsAscend(a array.ListLike) bool {
+	last := int64(0)
+	for i := range a.Len() {
+		lo, hi := a.ValueOffsets(i)
+		if lo < last || hi < lo {
+			return false
+		}
+		last = hi
+	}
+	return last <= int64(a.ListValues().Len()) && InBounds(a.ListValues())
+}
