@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -95,14 +94,18 @@ func (in *Input[T]) Cols() int {
 
 // Load reads the rows into memory.
 func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
-	in.within(block.Bytes[T](max(0, in.Rows()), in.Cols(), in.sel.Weight >= 0))
+	rows, err := in.toLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in.within(block.Bytes[T](max(0, rows), in.Cols(), in.sel.Weight >= 0))
 	var mem page.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}
 	}
 	buffers := page.NewPool(mem)
 	defer buffers.Close()
-	parts, stored := in.parts(ctx, buffers)
+	parts, stored := in.parts(ctx, rows, buffers)
 	data, err := collect[T](ctx, in.in.Name(), in.sel, in.opt, in.pool, in.mem, parts, stored)
 	if err == nil {
 		in.opt.tell(in.in.Notes())
@@ -110,14 +113,25 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	return data, err
 }
 
+// toLoad returns the number of rows to load, or -1 if only reading tells. It counts rows so wide that room for more of them than
+// there are would be large.
+func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
+	const large = 64 << 20
+	if in.survey == nil && (in.Rows() >= 0 || block.Bytes[T](int64(block.Rows[T](in.Cols())), in.Cols(), in.sel.Weight >= 0) < large) {
+		return in.Rows(), nil
+	}
+	s, err := in.surveyed(ctx)
+	return s.rows, err
+}
+
 // parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for one
 // worker each: these workers don't wait for each other, and transpose values that are still in their cache. stored is the
 // number of bytes of the rows in the files, or 0 if unknown.
-func (in *Input[T]) parts(ctx context.Context, buffers *page.Pool) (parts []part, stored int64) {
+func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []part{{0, in.Rows(), func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
+		return []part{{0, rows, func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
@@ -176,17 +190,15 @@ type survey struct {
 	labels *encode.Labels
 }
 
-// surveyed makes the survey once. It reads the label column if that is enough, otherwise all selected columns.
+// surveyed makes the survey once.
 func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
 	}
 	s := survey{rows: in.Rows(), labels: encode.NewLabels(in.opt.Spec)}
 	var err error
-	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop {
-		s.rows, err = in.countKept(ctx, s.labels)
-	} else if in.opt.Spec == nil && in.sel.Label >= 0 {
-		err = in.readLabels(ctx, s.labels, func() bool { return false })
+	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop || in.opt.Spec == nil && in.sel.Label >= 0 {
+		s.rows, err = in.readLabels(ctx, s.labels, func() bool { return false })
 	}
 	if err != nil {
 		return s, err
@@ -198,47 +210,25 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// countKept reads all blocks and counts their rows.
-func (in *Input[T]) countKept(ctx context.Context, l *encode.Labels) (int64, error) {
-	var b *encode.Builder[T]
-	b = encode.NewBuilder(in.sel, l, in.pool, in.mem, in.Rows(), func(full *block.Block[T], _ []arrow.Array) error {
-		b.Spare = full
-		return nil
-	})
-	err := b.Run(ctx, in.in.Batches(ctx, in.pool, in.mem), in.opt.Progress)
-	return b.Rows, err
-}
-
-// readLabels numbers the classes of the label column, until enough returns true. It reads that column alone if that is less
-// work.
-func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) error {
-	only := in.in.LabelOnly()
-	label := only.Chosen().Label
-	var numbers []T
+// readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows. It reads the
+// label column alone if that is less work and no other column says which rows are kept.
+func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) (rows int64, err error) {
+	only, sel := in.in, in.sel
+	if sel.Label >= 0 && !sel.Drops() {
+		only = in.in.LabelOnly()
+		sel = &encode.Selection{Chosen: only.Chosen()}
+	}
 	first := int64(0)
 	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
 		if err != nil {
-			return err
+			return rows, err
 		}
-		numbers = append(numbers[:0], make([]T, bt.Rows)...)
-		row, what, missing := 0, "", false
-		err := frame.Recovered(func() error {
-			row, what = encode.Encode(l, bt.Columns[label], 0, numbers)
-			missing = what != "" && frame.IsMissing(bt.Columns[label], row)
-			return nil
-		})
+		kept, err := in.number(ctx, l, sel, bt, first)
+		first, rows = first+bt.Rows, rows+int64(kept)
 		bt.Release()
 		if err != nil {
-			return frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
+			return rows, err
 		}
-		if what != "" {
-			err := frame.ErrorIn(bt.File, "column %q, row %d: %s", in.sel.Columns[in.sel.Label].Name, first+int64(row), what)
-			if missing {
-				err = frame.Mark(err, frame.ErrNulls)
-			}
-			return err
-		}
-		first += bt.Rows
 		if in.opt.Progress != nil {
 			in.opt.Progress(first, in.Rows())
 		}
@@ -246,5 +236,36 @@ func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough fun
 			break
 		}
 	}
-	return nil
+	return rows, nil
+}
+
+// number numbers the classes of a batch, whose first row has a number too. It returns how many rows are kept.
+func (in *Input[T]) number(ctx context.Context, l *encode.Labels, sel *encode.Selection, bt *frame.Batch, first int64) (rows int, err error) {
+	bad, what, missing := 0, "", false
+	err = frame.Recovered(func() error {
+		kept, err := sel.Kept(ctx, in.pool, bt)
+		if rows = kept.Len(); err != nil || sel.Label < 0 {
+			return err
+		}
+		numbers := make([]T, rows)
+		for i, span := range kept.Spans() {
+			if bad, what = encode.Encode(l, bt.Columns[sel.Label], span.Lo, numbers[i:][:span.Len()]); what != "" {
+				missing = frame.IsMissing(bt.Columns[sel.Label], bad)
+				break
+			}
+		}
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return rows, ctx.Err()
+	case err != nil:
+		return rows, frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
+	case what != "":
+		err = frame.ErrorIn(bt.File, "column %q, row %d: %s", sel.Columns[sel.Label].Name, first+int64(bad), what)
+	}
+	if missing {
+		err = frame.Mark(err, frame.ErrNulls)
+	}
+	return rows, err
 }

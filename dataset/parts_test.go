@@ -102,7 +102,7 @@ func TestParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if parts, _ := in.parts(context.Background(), page.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
+			if parts, _ := in.parts(context.Background(), in.Rows(), page.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
 				t.Fatalf("%d workers: %d parts", workers, len(parts))
 			}
 			d, err := in.Load(context.Background())

@@ -179,6 +179,7 @@ type part struct {
 func collect[T kernel.Float](ctx context.Context, name string, sel *encode.Selection, opt Options, p frame.Pool, mem memory.Allocator,
 	parts []part, stored int64) (*block.Data[T], error) {
 	all := encode.NewBuilder[T](sel, encode.NewLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
+	all.Budget = frame.NewBudget(opt.Memory)
 	all.MakeRoom(stored)
 	builders, built := make([]*encode.Builder[T], len(parts)), make([][]*block.Block[T], len(parts))
 	build := func(i int, p frame.Pool, progress func(rows, total int64)) error {
@@ -320,13 +321,13 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 	}
 	in.LastPass()
-	frame.Within(in, opt.Memory, block.Bytes[T](int64(block.Rows[T](spec.Cols())), spec.Cols(), sel.Weight >= 0))
+	rows := int64(block.Rows[T](spec.Cols()))
+	if in.Total() >= 0 {
+		rows = min(rows, in.Total())
+	}
+	frame.Within(in, opt.Memory, block.Bytes[T](rows, spec.Cols(), sel.Weight >= 0))
 	kept := keptSchema(sel)
-	var b *encode.Builder[T]
-	b = encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block[T], keep []arrow.Array) error {
-		if !opt.Live {
-			b.Spare = full
-		}
+	b := encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block[T], keep []arrow.Array) error {
 		encode.Sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
@@ -335,9 +336,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 		return fn(spec, full, rec)
 	})
-	if b.Live = opt.Live; b.Live {
-		b.Spare = b.NewBlock(0, block.Rows[T](b.Cols))
-	}
+	b.Budget, b.Live, b.Reuse = frame.NewBudget(opt.Memory), opt.Live, true
 	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.Progress); err != nil {
 		return err
 	}

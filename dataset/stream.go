@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -43,7 +44,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
 	l := encode.NewLabels(in.opt.Spec)
 	if in.opt.Spec == nil && in.sel.Label >= 0 {
-		if err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
+		if _, err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {
@@ -64,7 +65,12 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 		rows = int(min(s.rows, int64(rows)))
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
 	}
-	in.within(count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted))
+	bytes := count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted)
+	if err := frame.NewBudget(in.opt.Memory).Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
+		say.Plural(int64(in.sel.Width()), "feature"))); err != nil {
+		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
+	}
+	in.within(bytes)
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {

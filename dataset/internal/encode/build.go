@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -26,14 +27,17 @@ type Builder[T kernel.Float] struct {
 	pool   frame.Pool
 	mem    memory.Allocator // of what keep is put together in
 	emit   func(b *block.Block[T], keep []arrow.Array) error
+	Budget *frame.Budget // that blocks are taken from
 
 	Cols  int
 	total int64           // rows that there will be; -1 where that isn't known
 	Input int64           // rows of the input before the batch
 	Rows  int64           // rows so far
 	block *block.Block[T] // the one being filled; nil before its first row
+	most  int             // rows that it may come to have
 	fill  int             // rows in it
 	Spare *block.Block[T] // one to use again
+	Reuse bool            // each block is to be used again when emit returns
 	Live  bool            // a block ends with each batch
 	All   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun
 	keep  [][]arrow.Array // of the rows in it, for each kept column
@@ -51,6 +55,9 @@ type Builder[T kernel.Float] struct {
 
 // maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
 const maxKeptBytes = 16 << 20
+
+// atOnceBytes is how many bytes a block has when it is made.
+const atOnceBytes = 32 << 20
 
 // scratch is the memory for turning a panel of columns into rows.
 type scratch[T kernel.Float] struct {
@@ -92,15 +99,16 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 func (b *Builder[T]) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	bytes := float64(b.total) * float64(block.Bytes[T](1, b.Cols, b.sel.Weight >= 0))
-	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), frame.AvailableMemory())) {
-		b.All = b.NewBlock(0, int(b.total))
+	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), frame.AvailableMemory())) &&
+		b.Budget.Take(int64(bytes), "") == nil {
+		b.All = b.newBlock(0, int(b.total))
 	}
 }
 
 // Part returns a builder for rows first to last of b. It shares with b what Warn tells.
 func (b *Builder[T]) Part(l *Labels, p frame.Pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *Builder[T] {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.losses, part.weighted, part.All = b.texts, b.losses, b.weighted, b.All
+	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}
@@ -157,6 +165,9 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 			b.start()
 		}
 		rows := kept.slice(i, min(kept.Len()-i, b.room()))
+		if err := b.grow(b.fill + rows.Len()); err != nil {
+			return frame.ErrorIn(bt.File, "%w", err)
+		}
 		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
@@ -185,7 +196,7 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 
 // room returns how many more rows the block takes. A block with large kept columns ends with its run.
 func (b *Builder[T]) room() int {
-	left := b.block.Len() - b.fill
+	left := b.most - b.fill
 	if ended := b.fill % block.RunRows; b.keptBytes > maxKeptBytes && b.fill > 0 {
 		return min(left, (block.RunRows-ended)%block.RunRows)
 	}
@@ -195,29 +206,48 @@ func (b *Builder[T]) room() int {
 // start begins a block.
 func (b *Builder[T]) start() {
 	b.fill = 0
-	rows := b.blockRows(b.Rows)
+	b.most = block.Rows[T](b.Cols)
+	if b.total >= 0 {
+		b.most = int(min(int64(b.most), b.total-b.Rows))
+	}
 	switch {
 	case b.All != nil:
-		b.block = b.All.Slice(int(b.Rows), int(b.Rows)+rows)
-	case b.Spare != nil && b.Spare.Len() >= rows:
-		b.block = b.Spare.Slice(0, rows)
+		b.block = b.All.Slice(int(b.Rows), int(b.Rows)+b.most)
+	case b.Spare != nil:
+		b.block = b.Spare.Slice(0, min(b.Spare.Len(), b.most))
 		b.block.First = b.Rows
 	default:
-		b.block = b.NewBlock(b.Rows, rows)
+		b.block = b.newBlock(b.Rows, 0)
 	}
 }
 
-// blockRows returns the number of rows of the block that begins with row first.
-func (b *Builder[T]) blockRows(first int64) int {
-	rows := block.Rows[T](b.Cols)
-	if b.total >= 0 {
-		rows = int(min(int64(rows), b.total-first))
-	}
-	return rows
+// bytes returns how many bytes a block of rows takes.
+func (b *Builder[T]) bytes(rows int) int64 {
+	return block.Bytes[T](int64(rows), b.Cols, b.sel.Weight >= 0)
 }
 
-// NewBlock returns a block for rows of the selection. It has labels and weights if the selection has.
-func (b *Builder[T]) NewBlock(first int64, rows int) *block.Block[T] {
+// grow makes the block one of so many rows at least. Blocks of wide rows double with the rows that come: they may be few.
+func (b *Builder[T]) grow(rows int) error {
+	have := b.block.Len()
+	if rows <= have {
+		return nil
+	}
+	rows = min(b.most, max(rows, 2*have, int(atOnceBytes/b.bytes(1))))
+	if err := b.Budget.Take(b.bytes(rows), fmt.Sprintf("a block of %s with %s", say.Plural(int64(rows), "row"),
+		say.Plural(int64(b.sel.Width()), "feature"))); err != nil {
+		return err
+	}
+	bigger := b.newBlock(b.block.First, rows)
+	copy(bigger.X, b.block.X)
+	copy(bigger.Y, b.block.Y)
+	copy(bigger.W, b.block.W)
+	b.block = bigger
+	b.Budget.Give(b.bytes(have))
+	return nil
+}
+
+// newBlock returns a block for rows of the selection. It has labels and weights if the selection has.
+func (b *Builder[T]) newBlock(first int64, rows int) *block.Block[T] {
 	blk := block.New[T](first, rows, b.Cols)
 	if b.sel.Label < 0 {
 		blk.Y = nil
@@ -231,6 +261,9 @@ func (b *Builder[T]) NewBlock(first int64, rows int) *block.Block[T] {
 // flush emits the rows in the block.
 func (b *Builder[T]) flush() error {
 	full := b.block.Slice(0, b.fill)
+	if b.Reuse {
+		b.Spare = b.block
+	}
 	b.block = nil
 	keep := make([]arrow.Array, len(b.keep))
 	for k, parts := range b.keep {

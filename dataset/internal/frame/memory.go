@@ -17,6 +17,12 @@ func Within(in Input, memory, beside int64) {
 	}
 }
 
+// Budget is that of package memory.
+type Budget = memory.Budget
+
+// NewBudget returns a budget of so many bytes, or nil for 0, which has no bound.
+func NewBudget(bytes int64) *Budget { return memory.NewBudget(bytes) }
+
 // AvailableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
 func AvailableMemory() int64 {
 	if bytes := memory.Available(); bytes > 0 {
