@@ -14,15 +14,15 @@ import (
 	"halfspace/kernel/limits"
 )
 
-// limit reports how much of a limit of one core a benchmark reached, at the rate of amount an operation. The limits are
-// those of the best level, measured in the same run.
+// limit reports the share of a limit of one core that a benchmark reached, with amount for each operation. The limits
+// are those of the best level, measured in the same run.
 func limit(b *testing.B, amount float64, of func(limits.Limits) float64) {
 	if most := of(bestLimits()); most > 0 {
 		b.ReportMetric(100*amount*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 	}
 }
 
-// bestLimits measures on the best level, whichever is active now.
+// bestLimits measures on the best level, whichever is active.
 func bestLimits() limits.Limits {
 	active := kernel.Active()
 	defer kernel.Use(active)
@@ -30,7 +30,7 @@ func bestLimits() limits.Limits {
 	return limits.One()
 }
 
-// bandwidth is that of the level of memory that an array of so many bytes fits.
+// bandwidth returns the limit of the smallest cache, or else memory, that holds so many bytes.
 func bandwidth(bytes int) func(limits.Limits) float64 {
 	return func(l limits.Limits) float64 {
 		switch {
@@ -96,7 +96,7 @@ func benchDot[T kernel.Float](b *testing.B) {
 	}
 }
 
-// A problem is rows in one piece, a noisy one on which about 13 % of visits update in the long run.
+// A problem is rows in one piece. On a noisy one, about 13 % of visits update in the long run.
 type problem[T kernel.Float] struct {
 	cols, stride, rows int
 	x, y, w            []T
@@ -168,8 +168,8 @@ func BenchmarkErrors(b *testing.B) {
 	})
 }
 
-// benchErrors judges random candidates on rows in the first-level cache. Flops are those of the features' products, without
-// the bias. Small integers make scores of zero common, whose rows are scored twice.
+// benchErrors judges random candidates on rows in the first-level cache. Flops count the features' products, without
+// the bias. Small integers make scores of zero common; such rows are scored twice.
 func benchErrors[T kernel.Float](b *testing.B) {
 	const rows, candidates = 256, 64
 	for _, d := range []int{4, 13, 28, 60, 300} {
@@ -234,8 +234,8 @@ func BenchmarkTranspose(b *testing.B) {
 }
 
 // benchTranspose turns 28 columns and a bias into rows, as loading does, in the first- and second-level cache and in
-// memory. %copy is its rate as a part of what copy reaches between arrays of the rows' size, taken in turns. Columns begin
-// at different offsets from a page: where all do at the same, their lines compete for a few sets of the cache.
+// memory. %copy is its rate as a part of copy's between arrays of the rows' size, taken in turns. Columns begin at
+// different offsets in a page. At equal offsets their lines would compete for a few sets of the cache.
 func benchTranspose[T kernel.Float](b *testing.B) {
 	const cols = 29
 	for _, rows := range []int{256, 2048, 1 << 20} {
@@ -266,8 +266,9 @@ func benchTranspose[T kernel.Float](b *testing.B) {
 	}
 }
 
-// BenchmarkEpochIndexed visits all rows in the order of shuffle: chunks permuted, windows of 8 chunks permuted row by row,
-// the next window prefetched in storage order. The permutation is made beforehand; bench/ and train/perceptron time both.
+// BenchmarkEpochIndexed visits all rows in the order of shuffle. It permutes chunks, and then rows in windows of 8
+// chunks. It prefetches the next window in storage order. The permutation is made beforehand; bench/ and
+// train/perceptron time both.
 func BenchmarkEpochIndexed(b *testing.B) {
 	levels(b, func(b *testing.B) {
 		benchEpochIndexed[float32](b)
@@ -321,7 +322,7 @@ func shuffledWindows(n int) (windows []window) {
 	return windows
 }
 
-// visitWindow visits a window, a chunk's worth of rows at a time, while a chunk of the next window is prefetched.
+// visitWindow visits a window, a chunk's worth of rows at a time. Meanwhile it prefetches chunks of the next window.
 func visitWindow[T kernel.Float](p *problem[T], rows *kernel.Rows[T], w, next window, x [][]T) {
 	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.ChunkRows {
 		var ahead []T

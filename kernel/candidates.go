@@ -39,8 +39,8 @@ const (
 	fewCandidates = 3
 	// judgedTogether is the largest number of candidates of one kernel call.
 	judgedTogether = 64
-	// judgedBytes bounds the packed rows of one kernel call, so that they stay in the first-level cache. A call takes one group
-	// at least.
+	// judgedBytes bounds the packed rows of one kernel call, so that they stay in the first-level cache. A call takes
+	// one group at least.
 	judgedBytes = 32 << 10
 )
 
@@ -55,8 +55,8 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	return c
 }
 
-// Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other method
-// may run meanwhile.
+// Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
+// method may run meanwhile.
 func (c *Candidates[T]) Reset(w []T) {
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
@@ -112,9 +112,9 @@ func (c *Candidates[T]) Cols() int { return c.cols }
 // Weights returns candidate i.
 func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
 
-// Errors adds the errors of each candidate to counts, which has Len elements. An error is a row whose prediction, +1 where
-// the score is > 0, else -1, isn't its label. x has len(y) rows of Stride(cols) elements, zeros from cols on. y has no
-// zeros. No rows or no candidates change nothing.
+// Errors adds the errors of each candidate to counts, which has Len elements. An error is a row whose prediction, +1
+// where the score is > 0, else -1, isn't its label. x has len(y) rows of Stride(cols) elements, zeros from cols on. y
+// has no zeros. No rows or no candidates change nothing.
 //
 //	for i := range counts { for r := range y { if (Dot(row r of x, Weights(i)) > 0) != (y[r] > 0) { counts[i]++ } } }
 func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
@@ -170,8 +170,8 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 	}
 }
 
-// pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of rows
-// with those, and a number that is at least the largest norm of a row.
+// pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of
+// rows with those, and a number that is at least the largest norm of a row.
 func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64) {
 	_, nr := boundsShape[T]()
 	rows = len(y) / nr * nr
@@ -203,7 +203,7 @@ func one(b bool) (n int64) {
 	return n
 }
 
-// roundings bounds the rounding errors of dot products of n elements.
+// roundings has bounds of the rounding errors of dot products of n elements.
 type roundings[T Float] struct {
 	n     float64
 	u     float64 // the largest relative error of an operation
@@ -221,7 +221,7 @@ func newRoundings[T Float](n int) roundings[T] {
 	return r
 }
 
-// gamma bounds the relative error of k roundings of at most u each; it is +Inf where they may leave no digit.
+// gamma bounds the relative error of k roundings of at most u each. It is +Inf if they may leave no digit.
 func gamma(k, u float64) float64 {
 	if k*u >= 0.5 {
 		return math.Inf(1)
@@ -235,9 +235,9 @@ func (r roundings[T]) norm(squares, u float64) float64 {
 	return math.Sqrt((squares+r.n*r.tiny)/(1-gamma(r.n, u))) * (1 + 0x1p-30)
 }
 
-// limit returns an upper bound of the difference between the two sums, without r.least, for a candidate of that norm and
-// rows of norm 1. The kernel's chain has n roundings. A lane of Dot has one for each 16 elements at most, and the fold has
-// five. The last factor lets the limit be rounded down when it becomes a T.
+// limit returns an upper bound of the difference between the two sums, without r.least, for a candidate of that norm
+// and rows of norm 1. The kernel's chain has n roundings. A lane of Dot has one for each 16 elements at most, and the
+// fold has five. The last factor lets the limit be rounded down when it becomes a T.
 func (r roundings[T]) limit(norm float64) float64 {
 	return gamma(r.n+math.Ceil(r.n/16)+5, r.u) * norm * (1 + 0x1p-20)
 }

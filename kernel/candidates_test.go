@@ -10,7 +10,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestCandidates holds the counts against the definition, row by row with Dot, on every level.
+// TestCandidates compares the counts with the definition, row by row with Dot, on every level.
 func TestCandidates(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -41,7 +41,7 @@ func testCandidates[T kernel.Float](t *testing.T) {
 			for _, cols := range []int{1, 2, 7, 8, 29, 33, 100} {
 				for _, rows := range []int{0, 1, 23, 24, 100, 600} {
 					for _, n := range []int{0, 1, 5, 64, 130} {
-						if testing.Short() && rows*n > 100*64 { // many tiles of what few have, too
+						if testing.Short() && rows*n > 100*64 { // with few columns, also many tiles
 							continue
 						}
 						if rows*n*cols <= 64*600*29 || rows <= 24 {
@@ -75,8 +75,8 @@ func fillWith[T kernel.Float](number func() float64) func(rng *rand.Rand, x, w [
 	}
 }
 
-// cancelling makes products that nearly cancel, so that a score is what rounding leaves: the second half of each row and
-// candidate repeats the first with opposite products and another order of magnitude in one place.
+// cancelling makes products that nearly cancel, so that rounding decides a score. The second half of each row and
+// candidate repeats the first with opposite products, and another order of magnitude in one place.
 func cancelling[T kernel.Float](rng *rand.Rand, x, w []T, cols int) {
 	stride := kernel.Stride[T](cols)
 	for k, v := range [][]T{x, w} {
@@ -138,7 +138,7 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 	}
 }
 
-// TestCandidatesDisagree: the test above can fail. Where products cancel, a plain sum has another sign than Dot.
+// TestCandidatesDisagree shows that TestCandidates can fail: if products cancel, a plain sum has another sign than Dot.
 func TestCandidatesDisagree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	const rows, cols, stride = 1000, 29, 32

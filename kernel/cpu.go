@@ -13,7 +13,7 @@ type CPU struct {
 	Features []string
 }
 
-// DetectedCPU returns what the processor says about itself.
+// DetectedCPU returns what the processor reports.
 func DetectedCPU() CPU {
 	c := &cpuid.CPU
 	return CPU{

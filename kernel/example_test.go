@@ -6,7 +6,8 @@ import (
 	"halfspace/kernel"
 )
 
-// A perceptron on the text book's three points: each row is its two features, a bias of 1, and zeros up to the stride.
+// Epoch runs the perceptron on the text book's three points. Each row is its two features, a bias of 1, and zeros up to
+// the stride.
 func ExampleEpoch() {
 	points, y := [][]float32{{3, 3, 1}, {4, 3, 1}, {1, 1, 1}}, []float32{1, 1, -1}
 	stride := kernel.Stride[float32](3)

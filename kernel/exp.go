@@ -15,8 +15,8 @@ func Exp[T Float](y, x []T) {
 	expF64(f64(y), f64(x))
 }
 
-// Sigmoid sets y[i] to 1/(1 + e^-x[i]), which lies in [0, 1]. y has x's length and may be x. The error is below 2.6 ULP in
-// both tails. No elements change nothing.
+// Sigmoid sets y[i] to 1/(1 + e^-x[i]), which lies in [0, 1]. y has x's length and may be x. The error is below 2.6 ULP
+// in both tails. No elements change nothing.
 //
 //	for i := range y { y[i] = 1 / (1 + exp(-x[i])) }
 func Sigmoid[T Float](y, x []T) {

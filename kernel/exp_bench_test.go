@@ -22,7 +22,7 @@ func BenchmarkLog1p(b *testing.B) {
 	benchElementary(b, kernel.Log1p[float32], kernel.Log1p[float64], math.Log1p)
 }
 
-// benchElementary runs a function on every level, and package math's.
+// benchElementary runs a function on every level, and that of package math.
 func benchElementary(b *testing.B, f32 func(y, x []float32), f64 func(y, x []float64), std func(float64) float64) {
 	levels(b, func(b *testing.B) {
 		benchElementwise(b, f32)

@@ -7,7 +7,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestElementary calls the functions through the door on every level, with slices too short for them too.
+// TestElementary calls the exported functions on every level, also with slices that are too short.
 func TestElementary(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)

@@ -13,7 +13,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestPanics calls every kernel with lengths that don't fit: it must panic with a constant, before it writes anything.
+// TestPanics calls every kernel with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
 	testPanics[float32](t)
 	testPanics[float64](t)
@@ -105,9 +105,9 @@ func panicOf(f func()) (message string) {
 	return ""
 }
 
-// TestDotAccuracy holds Dot against exact arithmetic: the error of L lanes summed and folded stays below
-// (n/L + log2 L + 1) u sum|x y|, u being half a unit in the last place (Higham, "Accuracy and stability of numerical
-// algorithms", 2002, section 3.1, to first order).
+// TestDotAccuracy compares Dot with exact arithmetic. The error of L lanes stays below (n/L + log2 L + 1) u sum|x y| to
+// first order. u is half a unit in the last place (Higham, "Accuracy and stability of numerical algorithms", 2002,
+// section 3.1).
 func TestDotAccuracy(t *testing.T) {
 	testDotAccuracy[float32](t, 32, 0x1p-24)
 	testDotAccuracy[float64](t, 16, 0x1p-53)
@@ -157,7 +157,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestRequired: a run that is to exercise an instruction set fails where the machine or the build lacks it.
+// TestRequired: a run that requires an instruction set fails if the machine or the build lacks it.
 func TestRequired(t *testing.T) {
 	for _, name := range strings.Split(os.Getenv("HALFSPACE_TEST_REQUIRE"), ",") {
 		if _, err := kernel.ParseLevel(name); name != "" && err != nil {

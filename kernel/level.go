@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Level is an instruction set that the kernels are written for. Levels differ in speed alone: every function returns the
-// same bits on each of them.
+// A Level is an instruction set that the kernels are written for. Levels differ in speed alone: every function returns
+// the same bits on each of them.
 type Level uint8
 
 // Generic is pure Go. The others exist on the architecture that has them.
@@ -20,7 +20,7 @@ const (
 
 var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
 
-// String returns the name by which the environment and the command line know the level.
+// String returns the level's name in the environment and on the command line.
 func (l Level) String() string {
 	if int(l) < len(levelNames) {
 		return levelNames[l]
@@ -31,7 +31,7 @@ func (l Level) String() string {
 // level is set once at start. Only Use changes it.
 var level = initialLevel(os.Getenv("HALFSPACE_ISA"))
 
-// initialLevel returns the level that the environment names if this machine has it, and else the best one.
+// initialLevel returns the level that the environment names, or the best one if this machine lacks it.
 func initialLevel(name string) Level {
 	if l, err := ParseLevel(name); name != "" && err == nil {
 		return l

@@ -138,8 +138,9 @@ func below(idx []uint32, n uint) bool {
 	return len(idx) == 0 || uint(max(a, b, c, d)) < n
 }
 
-// Transpose turns columns of equal length into rows of a stride. It fills each row with zeros up to the stride. There is
-// at least one column, and dst holds exactly one row for each element of a column. Columns without elements change nothing.
+// Transpose turns columns of equal length into rows of a stride. It fills each row with zeros up to the stride. There
+// is at least one column, and dst holds exactly one row for each element of a column. Columns without elements change
+// nothing.
 //
 //	for r := range len(cols[0]) { for c := range cols { dst[r*stride+c] = cols[c][r] } }
 func Transpose[T Float](dst []T, stride int, cols [][]T) {
@@ -172,8 +173,8 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 	transposeF64(f64(dst), stride, f64s(cols))
 }
 
-// MaxSquaredNorm returns the largest squared Euclidean norm of the rows of x, summed in float64. It returns 0 if there are
-// no rows, and ignores a norm that is NaN.
+// MaxSquaredNorm returns the largest squared Euclidean norm of the rows of x, summed in float64. It returns 0 if there
+// are no rows, and ignores a norm that is NaN.
 //
 //	for each row { largest = max(largest, Dot(row, row)) }
 func MaxSquaredNorm[T Float](x []T, stride int) float64 {

@@ -9,10 +9,10 @@ import (
 	"halfspace/schema"
 )
 
-// A column makes features of a value.
+// A column makes features from a value.
 type column struct {
 	schema.Column
-	categories map[string]int // the features of a one-hot column
+	categories map[string]int // of a one-hot column: category to feature
 }
 
 func newColumns(spec *schema.Spec) []column {
@@ -38,7 +38,7 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 	}
 	first := len(row)
 	if v := reflect.ValueOf(value); v.CanFloat() && v.Float()-v.Float() != 0 {
-		value = nil // NaN, or infinite
+		value = nil // NaN or infinite
 	}
 	for range c.Width() {
 		row = append(row, 0)

@@ -19,7 +19,7 @@ func verdicts() *model.Model {
 	return m
 }
 
-// Goroutines may share the predictor, such as those of HTTP handlers.
+// Goroutines may share the predictor, for example those of HTTP handlers.
 func ExamplePredictor() {
 	path := save(verdicts())
 	defer os.Remove(path)
@@ -38,7 +38,7 @@ func ExamplePredictor() {
 	// good, with the probability 0.982
 }
 
-// plans returns a model of a column of text and two columns of numbers, whose missing values the training means replace.
+// plans returns a model of a column of text and two columns of numbers. The training means replace missing values.
 func plans() *model.Model {
 	columns := []schema.Column{
 		{Name: "plan", Kind: schema.OneHotColumn, Categories: []string{"free", "pro"}},

@@ -8,11 +8,11 @@ import (
 	"halfspace/schema"
 )
 
-// features say how a model's features are made of the numbers of a row.
+// features make a model's features from the numbers of a row.
 type features struct {
 	names         []string
 	nulls         schema.Nulls
-	means         []float64 // what stands for a missing value; nil: it is an error
+	means         []float64 // replace missing values; nil: a missing value is an error
 	center, scale []float64 // nil: features aren't standardized
 }
 
@@ -42,7 +42,7 @@ func newFeatures(spec *schema.Spec) features {
 	return f
 }
 
-// set writes the features that are made of row to dst, which has room for them.
+// set writes the features of row to dst, which has room for them.
 func set[T kernel.Float](f *features, dst []T, row []float64) error {
 	if len(row) != len(f.names) {
 		return fmt.Errorf("the row has %d numbers, and the model has %d features", len(row), len(f.names))

@@ -8,8 +8,8 @@ import (
 	"halfspace/kernel"
 )
 
-// Class returns the number of the class, of two, that a score predicts: positive, the number of the +1 class, if the
-// score is above 0, and the other one if it is not or is NaN.
+// Class returns the number of the class that a score predicts, of two classes. That is positive, the number of the +1
+// class, if the score is above 0. Otherwise, also for NaN, it is the other class.
 func Class[T kernel.Float](score T, positive int) int {
 	if score > 0 {
 		return positive
@@ -17,8 +17,8 @@ func Class[T kernel.Float](score T, positive int) int {
 	return 1 - positive
 }
 
-// Labelled returns the number of the class that a label of a block means, given how many vectors of scores there are: with one, labels
-// are -1 and +1, with more they are class numbers.
+// Labelled returns the number of the class of a label in a block, given the number of score vectors. With one vector,
+// labels are -1 and +1. With more they are class numbers.
 func Labelled[T kernel.Float](y T, vectors, positive int) int {
 	if vectors == 1 {
 		return Class(y, positive)
@@ -26,8 +26,8 @@ func Labelled[T kernel.Float](y T, vectors, positive int) int {
 	return int(y)
 }
 
-// Predicted returns the number of the class that the scores of row r predict: Class of its only one, or, where each class has one, the
-// class with the greatest, the first of equal ones.
+// Predicted returns the number of the class that the scores of row r predict. With one vector of scores it is Class.
+// With one for each class it is the class with the greatest score, the first of equal ones.
 func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 	if len(scores) == 1 {
 		return Class(scores[0][r], positive)
@@ -41,12 +41,12 @@ func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 	return best
 }
 
-// Valid tells of which rows of a dense block the scores mean something: of those without a NaN, which stands for a missing
-// value in the rows that the training would have dropped.
+// Valid tells for each row of a dense block whether its score means something. It doesn't if a feature is NaN: a
+// missing value in a row that the training would have dropped.
 func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
-		// A NaN among the features makes the score one too; an overflow alone doesn't take the prediction away.
+		// A NaN among the features makes the score NaN. An overflow does so too, but the prediction stays valid.
 		valid[r] = s == s || !slices.ContainsFunc(b.X[r*b.Stride:(r+1)*b.Stride], func(x T) bool { return x != x })
 	}
 	return valid

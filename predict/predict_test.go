@@ -27,7 +27,7 @@ func linear[T kernel.Float](features int, bias bool, rng *rand.Rand) *model.Mode
 
 func testScores[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and is cut again
+	for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and shrinks again
 		for _, bias := range []bool{false, true} {
 			m := linear[T](13, bias, rng)
 			b := block.New[T](0, rows, m.Spec().Cols())
@@ -85,7 +85,7 @@ func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) []
 	return scores
 }
 
-// TestClasses: several vectors of weights, each with its scores, of which the first of the greatest tells the class.
+// TestClasses: each class has its scores, and the first of the greatest predicts the class.
 func TestClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	s, err := NewScorer[float64](model.New(spec, []float64{-1, 0, 0, 1, 1, 0}), 1)
@@ -121,7 +121,7 @@ func TestClass(t *testing.T) {
 	}
 }
 
-// TestValid: a score is without meaning where a feature is NaN, not where the sum overflows.
+// TestValid: a score is invalid if a feature is NaN, but not if the sum overflows.
 func TestValid(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	b := block.New[float64](0, 4, 2)
@@ -133,7 +133,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestExpansionMissing: a missing value makes the scores of its row NaN, voted ones too, and of no other row.
+// TestExpansionMissing: a missing value makes the scores of its row NaN, also voted ones, and of no other row.
 func TestExpansionMissing(t *testing.T) {
 	for _, kind := range []string{"linear", "poly", "rbf"} {
 		for _, voted := range []bool{false, true} {
@@ -190,8 +190,8 @@ func TestVotesMissing(t *testing.T) {
 	}
 }
 
-// TestVotes: a row's score is the share of votes for it less that against it, whether the row is dense or sparse, for any number of
-// rows and workers.
+// TestVotes: a row's score is the share of votes for it less that against it. That holds for dense and sparse rows, and
+// for any number of rows and workers.
 func TestVotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const cols, voters = 13, 700 // more than a kernel call takes

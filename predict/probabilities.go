@@ -8,12 +8,12 @@ import (
 	"halfspace/model"
 )
 
-// Probabilities returns the probability of each class for each row, in the order of the classes, from the scores of a model whose
-// scores are logarithms of odds (logistic, lda). They sum to 1.
+// Probabilities returns the probability of each class for each row, in the order of the classes. They sum to 1. scores
+// are those of a model whose scores are logarithms of odds (logistic, lda).
 //
-// With one vector of scores s, the class number positive has 1/(1 + e^-s). With one for each class that was learned by itself, those
-// probabilities are divided by their sum. With vectors that were learned together, as way says (see model.Joint), class c has e^s_c /
-// sum over k of e^s_k; that is also the limit of the former where all are near 0.
+// With one vector of scores s, the class number positive has 1/(1 + e^-s). If each class was learned by itself, those
+// probabilities are divided by their sum. If all vectors were learned together, as way says (see model.Joint), class c
+// has e^s_c / sum over k of e^s_k. The former has that limit too if all are near 0.
 func Probabilities[T kernel.Float](scores [][]T, positive int, way string) [][]T {
 	p := make([][]T, max(2, len(scores)))
 	for c := range p {
@@ -50,10 +50,11 @@ func setProbabilities[T kernel.Float](p, scores [][]T, positive int, way string,
 	}
 }
 
-// tiny is a sum of probabilities below which each is e^s but for rounding, and may have lost digits where it is subnormal.
+// tiny is a sum of probabilities below which each is e^s but for rounding. There they may have lost digits as subnormal
+// numbers.
 const tiny = 1e-290
 
-// normalised replaces scores by their probabilities divided by the sum of those. p has room for as many.
+// normalised replaces scores by their probabilities, divided by the sum of these. p has the length of s.
 func normalised(s, p []float64) {
 	kernel.Sigmoid(p, s)
 	sum := 0.0
@@ -69,7 +70,7 @@ func normalised(s, p []float64) {
 	}
 }
 
-// softmax replaces scores s by e^s divided by the sum of those.
+// softmax replaces scores s by e^s divided by the sum of all e^s.
 func softmax(s []float64) {
 	largest := slices.Max(s)
 	for c := range s {
@@ -85,9 +86,9 @@ func softmax(s []float64) {
 	}
 }
 
-// LogLosses returns minus the logarithm of the probability of the class of each row, given its label in a block and the rest as
-// Probabilities takes it. It computes them from the scores, so that they are finite where a probability is 0 but for rounding, and
-// exact to a few ULP where it is nearly 1. The loss of a row is NaN if its label stands for no class.
+// LogLosses returns minus the logarithm of the probability of each row's class. labels are those of a block; see
+// Probabilities for the rest. It computes losses from the scores. So they are finite if a probability rounds to 0, and
+// exact to a few ULP if it is nearly 1. The loss of a row is NaN if its label stands for no class.
 func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way string) []float64 {
 	n := len(labels)
 	losses, logs := make([]float64, n), make([][]float64, len(scores))

@@ -9,7 +9,7 @@ import (
 	"halfspace/model"
 )
 
-// TestProbabilities holds the probabilities against their definitions in float64, for ordinary scores and extreme ones.
+// TestProbabilities compares the probabilities with their definitions in float64, for ordinary and extreme scores.
 func TestProbabilities(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testProbabilities[float32](t, 1e-6) })
 	t.Run("float64", func(t *testing.T) { testProbabilities[float64](t, 1e-14) })
@@ -60,8 +60,8 @@ func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {
 	}
 }
 
-// TestLogLosses holds the losses against the logarithms of the probabilities, and with logs of their definitions where those are 0 or 1
-// but for rounding.
+// TestLogLosses compares the losses with the logarithms of the probabilities. If these round to 0 or 1, it takes the
+// logarithms of the definitions.
 func TestLogLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 1000
@@ -109,8 +109,8 @@ func TestLogLosses(t *testing.T) {
 	}
 }
 
-// TestLogLossPublished has the example of scikit-learn's documentation of log_loss, 0.21616, and its 1.2.1's answer for one of three
-// classes.
+// TestLogLossPublished has the example of scikit-learn's documentation of log_loss, 0.21616, and the result of version
+// 1.2.1 for three classes.
 func TestLogLossPublished(t *testing.T) {
 	var two []float64
 	for _, p := range []float64{0.9, 0.1, 0.2, 0.65} {
@@ -132,7 +132,7 @@ func TestLogLossPublished(t *testing.T) {
 	}
 }
 
-// TestLogLossesOfNoClass: a label that stands for no class has the loss NaN.
+// TestLogLossesOfNoClass: the loss of a label that stands for no class is NaN.
 func TestLogLossesOfNoClass(t *testing.T) {
 	for i, v := range LogLosses([][]float64{{1, 1, 1, 1}}, []float64{1, -1, 0, 2}, 1, "") {
 		if math.IsNaN(v) != (i >= 2) {

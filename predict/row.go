@@ -11,26 +11,28 @@ import (
 
 // A Predictor predicts one row at a time. Goroutines may share it.
 //
-// A row has a number for each of the model's features, in the order of Model.Features, as the data has them: the Predictor does the
-// model's preprocessing. Rows of a model with columns of text come from AppendRow. Results have the bits that predictions of a file
-// have.
+// A row has a number for each of the model's features, in the order of Model.Features, as they are in the data. The
+// Predictor does the model's preprocessing. If the model has columns of text, AppendRow makes the rows. Results have
+// the bits that predictions of a file have.
 //
-// NaN stands for a missing value. The model's preprocessing says what becomes of it: 0, the training mean, or an error that is
-// ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory, unless it returns an error.
+// NaN stands for a missing value. The model's preprocessing says what replaces it: 0, the training mean, or nothing,
+// which is ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory, unless it
+// returns an error.
 type Predictor struct {
 	classes []schema.Class
 	columns []column
 	rows    int   // features
-	odds    error // nil, or why there are no probabilities
+	odds    error // why there are no probabilities; nil if there are
 	vectors int   // scores of a row
 	narrow  *single[float32]
-	wide    *single[float64] // one of the two
+	wide    *single[float64] // narrow or wide is set
 }
 
 // ErrMissing tells that a row has a missing value, for which the model has no number.
 var ErrMissing = errors.New("a value is missing")
 
-// New returns the predictor of a model, of which it keeps copies. It is an error if the model can't be used; see model.Model.Check.
+// New returns the predictor of a model, of which it keeps copies. It is an error if model.Model.Check refuses the
+// model.
 func New(m *model.Model) (*Predictor, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
@@ -67,8 +69,8 @@ func (p *Predictor) Class(row []float64) (schema.Class, error) {
 	return p.classes[class], nil
 }
 
-// Score returns the score of a row. A model of two classes predicts its positive class if the score is above 0. It is an error if
-// there are more classes: use Scores.
+// Score returns the score of a row. A model of two classes predicts its positive class if the score is above 0. If
+// there are more classes, Score returns an error: use Scores.
 func (p *Predictor) Score(row []float64) (float64, error) {
 	if p.vectors != 1 {
 		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.vectors)
@@ -78,7 +80,8 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 	return out[0], err
 }
 
-// Scores sets out to the scores of a row: the one of two classes, or, of more classes, one for each, of which the greatest predicts.
+// Scores sets out to the scores of a row. There is one score for two classes, and otherwise one for each class. The
+// greatest predicts.
 func (p *Predictor) Scores(row, out []float64) error {
 	if len(out) != p.vectors {
 		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.vectors)
@@ -89,8 +92,8 @@ func (p *Predictor) Scores(row, out []float64) error {
 	return p.wide.scores(row, out)
 }
 
-// Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model has none; see
-// model.Model.HasProbabilities.
+// Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model
+// has none; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
 	if p.odds != nil {
 		return p.odds
@@ -104,10 +107,10 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 	return p.wide.probabilities(row, out)
 }
 
-// AppendRow appends to row the features of a row of the data that has so many values, one for each of the model's columns, in the order
-// of Model.Spec().Columns(), and returns the longer row. A value is a number, a boolean, text, a list of numbers ([]float64, []float32
-// or []any), or nil for one that is missing. Dates and times are numbers in the column's Unit. A category that the training had not
-// is all zeros.
+// AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each of
+// the model's columns, in the order of Model.Spec().Columns(). A value is a number, a boolean, text, a list of numbers
+// ([]float64, []float32 or []any), or nil for a missing one. Dates and times are numbers in the column's Unit. A
+// category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
 	if len(values) != len(p.columns) {
 		return row, fmt.Errorf("%d values, and the model reads %d columns", len(values), len(p.columns))

@@ -57,7 +57,7 @@ func score(t *testing.T, m *model.Model, values ...any) (float64, error) {
 	return p.Score(row)
 }
 
-// TestRowValues: values of every type become features, and the model's preprocessing says what a missing one is.
+// TestRowValues: values of every type become features. The model's preprocessing replaces missing ones.
 func TestRowValues(t *testing.T) {
 	city := 1024.0
 	if schema.HashBucket("Oslo", 1) == 1 {
@@ -95,7 +95,7 @@ func TestRowValues(t *testing.T) {
 			}
 		}
 	}
-	for i, other := range map[int]any{3: "green", 4: 8, 5: nil} { // none of the training's categories
+	for i, other := range map[int]any{3: "green", 4: 8, 5: nil} { // not in the training
 		values := slices.Clone(known)
 		values[i] = other
 		want := full - []float64{3: 32, 4: 64, 5: 512}[i]
@@ -105,7 +105,7 @@ func TestRowValues(t *testing.T) {
 	}
 }
 
-// TestRowErrors: what doesn't suit the model is an error that says what to do.
+// TestRowErrors: a row that doesn't suit the model is an error that says what to do.
 func TestRowErrors(t *testing.T) {
 	p, err := New(prepared(schema.NullsZero))
 	if err != nil {
@@ -162,7 +162,7 @@ func TestRowErrors(t *testing.T) {
 	}
 }
 
-// TestRowsAtOnce: goroutines that share a predictor get what one gets, and no call allocates memory.
+// TestRowsAtOnce: goroutines that share a predictor get the same results as one, and no call allocates memory.
 func TestRowsAtOnce(t *testing.T) {
 	voted := linear[float64](3, true, rand.New(rand.NewPCG(7, 8)))
 	voted.Voters = model.NewVoters([]float64{1, -2, 3, 4, 5, -6, 7, 8}, []int64{3, 1}, 4)

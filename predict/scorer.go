@@ -13,10 +13,10 @@ import (
 	"halfspace/model"
 )
 
-// A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe for concurrent
-// use.
+// A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe
+// for concurrent use.
 type Scorer[T kernel.Float] struct {
-	weights   []T // a vector after the other, of linear models
+	weights   []T // of linear models, one vector after the other
 	cols      int // of the blocks, the bias included
 	stride    int
 	expansion *expansion[T] // or nil
@@ -25,7 +25,7 @@ type Scorer[T kernel.Float] struct {
 	scores    [][]T
 }
 
-// An expansion is a model's, ready for use.
+// An expansion is a model's expansion, ready for use.
 type expansion[T kernel.Float] struct {
 	kernel       gram.Mercer
 	workers      int
@@ -35,16 +35,17 @@ type expansion[T kernel.Float] struct {
 	votes        []mistakes[T]
 }
 
-// mistakes are those of the training of one class, in order.
+// mistakes are those of one class's training, in order.
 type mistakes[T kernel.Float] struct {
-	row      []uint32 // of the support
-	step     []T      // what it adds of it, with its sign
-	survived []int64  // votes of the sum after it
-	visits   float64  // votes of all
+	row      []uint32 // its number in the support
+	step     []T      // multiple of the row that was added
+	survived []int64  // votes of the sum after the mistake
+	visits   float64  // sum of all votes
 }
 
-// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines. With the T that m.Dtype names, a
-// score has the bits that it had in training. It is an error if T can't hold the numbers of the model's kernel.
+// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines. If T is the
+// type that m.Dtype names, scores have the bits that they had in training. It is an error if T can't hold the numbers
+// of the model's kernel.
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
 	switch {
 	case m.Voters != nil:
@@ -74,7 +75,7 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 	return &Scorer[T]{cols: m.Spec().Cols(), expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
 }
 
-// newMistakes unpacks mistakes, given the coefficients and steps of the support vectors. No steps are all 1.
+// newMistakes unpacks mistakes, given the coefficients and steps of the support vectors. Without steps, all are 1.
 func newMistakes[T kernel.Float](from model.Votes, coefficients, steps []T) mistakes[T] {
 	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
@@ -96,8 +97,9 @@ func Mercer(k model.Kernel) gram.Mercer {
 	return gram.Mercer{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
 }
 
-// Scores returns the scores of every row of b: for two classes one slice, where a score above 0 predicts the positive class, else one
-// slice for each class. They are valid until the next call. It is an error if b hasn't the model's columns; see block.Block.CheckShape.
+// Scores returns the scores of every row of b. For two classes it returns one slice, and a score above 0 predicts the
+// positive class. Otherwise it returns one slice for each class. They are valid until the next call. It is an error if
+// b hasn't the model's columns; see block.Block.CheckShape.
 func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
 	if err := b.CheckShape(s.cols); err != nil {
 		return nil, fmt.Errorf("the block doesn't suit the model: %w", err)
@@ -146,7 +148,7 @@ func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
 	return gram.BlockRows(b, e.support.Cols())
 }
 
-// expandedRows is how many rows an expansion votes on at a time.
+// expandedRows is the number of rows for which an expansion votes at a time.
 const expandedRows = 256
 
 // vote sets out to the mean votes for each row, a panel of rows at a time.
@@ -171,8 +173,8 @@ func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi 
 	return nil
 }
 
-// tally sets out to the mean votes for as many rows. products has the kernel of each support vector with each row, and sums and
-// totals are memory to work with.
+// tally sets out to the mean votes for len(out) rows. products has the kernel of each support vector with each row.
+// sums and totals are memory to work with.
 func (m *mistakes[T]) tally(products, sums []T, totals []int64, out []T) {
 	n := len(out)
 	clear(sums)
@@ -189,7 +191,7 @@ func (m *mistakes[T]) tally(products, sums []T, totals []int64, out []T) {
 	}
 	for i, total := range totals {
 		out[i] = T(float64(total) / m.visits)
-		if s := sums[i]; s-s != 0 { // of a missing value, or an overflow
+		if s := sums[i]; s-s != 0 { // a missing value or an overflow
 			out[i] = s - s
 		}
 	}

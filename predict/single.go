@@ -13,7 +13,7 @@ import (
 
 // A single scores one row at a time with a model of the type T.
 type single[T kernel.Float] struct {
-	model    *Scorer[T]       // of which it reads the weights alone
+	model    *Scorer[T]       // only its weights are read
 	support  *gram.Support[T] // of an expansion
 	features features
 	bias     bool
@@ -22,10 +22,10 @@ type single[T kernel.Float] struct {
 	scratch  sync.Pool // *scratch[T]
 }
 
-// A scratch is the memory that it takes to score a row.
+// A scratch is memory for scoring a row.
 type scratch[T kernel.Float] struct {
 	row    block.Block[T] // one row
-	scores [][]T          // of one element each, as are probabilities
+	scores [][]T          // one element each, as in probabilities
 	odds   [][]T
 	vector []float64 // two numbers for each score
 

@@ -9,7 +9,8 @@ import (
 	"halfspace/model"
 )
 
-// Votes are vectors of weights of which each has votes (Freund and Schapire 1999). They are safe for concurrent use.
+// Votes are vectors of weights. Each has a number of votes (Freund and Schapire 1999). They are safe for concurrent
+// use.
 type Votes[T kernel.Float] struct {
 	w      []T
 	stride int
@@ -17,8 +18,8 @@ type Votes[T kernel.Float] struct {
 	total  int64
 }
 
-// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both. It panics with a constant if
-// there are no counts, or if w hasn't as many vectors as counts.
+// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both slices. It panics with a
+// constant if there are no counts, or if w and counts don't have the same number of voters.
 func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 	if len(counts) == 0 || len(w)%len(counts) != 0 {
 		panic("predict: w and counts have different numbers of voters")
@@ -30,7 +31,7 @@ func NewVotes[T kernel.Float](w []T, counts []int64) *Votes[T] {
 	return v
 }
 
-// newVotes returns the voters of a model: of two classes all, of more those of each.
+// newVotes returns the voters of a model: all in one for two classes, else those of each class.
 func newVotes[T kernel.Float](m *model.Model) []*Votes[T] {
 	w, counts := model.VoterVectors[T](m), m.Voters.Counts
 	stride, sizes := len(w)/len(counts), m.Voters.Sizes
@@ -45,8 +46,8 @@ func newVotes[T kernel.Float](m *model.Model) []*Votes[T] {
 	return votes
 }
 
-// Scores sets out, for each row of b, to the share of the votes for +1 less that for -1: each voter is for +1 where its score is
-// above 0, and else for -1. A row with a NaN, for a missing value, has NaN.
+// Scores sets out, for each row of b, to the share of the votes for +1 less that for -1. A voter votes for +1 if its
+// score is above 0, else for -1. If the row has a NaN, for a missing value, so has out.
 func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 	scores := make([]T, v.panel())
 	for r := range out {
@@ -54,10 +55,10 @@ func (v *Votes[T]) Scores(b *block.Block[T], out []T) {
 	}
 }
 
-// panel returns how many voters score a row at a time.
+// panel returns the number of voters that score a row at a time.
 func (v *Votes[T]) panel() int { return min(kernel.PanelRows[T](v.stride), len(v.counts)) }
 
-// score returns what Scores says of row r of b. scores has room for a panel of voters.
+// score returns the score of row r of b, as Scores does. scores has room for a panel of voters.
 func (v *Votes[T]) score(b *block.Block[T], r int, scores []T) T {
 	votes, panel := int64(0), v.panel()
 	for lo := 0; lo < len(v.counts); lo += panel {
@@ -72,7 +73,7 @@ func (v *Votes[T]) score(b *block.Block[T], r int, scores []T) T {
 			}
 		}
 	}
-	if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: a NaN in the row makes all of them so
+	if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: NaN in the row makes all of them NaN
 		return s
 	}
 	return T(float64(votes) / float64(v.total))
@@ -87,5 +88,5 @@ func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, wor
 	})
 }
 
-// voteRows is how many rows one goroutine scores at a time.
+// voteRows is the number of rows that a goroutine scores at a time.
 const voteRows = 64

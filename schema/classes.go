@@ -21,7 +21,7 @@ func ListClasses(classes []Class) string {
 	return text
 }
 
-// NameClass writes a class as it is, but strings in quotes and not beyond 40 letters.
+// NameClass returns the text of a class. It quotes strings, and cuts them after 40 letters.
 func NameClass(c Class) string {
 	if c.Kind != String {
 		return c.Text
@@ -32,7 +32,7 @@ func NameClass(c Class) string {
 	return strconv.Quote(c.Text)
 }
 
-// FindClass returns the index of the class that text stands for, or -1. A number may be spelled in another way.
+// FindClass returns the index of the class that text stands for, or -1. Any spelling of a number will do.
 func FindClass(classes []Class, text string) int {
 	if i := slices.IndexFunc(classes, func(c Class) bool { return c.Text == text }); i >= 0 {
 		return i
@@ -44,7 +44,7 @@ func FindClass(classes []Class, text string) int {
 	return slices.Index(classes, number)
 }
 
-// AdviseClasses says what to do where there are too many classes.
+// AdviseClasses says what to do if there are too many classes.
 func AdviseClasses(classes []Class) string {
 	if classes[0].Kind == Number && len(classes) > 50 {
 		return ": it looks like a quantity to predict, not classes; choose another column as the label"

@@ -11,14 +11,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Preprocessing says how the columns of the data become features, where that takes more than reading a number from each.
+// Preprocessing says how the columns of the data become features, if that takes more than reading a number from each.
 type Preprocessing struct {
 	Nulls      Nulls    `json:"nulls"`
 	NullValues []string `json:"null_values,omitzero"` // texts that were nulls in CSV files of the training; nil: the usual ones
 	Columns    []Column `json:"columns"`              // in the order of their features
 }
 
-// Nulls says what becomes of features without a finite number: nulls, NaN and infinities.
+// Nulls says how features without a finite number are treated: nulls, NaN and infinities.
 type Nulls string
 
 const (
@@ -31,32 +31,33 @@ const (
 // AllNulls lists every value, the default first.
 var AllNulls = []Nulls{NullsError, NullsDrop, NullsZero, NullsMean}
 
-// A Column of the data becomes one or several features, which stand next to each other.
+// A Column of the data becomes one or several adjacent features.
 type Column struct {
 	Name     string `json:"name"`
 	Kind     Kind   `json:"kind"`
-	Unit     string `json:"unit,omitempty"`     // what the number of a date or a time counts
+	Unit     string `json:"unit,omitempty"`     // what a number of a date or time counts
 	Elements int    `json:"elements,omitempty"` // of each list
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
-	Values     string   `json:"values,omitempty"`     // what the categories were: "number", "boolean", or "" for text
+	Values     string   `json:"values,omitempty"`     // type of the categories: "number", "boolean", or "" for text
 	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features
 
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
 
-	// Of each feature, where numbers are standardized: (x - Center) / Scale is computed in float64, then narrowed.
+	// Center and Scale have an element for each feature if numbers are standardized. (x - Center) / Scale is computed
+	// in float64, then narrowed.
 	Center []float64 `json:"center,omitempty"`
 	Scale  []float64 `json:"scale,omitempty"`
 }
 
-// Kind is the way in which a column becomes features.
+// Kind says how a column becomes features.
 type Kind string
 
 const (
 	NumberColumn Kind = "number" // the number itself; 0 and 1 for false and true
 	ListColumn   Kind = "list"   // a feature for each element of a list of numbers
-	OneHotColumn Kind = "onehot" // a feature for each category of text, 1 where the text is that
-	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket, 1 where the text falls into it
+	OneHotColumn Kind = "onehot" // a feature for each category of text: 1 for the text's own category
+	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the text's own bucket
 )
 
 // The most categories of a one-hot column, and the most bits of a hashed one: blocks are dense.
@@ -65,8 +66,8 @@ const (
 	MaxHashBits   = 16
 )
 
-// HashBucket returns the bucket, of 1<<bits, that a text falls into: the lowest bits of the XXH3-64, without a seed, of its
-// UTF-8 bytes.
+// HashBucket returns the bucket, of 1<<bits, of a text: the lowest bits of the XXH3-64, without a seed, of its UTF-8
+// bytes.
 func HashBucket(text string, bits int) int { return int(xxh3.HashString(text) & (1<<bits - 1)) }
 
 // number tells whether the column's features are its numbers.
@@ -85,7 +86,7 @@ func (c *Column) Width() int {
 	return 1
 }
 
-// Names returns the names of those features: of a column x they are x, x[0], x=category or x#hash:BITS[0].
+// Names returns the names of the column's features. Those of a column x are x, x[0], x=category or x#hash:BITS[0].
 func (c *Column) Names() []string {
 	names := make([]string, c.Width())
 	for i := range names {
@@ -106,7 +107,7 @@ func (c *Column) featureName(i int) string {
 	return c.Name
 }
 
-// NameBytes returns how many bytes the names of those features have at most.
+// NameBytes returns the most bytes that the names of the column's features have.
 func (c *Column) NameBytes() int64 {
 	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:16[65535]"))
 	for _, text := range c.Categories {
@@ -127,7 +128,7 @@ func (s *Spec) Columns() []Column {
 	return columns
 }
 
-// Check returns an error that says why the features of those names can't be made, if they can't.
+// Check returns an error if the columns can't become the features of those names.
 func (p *Preprocessing) Check(features []string) error {
 	if !slices.Contains(AllNulls, p.Nulls) {
 		return fmt.Errorf("nulls is %q", p.Nulls)
@@ -201,7 +202,7 @@ func (c *Column) check() error {
 	return nil
 }
 
-// checkNumbers makes sure that there is a number for each feature where there must be one, and none elsewhere.
+// checkNumbers returns an error unless each feature has a number exactly where it needs one.
 func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
 	for _, numbers := range []struct {
 		name   string
@@ -224,7 +225,7 @@ func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
 	return nil
 }
 
-// Standardized tells whether features that are numbers are.
+// Standardized tells whether numbers are standardized.
 func (p *Preprocessing) Standardized() bool {
 	return slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.Center) > 0 })
 }

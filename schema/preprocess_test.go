@@ -122,7 +122,7 @@ func TestPreprocessingCheck(t *testing.T) {
 	}
 }
 
-// TestHashBucket has values of the XXH3 reference implementation's xxhsum -H3 for the empty text and others, since a model's
+// TestHashBucket has values of the XXH3 reference implementation's xxhsum -H3 for the empty text and others. A model's
 // features must never change their meaning.
 func TestHashBucket(t *testing.T) {
 	const empty uint64 = 0x2d06800538d394c2

@@ -1,5 +1,5 @@
-// Package schema says what the columns of rows mean: features and how they are made of the data, classes, and names. Blocks, files and
-// models share it.
+// Package schema says what the columns of rows mean: features, how they are made from the data, classes, and names.
+// Blocks, files and models share it.
 package schema
 
 import (
@@ -17,14 +17,14 @@ const MaxFeatures = 1 << 18
 
 // Spec says what the columns of a block mean.
 type Spec struct {
-	Features []string // names, in column order
+	Features []string // names, in the order of columns
 	Bias     bool     // one more column, of ones, after the features
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
-	Positive int      // number of the class that is +1; 0 stands for the last one, of two the greater, and FirstClass for Classes[0]. See PositiveClass
+	Positive int      // number of the class +1; 0: the last one; FirstClass: Classes[0]. See PositiveClass
 	Weighted bool     // the blocks have weights of rows
 
-	// Preprocessing says how features are made; nil: each is the column of its name, a number.
+	// Preprocessing says how features are made. nil: each feature is the number in the column of its name.
 	Preprocessing *Preprocessing
 }
 
@@ -76,11 +76,11 @@ const (
 
 func (k ClassKind) String() string { return [...]string{"number", "boolean", "string"}[k] }
 
-// A Class is a value of the label's column, in the form that it has in any file format: the integer 1 and the float 1.0
-// are the same class.
+// A Class is a value of the label's column. It is the same in any file format: the integer 1 and the float 1.0 are one
+// class.
 type Class struct {
 	Kind ClassKind
-	Text string // whole number or shortest decimal that parses back, "true" or "false", or the string itself
+	Text string // a whole number, the shortest decimal that parses back, "true", "false", or the string itself
 }
 
 // IntClass returns the class of an integer.

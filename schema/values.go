@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// MaxClasses is the most classes of a label's column. A column with more values isn't meant as classes.
+// MaxClasses is the most classes of a label's column. More values are not meant as classes.
 const MaxClasses = 1000
 
-// MaxText is the most bytes of a category, or of a text that is a class. MaxNames is the most bytes of the names of all features: a
-// model has each name, and the categories once more.
+// MaxText is the most bytes of a category, or of the text of a class. MaxNames is the most bytes of the names of all
+// features. A model has each name, and the categories once more.
 const (
 	MaxText  = 16 << 10
 	MaxNames = 32 << 20
 )
 
-// CheckText says what is wrong with a text that is to be a category or a class, "" if nothing is.
+// CheckText returns what is wrong with the text of a category or a class, or "".
 func CheckText(text, what string) string {
 	if len(text) <= MaxText {
 		return ""
@@ -26,18 +26,18 @@ func CheckText(text, what string) string {
 	return fmt.Sprintf("a text of %d bytes, and a %s has at most %d", len(text), what, MaxText)
 }
 
-// Float32Class returns the class of a finite float32. It has the fewest digits that tell it from other float32s, so that float32(0.1) is
-// the class 0.1.
+// Float32Class returns the class of a finite float32. It has the fewest digits that identify the float32, so that
+// float32(0.1) is the class 0.1.
 func Float32Class(v float32) Class {
 	if whole := float64(v); whole == math.Trunc(whole) {
 		return FloatClass(whole)
 	}
-	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // of its own format: no error
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // its own format: no error
 	return FloatClass(shortest)
 }
 
-// LabelValues returns what stands for each class in the labels of a block: -1 and +1 for up to two classes, else the numbers of the
-// classes.
+// LabelValues returns the value of each class in the labels of a block: -1 and +1 for up to two classes, else the
+// numbers of the classes.
 func (s *Spec) LabelValues() []float64 {
 	values := make([]float64, len(s.Classes))
 	for i := range values {
@@ -53,8 +53,8 @@ func (s *Spec) LabelValues() []float64 {
 	return values
 }
 
-// CheckFeatures returns an error unless the names of features and of the label's column can be those of a model: there is one to
-// MaxFeatures of them, they differ, and they are valid UTF-8 text.
+// CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
+// be 1 to MaxFeatures features. Names must differ and be valid UTF-8 text.
 func CheckFeatures(features []string, label string) error {
 	switch {
 	case !utf8.ValidString(label):
@@ -79,7 +79,8 @@ func CheckFeatures(features []string, label string) error {
 	return nil
 }
 
-// SetClasses sets Classes to classes in sorted order, and makes the class with that text +1: the last one if positive is "".
+// SetClasses sets Classes to classes in sorted order. It makes the class with the text positive +1, or the last one if
+// positive is "".
 func (s *Spec) SetClasses(classes []Class, positive string) error {
 	s.Classes = slices.SortedFunc(slices.Values(classes), Class.Compare)
 	class := len(classes) - 1

@@ -1,4 +1,4 @@
-// Package ahead prepares what comes next while its caller works on what it has.
+// Package ahead prepares the next results while its caller works on one.
 package ahead
 
 import (
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each yields n results in order, each in one of the buffers, and prepares the next ones meanwhile: as many as there are
-// buffers, less the one that the caller has, which is the caller's until it asks for the next.
+// Each yields n results in order, each in one of the buffers. Meanwhile it prepares the next ones in the other buffers.
+// The caller owns a buffer until it asks for the next result.
 //
-// begin is called for each result in order, on the caller's goroutine; what it returns is called on another one, at the
-// same time as others'. The first error in order ends the sequence, and so does the end of ctx. All calls have returned
-// when the sequence ends.
+// Each calls begin for each result, in order, on the caller's goroutine. It calls the function that begin returns on
+// another goroutine, several at a time. The first error in order ends the sequence, and so does the end of ctx. All
+// calls have returned when the sequence ends.
 func Each[B any](ctx context.Context, n int, buffers []B, begin func(i int, b B) (prepare func() error)) iter.Seq2[B, error] {
 	return func(yield func(B, error) bool) {
 		var g errgroup.Group

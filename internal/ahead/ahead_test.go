@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOrder: results come in order whatever the buffers, and begin is called in order too.
+// TestOrder: results come in order with any number of buffers, and begin is called in order too.
 func TestOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 7, 100} {
 		for _, k := range []int{1, 2, 3, 8} {
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestEnd: the first error in order is the only one, and nothing runs any more after the end.
+// TestEnd: the first error in order is the only one, and nothing runs after the end.
 func TestEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

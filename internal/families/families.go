@@ -1,5 +1,6 @@
-// Package families makes problems that are hard for solvers, each by a rule: columns of unlike scales or far from zero, outliers,
-// rare indicators, counts, heavy tails, drift along the file, weights of rows, and rare classes.
+// Package families makes problems that are hard for solvers, each by a rule. Columns have unlike scales or means far
+// from zero, outliers, rare indicators, counts, or heavy tails. Rows drift along the file, have weights, or are of rare
+// classes.
 package families
 
 import (
@@ -35,7 +36,8 @@ func Rows[T kernel.Float](f Family, rows int) *block.Data[T] {
 	return data
 }
 
-// A draw is a family in the making: rows of independent normal features, which the rule changes, gives labels, and may give weights.
+// A draw is a family in the making: rows of independent normal features. The rule changes them, labels them, and may
+// give them weights.
 type draw struct {
 	*rand.Rand
 	x    [][]float64
@@ -50,14 +52,14 @@ func (d *draw) normals(n int) []float64 {
 	return row
 }
 
-// each calls a function for each row with its share of the file, from 0 to 1.
+// each calls a function for each row with its position in the file, from 0 to 1.
 func (d *draw) each(f func(row []float64, at float64)) {
 	for i, row := range d.x {
 		f(row, float64(i)/float64(len(d.x)))
 	}
 }
 
-// columns replaces each column by what a function makes of it: a number for each row, given the column's number.
+// columns replaces each column. f gets the column's number and returns a function that makes a number for each row.
 func (d *draw) columns(f func(j int) func() float64) {
 	for j := range d.x[0] {
 		next := f(j)
@@ -67,7 +69,8 @@ func (d *draw) columns(f func(j int) func() float64) {
 	}
 }
 
-// label gives labels by a logistic model of the features as they are now: of slope times a score with weights 1, -1, 1, ... plus bias.
+// label gives labels by a logistic model of the features as they are now. Its score is slope times the sum with weights
+// 1, -1, 1, ..., plus bias.
 func (d *draw) label(slope, bias float64) {
 	for i, row := range d.x {
 		score := bias
@@ -81,7 +84,7 @@ func (d *draw) label(slope, bias float64) {
 	}
 }
 
-// labelled is the rule that labels normal features and then changes them.
+// labelled returns the rule that labels normal features and then changes them.
 func labelled(change func(d *draw)) func(*draw) {
 	return func(d *draw) {
 		d.label(0.7, 0.3)
@@ -89,7 +92,7 @@ func labelled(change func(d *draw)) func(*draw) {
 	}
 }
 
-// drawn is the rule that replaces the features and labels those, divided by a scale.
+// drawn returns the rule that replaces the features and labels them, divided by a scale.
 func drawn(slope float64, next func(d *draw, j int) float64) func(*draw) {
 	return func(d *draw) {
 		d.columns(func(j int) func() float64 { return func() float64 { return next(d, j) } })
@@ -208,7 +211,8 @@ func (d *draw) flag(p float64) float64 {
 	return 0
 }
 
-// poisson draws by multiplication (Knuth, "The Art of Computer Programming", section 3.4.1); large means are sums of small ones.
+// poisson draws by multiplication (Knuth, "The Art of Computer Programming", section 3.4.1). A large mean is a sum of
+// small ones.
 func (d *draw) poisson(mean float64) float64 {
 	n := 0.0
 	for ; mean > 16; mean -= 16 {

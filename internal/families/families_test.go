@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 )
 
-// TestAll: each family has a name of its own, finite rows of both classes, and the same ones when it is made again.
+// TestAll: each family has a name of its own and finite rows of both classes. Making it again gives the same rows.
 func TestAll(t *testing.T) {
 	all, seen := All(), map[string]bool{}
 	if len(all) != 67 {

@@ -13,10 +13,10 @@ import (
 // A Buffer is memory between two pages that fault when they are read or written.
 type Buffer struct {
 	mem    []byte
-	lo, hi int // the slice that was put last
+	lo, hi int // the slice that Put returned last
 }
 
-// New returns a buffer that holds size bytes at least. It is unmapped when the test ends.
+// New returns a buffer of at least size bytes. It is unmapped when the test ends.
 func New(t testing.TB, size int) *Buffer {
 	page := unix.Getpagesize()
 	inner := (size + page - 1) / page * page
@@ -39,20 +39,21 @@ func New(t testing.TB, size int) *Buffer {
 	return b
 }
 
-// A Place is where a slice lies in its buffer: against the page before it or, with Back, behind it, Shift elements off.
+// A Place says where a slice lies in its buffer: Shift elements away from the page before it, or, with Back, from the
+// page after it.
 type Place struct {
 	Back  bool
 	Shift int
 }
 
-// canary fills what lies around a slice: a quiet NaN in either float type, so that code that reads one spoils its
-// result too.
+// canary fills the memory around a slice. It is a quiet NaN in either float type, so that code that reads it spoils its
+// result.
 const canary = 0x7ff8dead7fc0dead
 
-// margin is how many bytes of canaries there are on either side, as far as the buffer goes.
+// margin is the number of bytes of canaries on either side, or fewer if the buffer ends.
 const margin = 256
 
-// Put copies src to its place in the buffer, with canaries around it. What was there before is gone.
+// Put copies src to its place in the buffer, with canaries around it. It overwrites the former slice.
 func Put[E any](b *Buffer, p Place, src []E) []E {
 	size := int(unsafe.Sizeof(*new(E)))
 	lo := p.Shift * size
@@ -69,7 +70,7 @@ func Put[E any](b *Buffer, p Place, src []E) []E {
 	return dst
 }
 
-// Intact tells whether the canaries around the slice that was put last are as they were.
+// Intact tells whether the canaries around the last slice are unchanged.
 func (b *Buffer) Intact() bool {
 	ok := true
 	b.edges(func(at int) { ok = ok && b.mem[at] == canaryByte(at) })

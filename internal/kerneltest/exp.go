@@ -17,7 +17,7 @@ import (
 // An ExpSet is the elementary functions for one element type.
 type ExpSet[T kernel.Float] struct {
 	Exp, Sigmoid, Log1p func(y, x []T)
-	Logistic            func(z, factor, curvature, loss, y []float64) // of the set for float64 alone
+	Logistic            func(z, factor, curvature, loss, y []float64) // float64 alone
 }
 
 // ExpF32 and ExpF64 are the pure-Go twins.
@@ -37,7 +37,7 @@ func RunExp[T kernel.Float](t *testing.T, got, want ExpSet[T]) {
 	}
 }
 
-// arguments are what exponentials and logarithms meet: numbers of all sizes, with those of the other tests.
+// arguments returns numbers of all sizes, as exponentials and logarithms get them, and those of the other tests.
 func (h *harness[T]) arguments() []flavour {
 	return append([]flavour{
 		{"ordinary", func(r *rand.Rand) float64 { return 10 * r.NormFloat64() }},
@@ -125,7 +125,7 @@ func (h *harness[T]) logistic(t *testing.T, got, want func(z, factor, curvature,
 	}
 }
 
-// applied fails where got differs from want, and names the argument.
+// applied fails if got differs from want, and names the argument.
 func (h *harness[T]) applied(t *testing.T, what string, x, got, want []T) {
 	t.Helper()
 	for i := range want {
@@ -135,7 +135,7 @@ func (h *harness[T]) applied(t *testing.T, what string, x, got, want []T) {
 	}
 }
 
-// RunExpAllF32 compares the functions on every float32, if the environment variable HALFSPACE_TEST_LONG asks for it.
+// RunExpAllF32 compares the functions on every float32, if the environment variable HALFSPACE_TEST_LONG is set.
 func RunExpAllF32(t *testing.T, got, want ExpSet[float32]) {
 	if os.Getenv("HALFSPACE_TEST_LONG") == "" {
 		t.Skip("set HALFSPACE_TEST_LONG=1 to try every float32, which takes minutes")

@@ -13,7 +13,7 @@ import (
 // An axpy is a kernel whose every element is one fused multiply-add of the processor.
 type axpy func(y []float32, a float32, x []float32)
 
-// FuzzFMA32 holds the emulation of a float32 fused multiply-add against the processor's.
+// FuzzFMA32 compares the emulation of a float32 fused multiply-add with the processor's.
 func FuzzFMA32(f *testing.F, processor axpy) {
 	one := math.Float32bits(1)
 	f.Add(one, one, one)
@@ -26,8 +26,8 @@ func FuzzFMA32(f *testing.F, processor axpy) {
 	})
 }
 
-// FMA32HalfWay draws operands with few significant bits and close exponents, whose sums often lie exactly half-way
-// between two float32, or a hair beside it, where rounding twice goes wrong; subnormal results included.
+// FMA32HalfWay draws operands with few significant bits and close exponents. Their sums often lie exactly half-way
+// between two float32, or very close to that, where rounding twice goes wrong. Some results are subnormal.
 func FMA32HalfWay(t *testing.T, processor axpy) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sparse := func(exponent int) float32 {
@@ -62,7 +62,7 @@ func FMA32HalfWay(t *testing.T, processor axpy) {
 	}
 }
 
-// compare returns what the processor makes of a, x and y, and fails the test where the emulation doesn't.
+// compare returns the processor's a*x + y, and fails the test if the emulation differs.
 func (processor axpy) compare(t *testing.T, a float32, x, y []float32) []float32 {
 	got, want := append([]float32(nil), y...), append([]float32(nil), y...)
 	ref.AxpyF32(got, a, x)

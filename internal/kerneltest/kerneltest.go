@@ -2,8 +2,8 @@
 
 // Package kerneltest tests the kernels of one instruction set against their pure-Go twins, bit for bit.
 //
-// Every slice that a kernel gets lies against a page that can't be touched, before it or behind it, so that a read or a
-// write beyond it faults; between the slice and the far page lie canaries that must survive.
+// Every slice of a kernel lies against a page that can't be touched, before or after it. So a read or write beyond the
+// slice faults. The test also checks canaries between the slice and the far page.
 package kerneltest
 
 import (
@@ -37,7 +37,7 @@ type Set[T kernel.Float] struct {
 	BoundsMR, BoundsNR int
 
 	ScaleRows   func(dst []float64, x []T, s []float64, stride, cols int)
-	RankKUpdate func(c, a, b []float64, rows int, square bool) // of the set for float64 alone
+	RankKUpdate func(c, a, b []float64, rows int, square bool) // float64 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -79,8 +79,8 @@ var (
 	}
 )
 
-// Need skips the test where the machine or the build lacks an instruction set, and fails it there if the environment
-// variable HALFSPACE_TEST_REQUIRE names that set: a run that was to exercise it must not pass without.
+// Need skips the test if the machine or the build lacks an instruction set. It fails instead if the environment
+// variable HALFSPACE_TEST_REQUIRE names that set.
 func Need(t testing.TB, level string) {
 	if _, err := kernel.ParseLevel(level); err == nil {
 		return
@@ -141,7 +141,7 @@ func newHarness[T kernel.Float](t *testing.T, got, want Set[T]) *harness[T] {
 	return h
 }
 
-// places are both edges, and every alignment of an element within a vector.
+// places returns both edges, and every alignment of an element within a vector.
 func (h *harness[T]) places() []guard.Place {
 	p := []guard.Place{{}, {Back: true}}
 	for shift := 1; shift < h.per; shift++ {
@@ -156,7 +156,7 @@ type flavour struct {
 	make func(*rand.Rand) float64
 }
 
-// flavours are ordinary numbers, numbers whose sums are exact, and all that rounding and comparing can trip over.
+// flavours are ordinary numbers, numbers whose sums are exact, and every hard case of rounding and comparing.
 var flavours = []flavour{
 	{"normal", func(r *rand.Rand) float64 { return r.NormFloat64() }},
 	{"integer", func(r *rand.Rand) float64 { return float64(r.IntN(21) - 10) }},
@@ -181,7 +181,7 @@ func (h *harness[T]) numbers(n int, f flavour) []T {
 	return x
 }
 
-// rows returns n rows of a stride, their last columns padding. w gets zeros where the padding is.
+// rows returns n rows of a stride, whose last columns are padding. It sets w to zeros there.
 func (h *harness[T]) rows(n, stride int, f flavour, w []T) []T {
 	x := h.numbers(n*stride, f)
 	pad := h.rng.IntN(min(h.per, stride))
@@ -200,7 +200,7 @@ func (h *harness[T]) labels(n int) []T {
 	return y
 }
 
-// same tells whether a and b have the same bits, any NaN being equal to any other.
+// same tells whether a and b have the same bits. Any NaN equals any other.
 func same[T kernel.Float](a, b T) bool {
 	if a != a || b != b {
 		return a != a && b != b

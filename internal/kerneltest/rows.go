@@ -13,7 +13,7 @@ import (
 	"halfspace/kernel"
 )
 
-// strides are every number of vectors up to well beyond those that have code of their own, and a few long ones.
+// strides returns every number of vectors up to well beyond those with code of their own, and a few long ones.
 func (h *harness[T]) strides() []int {
 	s := []int{}
 	for v := 1; v <= 21; v++ {
@@ -42,8 +42,8 @@ func (h *harness[T]) scores(t *testing.T) {
 	}
 }
 
-// zeros compares sums of products that all underflow to -0: such a sum is -0 where every lane is, and +0 where padding
-// met a lane.
+// zeros compares sums of products that all underflow to -0. Such a sum is -0 if every lane is, and +0 if padding was
+// added to a lane.
 func (h *harness[T]) zeros(t *testing.T) {
 	tiny := T(1) // its square underflows
 	for tiny*tiny != 0 {
@@ -82,7 +82,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 	}
 }
 
-// A walk is what an epoch did.
+// A walk is the result of an epoch.
 type walk[T kernel.Float] struct {
 	visits, updates int
 	w               []T
@@ -103,7 +103,7 @@ func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) 
 	h.intact(t, what)
 }
 
-// logs returns logs to try on n rows: one that fills at once, one that fills on the way, and one that never does.
+// logs returns logs for n rows: one is full at once, one becomes full on the way, and one never does.
 func logs(n int) [][]uint32 {
 	return [][]uint32{make([]uint32, 1), make([]uint32, 3), make([]uint32, n+1)}
 }

@@ -13,8 +13,8 @@ import (
 	"halfspace/kernel"
 )
 
-// tile holds tiles of any shape against the definition, element by element, each the dot product of one column of both
-// panels by the twin of Axpy, whose every step is one fma.
+// tile compares tiles of any shape with the definition. An element is the dot product of a column of both panels by the
+// twin of Axpy, whose every step is one fma.
 func (h *harness[T]) tile(t *testing.T) {
 	for _, f := range flavours {
 		for _, kc := range []int{1, 2, 3, 4, 7, 33} {
@@ -64,7 +64,7 @@ func (h *harness[T]) fma(x, y, z T) T {
 	return acc[0]
 }
 
-// pack holds groups of any size against the definition.
+// pack compares groups of any size with the definition.
 func (h *harness[T]) pack(t *testing.T) {
 	for _, f := range flavours {
 		for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 29, 70} {
@@ -108,7 +108,7 @@ func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
 	}
 }
 
-// bounds holds tiles of any shape against the definition.
+// bounds compares tiles of any shape with the definition.
 func (h *harness[T]) bounds(t *testing.T) {
 	for _, f := range flavours {
 		for _, cols := range []int{1, 2, 3, 8, 29} {
@@ -162,7 +162,7 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 	}
 }
 
-// equal64 is equal for float64, whatever T is.
+// equal64 is equal for float64, for any T.
 func equal64(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	for i := range want {
@@ -180,7 +180,7 @@ func (h *harness[T]) doubles(n int, f flavour) []float64 {
 	return x
 }
 
-// scaleRows: columns from cols on keep what they had. Most weights aren't negative.
+// scaleRows tests that columns from cols on aren't written. Most weights aren't negative.
 func (h *harness[T]) scaleRows(t *testing.T) {
 	for _, f := range flavours {
 		for cols := 4; cols <= ref.BlockCols; cols += 4 {

@@ -65,7 +65,7 @@ func (h *harness[T]) axpy4(t *testing.T) {
 	}
 }
 
-// firstMistake: scores that are right but from one on, so that every position is found, and scores of any kind.
+// firstMistake has scores that are right up to some position, for every position, and scores of any kind.
 func (h *harness[T]) firstMistake(t *testing.T) {
 	for _, f := range flavours {
 		for n := 0; n <= 100; n++ {

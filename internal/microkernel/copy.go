@@ -8,8 +8,8 @@ import (
 )
 
 // CopyNonTemporal is copy with non-temporal stores, where the level has them: dst doesn't enter the caches. It is for
-// results larger than the caches, whose lines would be read first and then overwritten. dst and src have the same length.
-// Call Fence before another goroutine reads dst.
+// results larger than the caches. copy would first read their lines and then overwrite them. dst and src have the same
+// length. Call Fence before another goroutine reads dst.
 func CopyNonTemporal[T kernel.Float](dst, src []T) {
 	if len(dst) < len(src) {
 		panic("microkernel: short dst")
@@ -32,7 +32,7 @@ func CopyNonTemporal[T kernel.Float](dst, src []T) {
 	copy(to[head+whole:], from[head+whole:])
 }
 
-// Fence makes what this goroutine has copied by CopyNonTemporal visible to others, before it tells them.
+// Fence makes this goroutine's non-temporal stores visible to others before its later stores.
 func Fence() { fenceF32() }
 
 // bytes32 returns the memory of x as float32, whichever type x has.

@@ -6,7 +6,7 @@ import (
 	"halfspace/kernel"
 )
 
-// The functions below do nothing useful as fast as the machine can: package kernel/limits times them.
+// The functions below do nothing useful, at the machine's full speed. Package kernel/limits times them.
 
 // Peak runs rounds of independent fused multiply-adds in registers. It returns how many it did: 0 if the active level has
 // no such loop.
@@ -29,8 +29,8 @@ func Load(x []float32) bool {
 	return hasLoops()
 }
 
-// Stream overwrites x with zeros by non-temporal stores, except for up to 511 bytes at its end. x begins at a multiple of 64
-// bytes. It returns false, without touching x, if the active level has no such loop.
+// Stream overwrites x with zeros by non-temporal stores, except for up to 511 bytes at its end. x begins at a multiple
+// of 64 bytes. It returns false, without touching x, if the active level has no such loop.
 func Stream(x []float32) bool {
 	if uintptr(unsafe.Pointer(unsafe.SliceData(x)))%64 != 0 {
 		panic("microkernel: x isn't aligned to 64 bytes")

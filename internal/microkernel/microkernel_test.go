@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestPanics calls every function with lengths that don't fit: it must panic with a constant, before it writes anything.
+// TestPanics calls every function with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
 	testPanics[float32](t)
 	testPanics[float64](t)

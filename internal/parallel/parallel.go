@@ -1,4 +1,4 @@
-// Package parallel runs tasks on several cores. What a caller computes depends on no number of workers.
+// Package parallel runs tasks on several cores. Results don't depend on the number of workers.
 package parallel
 
 import (
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned. do gets the number
-// of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends, For starts no more tasks and
-// returns ctx's error.
+// For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned.
+// do gets the number of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends,
+// For starts no more tasks and returns ctx's error.
 func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -32,8 +32,8 @@ func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	return g.Wait()
 }
 
-// Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a time, in the
-// order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
+// Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a
+// time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
 func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
 	workers = max(1, workers)
 	o := newOrdered(2*workers, merge)
@@ -45,17 +45,18 @@ func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, 
 	})
 	stop()
 	if err == nil {
-		err = ctx.Err() // those who waited may have seen it before For did
+		err = ctx.Err() // those who waited may have seen the end before For did
 	}
 	return err
 }
 
-// An ordered takes results 0, 1, 2, ... in any order and merges them in theirs. It has room for some that wait.
+// An ordered takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few that
+// wait.
 type ordered[R any] struct {
 	mu      sync.Mutex
 	moved   sync.Cond
 	merge   func(R)
-	merged  int // so many were
+	merged  int // number of results merged
 	results []R // result i at i modulo the room
 	there   []bool
 	ended   bool
@@ -67,8 +68,8 @@ func newOrdered[R any](room int, merge func(R)) *ordered[R] {
 	return o
 }
 
-// wait returns true when there is room for result i, or false at the end. Whoever computes the next one to be merged never
-// waits.
+// wait returns true when there is room for result i, or false at the end. The worker with the next result to merge
+// never waits.
 func (o *ordered[R]) wait(i int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,9 +1,8 @@
-// Package synth makes data sets of which the truth is known: linearly separable with a margin, linear with noise in the
-// labels, or a Boolean conjunction.
+// Package synth makes data sets of which the truth is known. They are linearly separable with a margin, or linear with
+// noise in the labels, or a Boolean conjunction.
 //
-// The same options give the same rows on every machine, for any number of goroutines: the rows of each run of 4,096
-// come from a PCG of their own, and nothing but exact arithmetic, or arithmetic that IEEE 754 rounds in one way, is
-// done with them.
+// The same options give the same rows on every machine, for any number of goroutines. The rows of each run of 4,096
+// come from a PCG of their own. All arithmetic is exact, or IEEE 754 rounds it in one way.
 package synth
 
 import (
@@ -28,13 +27,13 @@ const maxMargin = 1e6
 
 // Options say what to make. Exactly one of Margin, Noise and Conjunction is above zero:
 //
-// Margin: the features are standard normal, then every row is moved away from the hyperplane w.x = 0 along the unit
-// vector w, by Margin, so that |w.x| >= Margin. The label is the sign of w.x.
+// Margin: the features are standard normal. Then every row is moved by Margin away from the hyperplane w.x = 0, along
+// the unit vector w, so that |w.x| >= Margin. The label is the sign of w.x.
 //
 // Noise: the features are standard normal. The label is the sign of w.x, and the opposite with probability Noise.
 //
-// Conjunction: the features are -1 or +1 with equal probability. The label is +1 where the features of that many
-// variables have the values in Truth.Literals, which is so in half of the rows, about.
+// Conjunction: the features are -1 or +1 with equal probability. The label is +1 if the features of that many variables
+// have the values in Truth.Literals. About half of the rows are positive.
 type Options struct {
 	Rows        int64 // 1 or more
 	Features    int   // 1 to 100,000
@@ -63,7 +62,7 @@ type Literal struct {
 	Value   int8 `json:"value"`   // -1 or +1
 }
 
-// MetadataKey is where a Parquet file has its Truth.
+// MetadataKey is the key of the Truth in a Parquet file's metadata.
 const MetadataKey = "halfspace.truth"
 
 // Truth returns what the data set of these options is made from, or an error that says which option can't be used.
@@ -145,7 +144,7 @@ type generator struct {
 	truth Truth
 }
 
-// newGenerator draws the truth from PCG(seed, 2^64-1), a stream that no run has.
+// newGenerator draws the truth from PCG(seed, 2^64-1). No run has that stream.
 func newGenerator(opt Options) (*generator, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -203,8 +202,8 @@ func literals(src *rand.PCG, n, k int) []Literal {
 	return all
 }
 
-// runs makes rows first to last, first being the first of a run, on as many goroutines as can run at once. put gets each
-// row once, in any order and from any of them, and x only to read until it returns.
+// runs makes rows first to last on as many goroutines as can run at once. first must be the first of a run. put gets
+// each row once, in any order and on any goroutine. It may only read x, until it returns.
 func (g *generator) runs(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -224,7 +223,7 @@ func (g *generator) runs(ctx context.Context, first, last int64, put func(row in
 	return group.Wait()
 }
 
-// row draws the next row into x and returns its label. It may write to scratch, which is as long.
+// row draws the next row into x and returns its label. It may write to scratch, which has x's length.
 func (g *generator) row(src *rand.PCG, x, scratch []float32) int8 {
 	if g.opt.Conjunction > 0 {
 		return g.conjunctionRow(src, x)
@@ -241,8 +240,8 @@ func (g *generator) row(src *rand.PCG, x, scratch []float32) int8 {
 	return sign(positive)
 }
 
-// push moves x by margin along w, or against it where side is -1, and farther where narrowing to float32 would leave it
-// short. What it adds to the margin is more than any order of summing w.x in float64 can lose. y is as long as x.
+// push moves x by margin along w, or against it if side is -1. It moves x farther if narrowing to float32 would leave
+// it short. It adds more to the margin than any order of summing w.x in float64 can lose. y has x's length.
 func push(x, y []float32, w []float64, side, margin float64) {
 	slack := (1 + margin) / (1 << 26)
 	need := margin + slack
@@ -258,8 +257,8 @@ func push(x, y []float32, w []float64, side, margin float64) {
 	}
 }
 
-// conjunctionRow makes the row positive or negative by the toss of a coin: then draws the literals' variables again
-// until one is violated, or sets them all.
+// conjunctionRow makes the row positive or negative with equal probability. For a negative row it draws the literals'
+// variables until one is violated. For a positive row it sets them all.
 func (g *generator) conjunctionRow(src *rand.PCG, x []float32) int8 {
 	word := uint64(0)
 	for j := range x {
@@ -291,7 +290,7 @@ func satisfied(all []Literal, x []float32) bool {
 	return true
 }
 
-// normal draws a number that is standard normal, about: the sum of twelve uniforms of 16 bits each, less its mean, in
+// normal draws a number that is about standard normal: the sum of twelve uniforms of 16 bits each, less its mean, in
 // units of 2^-16. Its variance is 1 - 2^-32, it lies within -6 and 6, and float32 holds it exactly. Other methods need
 // a logarithm or an exponential, whose last bit differs between architectures.
 func normal(src *rand.PCG) float32 {
@@ -301,7 +300,7 @@ func normal(src *rand.PCG) float32 {
 	return float32(int32(sum>>32)+int32(sum&math.MaxUint32)-6*math.MaxUint16) / (1 << 16)
 }
 
-// dot returns w.x, added up from the first element to the last. The conversion keeps compilers from fusing.
+// dot returns w.x, summed from the first element to the last. The conversion keeps compilers from fusing.
 func dot(w []float64, x []float32) float64 {
 	sum := 0.0
 	for j, v := range x {

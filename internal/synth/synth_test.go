@@ -15,7 +15,7 @@ import (
 	"halfspace/schema"
 )
 
-// rows returns the features of all rows, the bias not among them, and the labels.
+// rows returns the features of all rows, without the bias, and the labels.
 func rows[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T, y []T) {
 	t.Helper()
 	for b, err := range d.Blocks(context.Background()) {
@@ -45,7 +45,7 @@ func truth(t *testing.T, opt Options) Truth {
 	return truth
 }
 
-// sums returns w.x in float64 as added up forwards, backwards, and with fused multiply-adds.
+// sums returns w.x in float64, summed forwards, backwards, and with fused multiply-adds.
 func sums(w []float64, x []float32) [3]float64 {
 	var s [3]float64
 	for i := range w {
@@ -94,14 +94,15 @@ func testMargin(t *testing.T, opt Options) {
 			positive++
 		}
 	}
-	// Of n rows, none lies within h beyond the margin with probability (1-0.8h)^n: h = 60/n makes that 1e-20.
+	// No row of n lies within h beyond the margin with probability (1-0.8h)^n. h = 60/n makes that 1e-20.
 	if limit := opt.Margin + 60/float64(len(x)) + opt.Margin*1e-6; nearest > limit {
 		t.Errorf("the nearest row is %v away: the margin isn't tight", nearest)
 	}
 	within(t, "positive rows", float64(positive), float64(len(x))/2, math.Sqrt(float64(len(x)))/2)
 }
 
-// Rows far out, where float32 is coarser than the margin, are pushed until they are beyond it as rounded.
+// TestPush has rows far out, where float32 is coarser than the margin. They are pushed until their rounded values are
+// beyond it.
 func TestPush(t *testing.T) {
 	w := []float64{0.6, 0.8}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -154,7 +155,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// The features are standard normal and independent, within a row, between rows and between runs.
+// TestNormal: the features are standard normal and independent, within a row, between rows and between runs.
 func TestNormal(t *testing.T) {
 	const runs, d = 12, 4
 	x, _ := rows(t, Blocks[float32](Options{Rows: runs * block.RunRows, Features: d, Noise: 0.1, Seed: 5}))
@@ -183,7 +184,7 @@ func TestNormal(t *testing.T) {
 	within(t, "the same place in the next run", run/n, 0, 1/math.Sqrt(n))
 }
 
-// normal is the sum of twelve uniform numbers of 16 bits, taken from three words low bits first.
+// TestNormalSum: normal is the sum of twelve uniform numbers of 16 bits, taken from three words, low bits first.
 func TestNormalSum(t *testing.T) {
 	a, b := rand.NewPCG(1, 2), rand.NewPCG(1, 2)
 	for range 1000 {
@@ -254,7 +255,7 @@ func kinds(rows int64) []Options {
 	}
 }
 
-// The rows don't depend on the number of goroutines, on how many there are in all, or on the element type.
+// TestDeterministic: the rows don't depend on the number of goroutines, the number of rows, or the element type.
 func TestDeterministic(t *testing.T) {
 	for _, opt := range kinds(20_001) {
 		x, y := rows(t, Blocks[float32](opt))
@@ -288,7 +289,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// The hashes were taken on amd64. Any other architecture has to give the same rows, and so has any later version.
+// TestSameEverywhere compares hashes that were taken on amd64. Every architecture and every later version must give the
+// same rows.
 func TestSameEverywhere(t *testing.T) {
 	want := []string{"xxh3:db4d2d5f1e614c98", "xxh3:f8c39e4647bc16b0", "xxh3:2e17c6a731e57234"}
 	for i, opt := range kinds(10_000) {

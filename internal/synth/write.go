@@ -12,12 +12,13 @@ import (
 	"halfspace/dataset"
 )
 
-// batchBytes is about how much of a file is made at a time; while one batch is written, the next one is made.
+// batchBytes is about how much of a file is made at a time. While one batch is written, the next one is made.
 const batchBytes = 16 << 20
 
 // Write makes a data set and writes it to path, in the formats of dataset.Create. The features x0, x1 and so on are
-// float32, or int8 for a conjunction, the last column is the label, int8, and there are no nulls. progress, unless nil,
-// is told now and then how many rows are written. Nothing is left at path if it fails or ctx is cancelled.
+// float32, or int8 for a conjunction. The last column is the label, int8. There are no nulls. If progress isn't nil,
+// Write calls it now and then with the number of rows written. If Write fails or ctx is cancelled, it leaves nothing at
+// path.
 func Write(ctx context.Context, path string, opt Options, progress func(rows int64)) error {
 	g, err := newGenerator(opt)
 	if err != nil {
@@ -29,7 +30,7 @@ func Write(ctx context.Context, path string, opt Options, progress func(rows int
 	return write(ctx, g, path, progress, arrow.PrimitiveTypes.Float32, arrow.Float32Traits.CastToBytes)
 }
 
-// write writes the rows with features of Go type E, which is what arrow calls typ.
+// write writes the rows with features of Go type E, which Arrow calls typ.
 func write[E float32 | int8](ctx context.Context, g *generator, path string, progress func(int64), typ arrow.DataType,
 	bytes func([]E) []byte) error {
 	var fields []arrow.Field
@@ -80,7 +81,7 @@ func newBatch[E float32 | int8](features int, rows int64) *batch[E] {
 	return b
 }
 
-// fill makes rows first to last; none if first isn't below last.
+// fill makes rows first to last. It makes none if first isn't below last.
 func (b *batch[E]) fill(ctx context.Context, g *generator, first, last int64) error {
 	b.rows = int(max(0, last-first))
 	return g.runs(ctx, first, last, func(row int64, x []float32, y int8) {

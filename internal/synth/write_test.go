@@ -21,7 +21,7 @@ import (
 	"halfspace/schema"
 )
 
-// read returns the columns of a Parquet file as numbers, in rows, with the last column, the label, apart.
+// read returns the columns of a Parquet file as rows of numbers, with the label, the last column, apart.
 func read(t *testing.T, path string) (x [][]float32, y []float32, schema *arrow.Schema, metadata string) {
 	t.Helper()
 	f, err := file.OpenParquetFile(path, false)
@@ -98,7 +98,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Every file of the same options has the same bytes, and the truth is in it under the documented names.
+// TestWriteSameBytes: files of the same options have the same bytes, and hold the truth under the documented names.
 func TestWriteSameBytes(t *testing.T) {
 	opt := Options{Rows: 70_000, Features: 3, Noise: 0.25, Seed: 2, Compression: "zstd"}
 	dir := t.TempDir()

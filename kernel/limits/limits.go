@@ -1,8 +1,8 @@
-// Package limits measures the machine's limits, so that a benchmark can say how close it comes: the rate of fused
-// multiply-adds, and the bandwidth of each level of memory.
+// Package limits measures the machine's limits, so that a benchmark can say how close it comes. They are the rate of
+// fused multiply-adds, and the bandwidth of each level of memory.
 //
-// Figures are the best of several short runs on the active instruction set. Measure in the same run as the benchmark: machines
-// are shared and change their clock.
+// Figures are the best of several short runs on the active instruction set. Measure in the same run as the benchmark:
+// machines are shared and change their clock.
 package limits
 
 import (
@@ -25,8 +25,8 @@ type Limits struct {
 	Stream           float64 // bytes written per second by non-temporal stores
 }
 
-// Sizes of the arrays that each core reads. The first three fit well into the level that they measure on today's processors.
-// The last is well beyond a shared third-level cache.
+// Sizes of the arrays that each core reads. The first three fit well into the level that they measure on today's
+// processors. The last is well beyond a shared third-level cache.
 const (
 	l1Bytes   = 16 << 10
 	l2Bytes   = 256 << 10
@@ -40,8 +40,8 @@ const (
 	runTime = 5 * time.Millisecond
 )
 
-// Measure measures the limits of that many cores together, in about half a second. Every figure is 0 if the active level has no
-// loops to measure with.
+// Measure measures the limits of that many cores together, in about half a second. Every figure is 0 if the active
+// level has no loops to measure with.
 func Measure(cores int) Limits {
 	l := Limits{Cores: cores}
 	big := make([][]float32, cores)
@@ -64,8 +64,8 @@ func Measure(cores int) Limits {
 // One measures the limits of one core once, for all benchmarks of a process.
 var One = sync.OnceValue(func() Limits { return Measure(1) })
 
-// sweep runs f over x in panels, so that no call takes long. It repeats this until the overhead of calls is small, and returns
-// the number of bytes.
+// sweep runs f over x in panels, so that no call takes long. It repeats this until the overhead of calls is small, and
+// returns the number of bytes.
 func sweep(x []float32, f func([]float32) bool) float64 {
 	const panel, least = 1 << 18, 1 << 21
 	times := max(1, least/len(x))
@@ -79,7 +79,8 @@ func sweep(x []float32, f func([]float32) bool) float64 {
 	return float64(times) * float64(len(x)) * float64(unsafe.Sizeof(x[0]))
 }
 
-// best runs work on every core at a time, several times, and returns the highest rate. work returns the amount that it did.
+// best runs work on every core at a time, several times, and returns the highest rate. work returns the amount that it
+// did.
 func best(cores int, work func(core int) float64) float64 {
 	highest := 0.0
 	for range tries {

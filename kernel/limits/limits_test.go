@@ -8,7 +8,7 @@ import (
 	"halfspace/kernel/limits"
 )
 
-// TestMeasure: every figure is there, or none where there is no loop to measure with.
+// TestMeasure: either every figure is there, or none if the level has no loop to measure with.
 func TestMeasure(t *testing.T) {
 	l := limits.Measure(1)
 	for what, rate := range map[string]float64{"FMA float32": l.FMAF32, "FMA float64": l.FMAF64, "L1": l.L1, "L2": l.L2,
