@@ -136,6 +136,7 @@ func oneVersusRest[T kernel.Float](o *checkOptions, data *rows[T]) error {
 type checkReport struct {
 	Separable *bool          `json:"separable"` // null: undecided
 	Reason    string         `json:"reason,omitempty"`
+	next      string         // what to type after Undecided; "" where the options aren't known
 	Verified  bool           `json:"verified"` // in exact arithmetic
 	Rows      int64          `json:"rows"`
 	Features  []string       `json:"features"`
@@ -203,6 +204,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
+	r.next = adviseUndecided(o.data.standardize)
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
 		r.Separable = &separates
@@ -275,6 +277,9 @@ func (r *checkReport) text() []byte {
 	switch verdict {
 	case "undecided":
 		pairs = append(pairs, "reason", r.Reason)
+		if r.next != "" {
+			pairs = append(pairs, "next", r.next)
+		}
 	case "separable":
 		pairs = append(pairs,
 			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", say.Count(r.ExactRows)),

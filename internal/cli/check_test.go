@@ -313,3 +313,16 @@ func TestCheckFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckUndecided: without a verdict, the report says what to type next.
+func TestCheckUndecided(t *testing.T) {
+	lines := "a,b,y\n1e200,1e-200,0\n-1e200,2e-200,1\n1e200,3e-200,1\n"
+	path := filepath.Join(text(t, map[string]string{"huge.csv": lines}), "huge.csv")
+	if out := succeed(t, "check", path, "--label", "y"); !strings.HasPrefix(out, "undecided") || !strings.Contains(out, "\n  next ") ||
+		!strings.Contains(out, " --standardize") || !strings.Contains(out, " --exclude") || !strings.Contains(out, "train --algo pocket") {
+		t.Errorf("no next step in\n%s", out)
+	}
+	if strings.Contains(adviseUndecided(true), "--standardize") {
+		t.Error("advises what was done")
+	}
+}
