@@ -39,6 +39,7 @@ func TestSuspects(t *testing.T) {
 		"real":            {func(i int) any { return float64(i) + 0.25 }, ""},
 		"constant second": {func(i int) any { return 1600000000 }, ""},
 		"number":          {func(i int) any { return 20200000 + rng.IntN(100) }, ""}, // months beyond 12
+		"double":          {func(i int) any { return fmt.Sprintf("%d.0", perm[i]) }, ""},
 		"a repeat":        {func(i int) any { return i - i/299 }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +66,20 @@ func TestSuspects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSuspectedPrices: many whole numbers that all differ are ids where their last digits are random, and prices where they aren't.
+func TestSuspectedPrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var text strings.Builder
+	text.WriteString("price,id,y\n")
+	for i, v := range rng.Perm(600) {
+		fmt.Fprintf(&text, "%d,%d,%d\n", 1000*v+900+95*(i%2), 1000*v+rng.IntN(1000), i%2)
+	}
+	want := []string{`column "id" looks like an id: whole numbers that all differ (use --exclude id)`}
+	if notes := notesOf[float64](t, textFile(t, "x.csv", text.String()), Options{Label: "y"}); !slices.Equal(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
 	}
 }
 

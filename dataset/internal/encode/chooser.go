@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -16,10 +17,9 @@ type chooser struct {
 	*fileColumns
 	opt     Choices
 	codings []Coding // of each column
-	left    []string // as in selection
+	left    left
 	odd     []string // as in selection
 	passed  []string // as in selection
-	texts   bool     // as in selection
 }
 
 // Label returns the number of the label column, or -1 if the options name none.
@@ -78,20 +78,22 @@ func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
 	for i, col := range c.cols {
 		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
-			c.left = append(c.left, fmt.Sprintf("%q (%s)", col.Name, col.Desc))
+			c.left.add(col)
 			if col.Advice != "" {
 				c.odd = append(c.odd, col.Advice)
 			}
-			c.texts = c.texts || frame.Textual(col.Type)
 		}
 	}
 	if len(wanted) == 0 {
-		advice := ""
+		advice := c.comment()
 		switch {
+		case advice != "":
 		case len(c.odd) > 0:
 			advice = "; " + c.odd[0]
-		case c.texts:
+		case c.left.texts:
 			advice = " (use --categorical onehot for text)"
+		case len(c.left.of) > 0:
+			advice = "; " + strings.Join(c.left.notes(), "; ")
 		}
 		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", frame.FeatureTypes,
 			c.list(func(col frame.Column) string { return col.Label() + " " + col.Desc }), advice)

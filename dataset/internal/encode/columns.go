@@ -42,7 +42,18 @@ func (s *fileColumns) lookUp(name string) (int, error) {
 	if near := nearest.Name(name, names); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
+	if hint == "" {
+		hint = s.comment()
+	}
 	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(frame.Column.Label))
+}
+
+// comment advises to delete a first line that may be a comment, or returns "".
+func (s *fileColumns) comment() string {
+	if len(s.cols) > 0 && strings.HasPrefix(s.cols[0].Name, "#") {
+		return ": delete the first line if it is a comment"
+	}
+	return ""
 }
 
 // matches returns the columns that a name or a pattern of an option stands for, at least one.
@@ -86,11 +97,14 @@ func (s *fileColumns) list(text func(frame.Column) string) string {
 }
 
 func (s *fileColumns) noFeature(c frame.Column) error {
-	advice := "leave it out or convert it"
+	what := "leave it out or convert it"
 	if frame.Textual(c.Type) {
-		advice = "leave it out, or use --categorical onehot or hash:BITS"
+		what = "leave it out, or use --categorical onehot or hash:BITS"
 	}
-	return s.errorf("column %q is %s, and a feature is %s: %s", c.Name, c.Desc, frame.FeatureTypes, advice)
+	if why := advice[c.Content]; why != "" {
+		what = "it has " + why
+	}
+	return s.errorf("column %q is %s, and a feature is %s: %s", c.Name, c.Desc, frame.FeatureTypes, what)
 }
 
 func (s *fileColumns) differs(c, first frame.Column) error {

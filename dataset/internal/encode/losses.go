@@ -2,6 +2,8 @@ package encode
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,17 +57,49 @@ func (l *losses) matter() bool {
 	return l.merged.Load() || l.rounded && !l.wide.Load()
 }
 
+// left are the columns that were left out because they can't be features, with their types, by what their text is.
+type left struct {
+	of    map[frame.Content][]string
+	texts bool // some could be as categories
+}
+
+// advice says of each content of text why it can't be a feature, and what to do.
+var advice = map[frame.Content]string{
+	frame.Dates:  "dates written as text (to use them, write numbers, such as the days since a date, or the month)",
+	frame.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
+}
+
+// add takes a column.
+func (l *left) add(c frame.Column) {
+	if l.of == nil {
+		l.of = map[frame.Content][]string{}
+	}
+	l.of[c.Content] = append(l.of[c.Content], fmt.Sprintf("%q (%s)", c.Name, c.Desc))
+	l.texts = l.texts || frame.Textual(c.Type) && c.Content == ""
+}
+
+// notes returns a line for each content.
+func (l *left) notes() (lines []string) {
+	for _, content := range slices.Sorted(maps.Keys(l.of)) {
+		why := advice[content]
+		if content == "" {
+			why = "a feature is " + frame.FeatureTypes
+			if l.texts {
+				why += " (use --categorical onehot or hash:BITS for text)"
+			}
+		}
+		lines = append(lines, some(l.of[content])+": left out, "+why)
+	}
+	return lines
+}
+
 // Warn tells about columns that aren't features by default, rows left out, and features that T rounds too coarsely.
 func (b *Builder[T]) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
-	if len(b.sel.left) > 0 {
-		advice := ""
-		if b.sel.texts {
-			advice = " (use --categorical onehot or hash:BITS for text)"
-		}
-		warn(some(b.sel.left) + ": left out, a feature is " + frame.FeatureTypes + advice)
+	for _, note := range b.sel.left.notes() {
+		warn(note)
 	}
 	if n := b.Input - b.Rows; n > 0 {
 		what := "a feature or the label"

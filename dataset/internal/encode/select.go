@@ -18,9 +18,8 @@ type Selection struct {
 	Bias   bool
 	Nulls  schema.Nulls
 	words  []string // that are nulls in text, see choices
-	left   []string // columns, with their types, that were left out because they can't be features
+	left   left
 	passed []string // columns, with their types, that a pattern of Keep matched and that can't be kept
-	texts  bool     // some of left could be as categories
 
 	standardize bool // learn how
 	Fixed       bool // by a model: what features depend on isn't learned from the data
@@ -173,7 +172,7 @@ func (s *Selection) place(cols []frame.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed, texts: c.texts}
+		standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed}
 	if opt.Spec != nil {
 		sel.Bias, sel.Nulls, sel.standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {

@@ -24,7 +24,8 @@ type suspects struct {
 // A suspect is what the first rows say of one column.
 type suspect struct {
 	values  []float64
-	dated   bool // its type is a date
+	dated   bool // it has dates, by its type or its text
+	whole   bool // its type is of integers
 	cleared bool // it is an ordinary column
 }
 
@@ -40,8 +41,9 @@ func newSuspects(sel *Selection) *suspects {
 	s := &suspects{columns: make([]suspect, len(sel.Inputs))}
 	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
 	for k, c := range sel.Inputs {
-		dated := strings.HasSuffix(c.Unit, "since 1970")
-		s.columns[k] = suspect{dated: dated, cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
+		col := sel.Columns[sel.Features[k]]
+		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == frame.Dates
+		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 	return s
 }
@@ -86,8 +88,9 @@ func (c *suspect) Add(a arrow.Array, n int) {
 	}
 }
 
-// isID tells whether whole numbers seem to number the rows. They do if they ascend from row to row, or if all differ and
-// there are many of them, or random numbers of the same range would repeat.
+// isID tells whether whole numbers seem to number the rows. They do if they ascend from row to row. They also do if their type is of
+// integers, all differ, and random numbers of the same range would repeat, or there are many of them and their last digits are random.
+// People choose the last digit of a price.
 func (c *suspect) isID() bool {
 	n := len(c.values)
 	if n < leastSuspects {
@@ -96,12 +99,19 @@ func (c *suspect) isID() bool {
 	if ascends(c.values) {
 		return true
 	}
-	if !distinct(c.values) {
+	if !c.whole || !distinct(c.values) {
 		return false
 	}
 	const many = 500
 	spread := slices.Max(c.values) - slices.Min(c.values)
-	return n >= many || spread < float64(n)*float64(n)/9 // else they all differ by chance in one case of a hundred, e^(-9/2)
+	if spread < float64(n)*float64(n)/9 { // else they all differ by chance in one case of a hundred, e^(-9/2)
+		return true
+	}
+	var digits [10]int
+	for _, v := range c.values {
+		digits[int(math.Abs(math.Mod(v, 10)))]++
+	}
+	return n >= many && 4*slices.Max(digits[:]) < n
 }
 
 func ascends(values []float64) bool {

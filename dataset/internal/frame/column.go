@@ -8,12 +8,21 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 )
 
+// Content says what the text of a column is: words where it is empty.
+type Content string
+
+const (
+	Dates  Content = "dates"
+	Commas Content = "numbers with commas"
+)
+
 // A Column is a column of a file or of a record reader, as its schema has it.
 type Column struct {
 	Name     string
 	Type     arrow.DataType // of the arrays it is read into; nil if it can't be read
 	Desc     string         // the type as messages name it
 	Advice   string         // what to do about a column of text that is mostly numbers; "" for others
+	Content  Content        // of a column of text
 	Nullable bool
 	Empty    bool           // the first rows have no value that tells the type
 	ListDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0

@@ -16,7 +16,7 @@ import (
 type cells struct {
 	typ      arrow.Type
 	most     int  // values that there can be
-	booleans bool // true and false are the numbers 1 and 0: a model takes both, and the first rows have neither
+	booleans bool // true and false are the numbers 1 and 0: a model takes both
 	nullIs   *nullWords
 	whole    []int64
 	numbers  []float64
@@ -69,7 +69,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 			c.whole = append(c.whole, v)
 			return nil
 		}
-		v, err := parseNumber(text)
+		v, err := c.parse(text)
 		switch {
 		case err != nil:
 			return c.unfit(text, err)
@@ -80,11 +80,8 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.widen()
 		c.addNumber(text, v)
 	case arrow.FLOAT64:
-		v, err := parseNumber(text)
+		v, err := c.parse(text)
 		switch {
-		case err != nil && c.booleans && isTruth(text):
-			c.numbers = append(c.numbers, map[bool]float64{true: 1}[text[0]|0x20 == 't'])
-			return nil
 		case err != nil:
 			return c.unfit(text, err)
 		case c.nullIs.number(v):
@@ -93,10 +90,11 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		}
 		c.addNumber(text, v)
 	case arrow.BOOL:
-		if !isTruth(text) {
+		v, ok := truth(text)
+		if !ok {
 			return c.unfit(text, errors.New("is neither true nor false"))
 		}
-		bitutil.SetBitTo(c.truths, c.rows, text[0]|0x20 == 't')
+		bitutil.SetBitTo(c.truths, c.rows, v == 1)
 		c.rows++
 	default:
 		if !utf8.Valid(text) {
@@ -106,6 +104,15 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.ends = append(c.ends, int32(len(c.chars)))
 	}
 	return nil
+}
+
+// parse returns the number that text is, or the 1 or 0 that a boolean is.
+func (c *cells) parse(text []byte) (float64, error) {
+	v, err := parseNumber(text)
+	if b, ok := truth(text); err != nil && c.booleans && ok {
+		return b, nil
+	}
+	return v, err
 }
 
 // addNumber adds the value of text to a column of numbers.
@@ -127,6 +134,9 @@ func (c *cells) widen() {
 
 // unfit says that text doesn't fit the column, whose type the first rows decided.
 func (c *cells) unfit(text []byte, err error) error {
+	if err == errNoNumber && comma.Match(text) {
+		return fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text))
+	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
 		return fmt.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
@@ -185,6 +195,15 @@ func (c *cells) array() arrow.Array {
 	data := array.NewData(typ, c.Len(), buffers, nil, c.nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data)
+}
+
+// truth returns 1 for true or 1, and 0 for false or 0.
+func truth(text []byte) (v float64, ok bool) {
+	if isTruth(text) {
+		return map[bool]float64{true: 1}[text[0]|0x20 == 't'], true
+	}
+	v, err := parseNumber(text)
+	return v, err == nil && (v == 0 || v == 1)
 }
 
 // isTruth tells whether text is true or false, in small, capital or both letters.

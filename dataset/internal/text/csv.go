@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -306,7 +307,7 @@ func (in *CSV) parse(f *CsvFile, c Chunk) (*frame.Batch, error) {
 	values := make([]cells, len(in.sel.Columns))
 	for k, col := range in.sel.Columns {
 		values[k] = newCells(col.Type, most, f.nulls)
-		values[k].booleans = in.model && col.Empty
+		values[k].booleans = in.model
 	}
 	b := &frame.Batch{File: f.path}
 	for s.record() {
@@ -364,6 +365,10 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 		default:
 			return fmt.Errorf("%s: line %d: %w", f.path, line, err)
 		}
+	}
+	if n != len(f.names) && f.Header && strings.HasPrefix(f.names[0], "#") {
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: delete the first line if it is a comment, or mend this one",
+			f.path, first, n, len(f.names))
 	}
 	if n != len(f.names) {
 		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -190,11 +191,12 @@ func fieldsOfFirst(c Chunk, comma byte) (n int, same bool, first int) {
 type guess struct {
 	values        int
 	ambiguous     int    // texts that are values only in a column of text
-	whole, truths bool   // all are integers, all are true or false
+	whole, truths bool   // all are integers, all are true, false, 1 or 0
 	odd           int    // values that are no numbers, counted as long as numbers may be more
 	text          bool   // they aren't
 	cell          string // the first of the odd values
 	line          int64  // where it is
+	dates, commas int    // odd values that are dates, or numbers with commas, as long as all are
 	nulls         *nullWords
 }
 
@@ -232,13 +234,35 @@ func (f *CsvFile) infer(c Chunk) ([]frame.Column, error) {
 	for i, name := range f.names {
 		typ := guesses[i].typ()
 		cols[i] = frame.Column{Name: name, Type: typ, Desc: frame.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
-		if g := guesses[i]; g.mostlyNumbers() && typ.ID() == arrow.STRING {
+		switch g := guesses[i]; {
+		case typ.ID() != arrow.STRING || g.odd == 0:
+		case g.commas == g.odd:
+			cols[i].Content = frame.Commas
+		case g.dates == g.odd && !g.mostlyNumbers():
+			cols[i].Content = frame.Dates
+		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers: use %s if that stands for no value, or correct it",
 				f.path, name, cols[i].Desc, f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols, nil
+}
+
+// date matches a day, with or without a time; comma matches a number with a decimal comma, or with commas between thousands.
+var (
+	date  = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{4})([T ]\d{1,2}:\d{2}.*)?$`)
+	comma = regexp.MustCompile(`^[-+]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?)$`)
+)
+
+// content takes the next odd value.
+func (g *guess) content(text []byte) {
+	if g.dates == g.odd && date.Match(text) {
+		g.dates++
+	}
+	if g.commas == g.odd && comma.Match(text) {
+		g.commas++
+	}
 }
 
 // plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
@@ -249,7 +273,7 @@ func (g *guess) plain(s *scanner) bool {
 	if g.whole {
 		if v, ok := s.integer(); ok {
 			if !g.nulls.number(float64(v)) {
-				g.truths = false
+				g.truths = g.truths && (v == 0 || v == 1)
 				g.values++
 			}
 			return true
@@ -257,7 +281,7 @@ func (g *guess) plain(s *scanner) bool {
 	}
 	v, ok := s.number()
 	if ok && !g.nulls.number(v) {
-		g.truths, g.whole = false, false
+		g.truths, g.whole = g.truths && (v == 0 || v == 1), false
 		g.values++
 	}
 	return ok
@@ -278,7 +302,9 @@ func (g *guess) field(text []byte, quoted bool, line int64) {
 // Add takes a value of a line.
 func (g *guess) Add(text []byte, line int64) {
 	g.values++
-	g.truths = g.truths && isTruth(text)
+	if g.truths {
+		_, g.truths = truth(text)
+	}
 	if g.whole {
 		_, g.whole = parseInteger(text)
 	}
@@ -286,6 +312,7 @@ func (g *guess) Add(text []byte, line int64) {
 		return
 	}
 	if _, err := parseNumber(text); err == errNoNumber {
+		g.content(text)
 		if g.odd++; g.odd == 1 {
 			g.cell, g.line = string(text), line
 		}
@@ -298,7 +325,7 @@ func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < 
 
 func (g *guess) typ() arrow.DataType {
 	switch {
-	case g.values > 0 && g.truths:
+	case g.odd > 0 && g.truths:
 		return arrow.FixedWidthTypes.Boolean
 	case g.values > 0 && g.whole:
 		return arrow.PrimitiveTypes.Int64
