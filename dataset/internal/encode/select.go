@@ -106,7 +106,6 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	}
 	sel.place(in.cols, p)
 	for k, i := range sel.Features {
-		sel.Columns[i].MaxList = schema.MaxFeatures
 		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !slices.Contains(sel.Keep, i) {
 			c.Float = opt.Float
 		}
@@ -197,7 +196,7 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 			return nil, err
 		}
 		bound[k] = in.cols[i]
-		bound[k].Float, bound[k].MaxList = first.Float, first.MaxList
+		bound[k].Float = first.Float
 	}
 	for i, k := range s.Features {
 		input, ok := ToInput(bound[k], codingOf(s.Inputs[i]))

@@ -26,7 +26,6 @@ type Column struct {
 	Nullable bool
 	Empty    bool           // the first rows have no value that tells the type
 	ListDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
-	MaxList  int            // elements that a list may have; 0: any number
 	Float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
 	Physical page.Type      // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
 	Width    int

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
 )
 
 // FieldColumns are the columns of records.
@@ -21,8 +22,22 @@ func FieldColumns(s *arrow.Schema) []frame.Column {
 		if d, ok := f.Type.(arrow.DecimalType); ok && !soundDecimal(d) {
 			cols[i].Type = nil
 		}
+		if l, ok := f.Type.(*arrow.FixedSizeListType); ok && l.Len() > schema.MaxFeatures {
+			cols[i].Type, cols[i].Desc = nil, fmt.Sprintf("lists of %d elements (a row has at most %d features)", l.Len(), schema.MaxFeatures)
+		}
 	}
 	return cols
+}
+
+// longest returns the number of elements of the longest list of a column, 0 of one without lists.
+func longest(a arrow.Array) (most int64) {
+	if l, ok := a.(array.ListLike); ok {
+		for i := range l.Len() {
+			lo, hi := l.ValueOffsets(i)
+			most = max(most, hi-lo)
+		}
+	}
+	return most
 }
 
 // soundDecimal tells whether a decimal has the digits that its type can hold: a power of ten beyond them takes for ever.
@@ -69,6 +84,9 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 			}
 			if !frame.InBounds(col) {
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
+			}
+			if n := longest(col); n > schema.MaxFeatures {
+				return fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features", c.Name, n, schema.MaxFeatures)
 			}
 			col.Retain()
 			b.Columns[k] = col

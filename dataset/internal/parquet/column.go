@@ -117,10 +117,8 @@ func advised(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.As(err, &unreadable):
 		return err
-	case errors.As(err, &long) && long.Most == schema.MaxFeatures:
-		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, schema.MaxFeatures)
 	case errors.As(err, &long):
-		return fmt.Errorf("%w: leave the column out", err)
+		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, schema.MaxFeatures)
 	case errors.As(err, &file):
 		return fmt.Errorf("the file can't be read (%w): check the disk", file)
 	}
