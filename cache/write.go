@@ -21,7 +21,7 @@ type warner interface{ Warnings() []string }
 // a method Warnings() []string, the file has those that it returns after the last block.
 func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.Source[T], progress func(rows int64)) (
 	*File[T], error) {
-	w, err := atomicfile.Create(path)
+	w, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}

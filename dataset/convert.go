@@ -31,7 +31,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	frame.Within(in, opt.Memory, GroupBytes)
-	w, err := Create(out, plainSchema(keptSchema(in.selection())), wopt)
+	w, err := CreateContext(ctx, out, plainSchema(keptSchema(in.selection())), wopt)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -43,6 +44,11 @@ type Writer struct {
 // a device without such an extension gets CSV too. In Parquet, nullable columns of schema are OPTIONAL, others REQUIRED.
 // Errors name path and say what to do.
 func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
+	return CreateContext(context.Background(), path, schema, opt)
+}
+
+// CreateContext is Create for as long as ctx lasts, where path is a pipe: after that nothing waits for its reader.
+func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	format, err := outputFormat(path)
 	if err != nil {
 		return nil, err
@@ -55,7 +61,7 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 			return nil, fmt.Errorf("%s: two columns are named %q: rename one", path, f.Name)
 		}
 	}
-	file, err := atomicfile.Create(path)
+	file, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}

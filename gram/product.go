@@ -102,9 +102,9 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 		cuts := p.cut(lo, workers)
 		err = parallel.For(ctx, workers, len(cuts)-1, func(worker, task int) {
 			task = len(cuts) - 2 - task // the longest rows of a triangle come first, so that workers end together
-			p.rows(&w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
+			p.rows(ctx, &w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 	}
@@ -150,8 +150,8 @@ func (p *product[T]) cut(lo, workers int) []int {
 	return cuts
 }
 
-// rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed.
-func (p *product[T]) rows(w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
+// rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed. It ends early if ctx does.
+func (p *product[T]) rows(ctx context.Context, w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
 	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
 	whole := hi // tiles up to this column are whole
 	if p.triangle {
@@ -163,7 +163,7 @@ func (p *product[T]) rows(w *worker[T], number int, packed []T, room, i0, i1, lo
 		whole = lo
 	}
 	b := part[T]{i: i0, rows: i1 - i0}
-	for b.j = lo; b.j < hi; b.j += b.cols {
+	for b.j = lo; b.j < hi && ctx.Err() == nil; b.j += b.cols {
 		b.cols = min(hi-b.j, p.nb)
 		if b.placed = b.j < whole; b.placed {
 			b.cols = min(b.cols, whole-b.j)

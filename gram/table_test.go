@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"context"
 	"testing"
 
 	"halfspace/kernel"
@@ -19,5 +20,21 @@ func TestTable(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestGramEnds: a cancelled product ends within its rows, not after them: each may write all of a large matrix.
+func TestGramEnds(t *testing.T) {
+	const n = 4000
+	x := Dense(make([]float32, n), n, 1, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newProduct(x, x, true)
+	blocks := 0
+	p.finish = func(int, *part[float32]) {
+		blocks++
+		cancel()
+	}
+	if err := p.run(ctx, 1); err != context.Canceled || blocks != 1 {
+		t.Errorf("error %v after %d blocks", err, blocks)
 	}
 }

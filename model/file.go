@@ -3,6 +3,7 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -63,12 +64,15 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Save writes the model's file. A file that is there already is replaced at once or left as it was.
-func (m *Model) Save(path string) error {
+func (m *Model) Save(path string) error { return m.SaveContext(context.Background(), path) }
+
+// SaveContext is Save for as long as ctx lasts, where path is a pipe. A file is written whatever becomes of ctx.
+func (m *Model) SaveContext(ctx context.Context, path string) error {
 	data, err := m.encode()
 	if err != nil {
 		return fmt.Errorf("%s: the model can't be written: %w", path, err)
 	}
-	f, err := atomicfile.Create(path)
+	f, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,9 @@ func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole
 		}
 		least := new(big.Float).SetInf(false)
 		for i, v := range low {
+			if ctx.Err() != nil {
+				break
+			}
 			if v > above {
 				continue
 			}

@@ -4,6 +4,8 @@ package atomicfile
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"halfspace/internal/beside"
 )
 
 const (
@@ -38,8 +42,11 @@ type output interface {
 // Create starts a file that Commit puts at path. A symbolic link at path stays and the file that it points to is
 // replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A file that is replaced passes its
 // permissions on; a new one has 0644 less the umask. Errors name path and say what to do.
-func Create(path string) (*File, error) {
-	out, err := open(path)
+func Create(path string) (*File, error) { return CreateContext(context.Background(), path) }
+
+// CreateContext is Create for as long as ctx lasts: after that nothing waits for the reader of a pipe.
+func CreateContext(ctx context.Context, path string) (*File, error) {
+	out, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -100,23 +107,23 @@ func (f *File) Abort() {
 	f.out.abort()
 }
 
-func open(path string) (output, error) {
+func open(ctx context.Context, path string) (output, error) {
 	if path == "" {
 		return nil, errors.New("the name of the file to write is empty: give one")
 	}
 	if std := standard(path); std != nil {
-		return stream{std, false}, nil
+		return stream{ctx, std, false}, nil
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
 	case err == nil && !info.Mode().IsRegular():
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		file, err := beside.Get(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 		if err != nil {
 			return nil, explain(path, err)
 		}
-		return stream{file, true}, nil
+		return stream{ctx, file, true}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, explain(path, err)
 	}
@@ -186,22 +193,29 @@ func (r *replacement) commit() error {
 
 func (r *replacement) abort() { r.Cleanup() }
 
-// A stream is a device, a pipe or a standard stream. Nothing in it can be taken back.
+// A stream is a device, a pipe or a standard stream. Nothing in it can be taken back. A write may wait for its reader.
 type stream struct {
-	*os.File
+	ctx   context.Context
+	file  *os.File
 	owned bool // opened here, so closed here
+}
+
+// Write writes p, or a copy that it leaves behind.
+func (s stream) Write(p []byte) (int, error) {
+	p = bytes.Clone(p)
+	return beside.Get(s.ctx, func() (int, error) { return s.file.Write(p) })
 }
 
 func (s stream) commit() error {
 	if s.owned {
-		return s.Close()
+		return s.file.Close()
 	}
 	return nil
 }
 
 func (s stream) abort() {
 	if s.owned {
-		s.Close()
+		s.file.Close()
 	}
 }
 
@@ -225,6 +239,8 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%s can't be written: %w: choose a directory that you may write to", path, err)
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s can't be written: %w: free some space or choose another disk", path, err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s can't be written: its reader didn't read in time (%w)", path, err)
 	case errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("%s can't be written: %w: its reader ended early", path, err)
 	}

@@ -44,7 +44,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 // An app is one run of the program.
 type app struct {
 	stdout  *output
-	stderr  io.Writer
+	stderr  *patient
 	kept    string // what an interrupt leaves, as the end of a sentence; "" where the verb has nothing to say
 	started bool   // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
 }
@@ -58,11 +58,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
-	a := &app{stdout: &output{w: stdout}, stderr: stderr}
+	a := &app{stdout: &output{to: &patient{ctx: ctx, w: stdout}}, stderr: &patient{ctx: ctx, w: stderr}}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
-	root.SetErr(stderr)
+	root.SetErr(a.stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if a.stdout.err != nil { // of help and completion cobra forgets it

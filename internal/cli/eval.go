@@ -87,13 +87,13 @@ between two others are left out.`,
 func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := loadModel(path)
+		m, err := loadModel(ctx, path)
 		if err != nil {
 			return err
 		}
 		models = append(models, m)
 	}
-	roc, err := createROC(o, models, paths)
+	roc, err := createROC(ctx, o, models, paths)
 	if err != nil {
 		return err
 	}

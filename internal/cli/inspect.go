@@ -71,7 +71,7 @@ func (a *app) inspect() *cobra.Command {
 		case isProof:
 			return a.inspectProof(args[0], asJSON)
 		case isModel:
-			return a.inspectModel(args[0], top, asJSON)
+			return a.inspectModel(cmd.Context(), args[0], top, asJSON)
 		}
 		return a.inspectData(cmd.Context(), args[0], &text, &memory, asJSON)
 	})
@@ -96,6 +96,10 @@ func (a *app) inspectData(ctx context.Context, path string, text *textOptions, m
 
 // looksLikeModel tells by the first byte whether a file is JSON.
 func looksLikeModel(path string) (bool, error) {
+	// Looked at before it is opened: a named pipe would wait for a writer.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, openError(path, err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -30,8 +31,8 @@ type weight struct {
 	Weight  float64 `json:"weight"`
 }
 
-func (a *app) inspectModel(path string, top int, asJSON bool) error {
-	m, err := loadModel(path)
+func (a *app) inspectModel(ctx context.Context, path string, top int, asJSON bool) error {
+	m, err := loadModel(ctx, path)
 	if err != nil {
 		return err
 	}

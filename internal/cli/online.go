@@ -103,7 +103,7 @@ func (a *app) goOn(cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
 	}
-	m, err := loadModel(o.model)
+	m, err := loadModel(cmd.Context(), o.model)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 	r := newOnlineReport(f, err != nil)
 	if o.out != "" {
 		r.Model = &o.out
-		if err := f.Model.Save(o.out); err != nil {
+		if err := save(ctx, f.Model, o.out); err != nil {
 			return err
 		}
 	}

@@ -2,15 +2,19 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
+	"halfspace/internal/beside"
 	"halfspace/schema"
 )
 
@@ -19,15 +23,46 @@ var errStdoutGone = errors.New("standard output was closed")
 
 // output is standard output. It remembers the first error.
 type output struct {
-	w   io.Writer
+	to  *patient
 	err error
+}
+
+// A patient writer waits for a pipe's reader, until some time after an interrupt.
+type patient struct {
+	ctx  context.Context
+	w    io.Writer
+	gone atomic.Bool // the reader wasn't there in time
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	ctx, end := graceOf(p.ctx)
+	defer end()
+	if p.gone.Load() {
+		return 0, context.Canceled
+	}
+	b = bytes.Clone(b)
+	n, err := beside.Get(ctx, func() (int, error) { return p.w.Write(b) })
+	if ctx.Err() != nil && err != nil {
+		p.gone.Store(true)
+	}
+	return n, err
+}
+
+// graceTime is how long a pipe's reader may take for what an interrupt leaves.
+const graceTime = time.Second
+
+// graceOf returns a context that ends some time after ctx does.
+func graceOf(ctx context.Context) (grace context.Context, end func()) {
+	grace, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, cancel) })
+	return grace, func() { stop(); cancel() }
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(p)
+	n, err := o.to.Write(p)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		o.err = errStdoutGone

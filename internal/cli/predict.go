@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/beside"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -66,7 +67,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := loadModel(o.model)
+		m, err := loadModel(cmd.Context(), o.model)
 		if err != nil {
 			return err
 		}
@@ -107,9 +108,16 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	o.machine.addTo(cmd)
 }
 
-// loadModel reads a model that is to be applied.
-func loadModel(path string) (*model.Model, error) {
-	m, err := model.Load(path)
+// save writes a model, also the one that an interrupt leaves.
+func save(ctx context.Context, m *model.Model, path string) error {
+	grace, end := graceOf(ctx)
+	defer end()
+	return m.SaveContext(grace, path)
+}
+
+// loadModel reads a model that is to be applied. An interrupt ends it, also where a pipe sends nothing.
+func loadModel(ctx context.Context, path string) (*model.Model, error) {
+	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.Load(path) })
 	return m, advised(err)
 }
 
@@ -244,7 +252,7 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 	p.addColumns(table, b, scores, predicted, valid)
 	schema := arrow.NewSchema(table.fields, nil)
 	if p.writer == nil {
-		if err := p.create(schema); err != nil {
+		if err := p.create(ctx, schema); err != nil {
 			return err
 		}
 	}
@@ -312,7 +320,7 @@ func (p *predictions[T]) scoreNames() []string {
 	return names
 }
 
-func (p *predictions[T]) create(schema *arrow.Schema) error {
+func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error {
 	names := append(p.scoreNames(), predictionName)
 	for _, c := range p.spec.Classes {
 		names = append(names, probabilityName(c))
@@ -326,7 +334,7 @@ func (p *predictions[T]) create(schema *arrow.Schema) error {
 		}
 	}
 	var err error
-	p.writer, err = dataset.Create(p.o.out, schema, dataset.WriterOptions{Label: predictionName})
+	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema, dataset.WriterOptions{Label: predictionName})
 	return err
 }
 

@@ -34,7 +34,7 @@ const (
 
 // newProgress returns a progress if the user wants one: "always", or "auto" when someone watches.
 func (a *app) newProgress(when string) *progress {
-	f, isFile := a.stderr.(*os.File)
+	f, isFile := a.stderr.w.(*os.File)
 	watched := isFile && term.IsTerminal(int(f.Fd()))
 	if when == "always" || when == "auto" && watched {
 		return &progress{out: a.stderr, lines: !watched}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,7 +13,7 @@ import (
 )
 
 // createROC starts the file of the curves, before any row is read: it finds out whether there can be one. It is nil where none is asked for.
-func createROC(o *evalOptions, models []*model.Model, paths []string) (*dataset.Writer, error) {
+func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths []string) (*dataset.Writer, error) {
 	if o.roc == "" {
 		return nil, nil
 	}
@@ -31,7 +32,7 @@ func createROC(o *evalOptions, models []*model.Model, paths []string) (*dataset.
 	if err := checkOut(o.roc, append(inputs, o.models...)); err != nil {
 		return nil, err
 	}
-	return dataset.Create(o.roc, rocSchema(len(models)), dataset.WriterOptions{})
+	return dataset.CreateContext(ctx, o.roc, rocSchema(len(models)), dataset.WriterOptions{})
 }
 
 // rocSchema is the columns of curves: of several models one that names the model too.

@@ -287,7 +287,7 @@ func TestNeverPredictedNote(t *testing.T) {
 		"note: classes 3 and 1 more are never predicted on the training rows: try --class-weight balanced\n": {classes, []int64{8, 9, 90}},
 	} {
 		var stderr strings.Builder
-		a := &app{stderr: &stderr}
+		a := &app{stderr: &patient{ctx: t.Context(), w: &stderr}}
 		a.noteNeverPredicted(&trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
 		if stderr.String() != want {
 			t.Errorf("%q, want %q", stderr.String(), want)

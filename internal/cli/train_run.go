@@ -37,7 +37,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	t.seconds.Train = fitted.Result.Seconds
 	if o.out != "" {
-		if err := fitted.Model.Save(o.out); err != nil {
+		if err := save(ctx, fitted.Model, o.out); err != nil {
 			a.kept = ": " + err.Error()
 			return err
 		}

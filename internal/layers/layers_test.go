@@ -20,9 +20,9 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/atomicfile", "internal/guard",
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
 		"internal/ahead", "internal/say", "internal/parallel", "internal/faults", "schema"},
-	{"kernel", "internal/memory"},
+	{"kernel", "internal/memory", "internal/atomicfile"},
 	{"dataset/internal/parquet/page"},
 	{"internal/microkernel"},
 	{"block", "internal/kerneltest"},

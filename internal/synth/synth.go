@@ -214,10 +214,10 @@ func (g *generator) runs(ctx context.Context, first, last int64, put func(row in
 			}
 			src := rand.NewPCG(g.opt.Seed, uint64(run/block.RunRows))
 			x, scratch := make([]float32, g.opt.Features), make([]float32, g.opt.Features)
-			for row := run; row < min(last, run+block.RunRows); row++ {
+			for row := run; row < min(last, run+block.RunRows) && ctx.Err() == nil; row++ {
 				put(row, x, g.row(src, x, scratch))
 			}
-			return nil
+			return ctx.Err()
 		})
 	}
 	return group.Wait()

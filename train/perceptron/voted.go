@@ -56,11 +56,15 @@ func (v *voters[T]) survive(visits int) {
 func (v *voters[T]) errors(ctx context.Context, src block.Source[T], workers int) (errors int64, err error) {
 	votes := predict.NewVotes(v.w, v.counts)
 	part := func(run block.Run[T]) (n int64) {
-		scores := make([]T, run.Len())
-		votes.Scores(run.Block, scores)
-		for i, s := range scores {
-			if (s > 0) != (run.Y[i] > 0) {
-				n++
+		const rows = 16 // at a time: each has the scores of all voters
+		var scores [rows]T
+		for lo := 0; lo < run.Len() && ctx.Err() == nil; lo += rows {
+			some := run.Slice(lo, min(run.Len(), lo+rows))
+			votes.Scores(some, scores[:some.Len()])
+			for i, s := range scores[:some.Len()] {
+				if (s > 0) != (some.Y[i] > 0) {
+					n++
+				}
 			}
 		}
 		return n

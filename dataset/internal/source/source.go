@@ -4,6 +4,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,9 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
-	"golang.org/x/sync/errgroup"
 
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/beside"
 )
 
 // Extension returns the last part of a name in lower case, that before .gz if it ends so.
@@ -104,38 +105,23 @@ var ErrCutShort = errors.New("-: standard input was cut short")
 // of them takes room too.
 func maxStandardInput() int64 { return frame.AvailableMemory() / 2 }
 
-// read reads what comes next of the stream. It returns when the context ends: a read that waits for a terminal or a pipe can't be
-// ended, and is left behind with its buffer.
+// read reads what comes next of the stream. It returns when the context ends: a read that waits is left behind with its buffer.
 func (s *StandardInput) read(most int) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
 	var piece []byte
 	var err error
-	var reading errgroup.Group
-	done := make(chan struct{})
-	reading.Go(func() error {
-		defer close(done)
+	if !beside.Run(s.Ctx, s.End, func() {
 		buf := make([]byte, most)
 		n := 0
 		for n == 0 && err == nil {
 			n, err = s.R.Read(buf)
 		}
 		piece = buf[:n]
-		return nil
-	})
-	select {
-	case <-done:
-	case <-s.Ctx.Done():
-		s.err = inputError{s.Ctx.Err()}
+	}) {
+		s.err = inputError{cmp.Or(s.Ctx.Err(), ErrCutShort)}
 		return nil, s.err
-	case <-s.End:
-		select {
-		case <-done: // that too
-		default:
-			s.err = inputError{ErrCutShort}
-			return nil, s.err
-		}
 	}
 	if err != nil && err != io.EOF {
 		err = inputError{fmt.Errorf("-: standard input can't be read (%w)", err)}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"halfspace/internal/race"
+)
+
+// signalTime is far more than a program takes to end, and less than it takes for its work.
+const signalTime = 30 * time.Second
+
+// TestSignalAtOnce: the first interrupt ends the program with a line, wherever it waits or works. The times are logged.
+func TestSignalAtOnce(t *testing.T) {
+	if race.Enabled {
+		t.Skip("takes too long with the race detector")
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"fifo", "out.csv"} {
+		if err := syscall.Mkfifo(in(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, m := trained(t, signs)
+	wide := func(cell string) string { return strings.Repeat(cell+",", 200_000) }
+	var names strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&names, "c%d,", i)
+	}
+	for name, text := range map[string]string{
+		"rows.csv":    "x1,x2,y\n" + strings.Repeat("1,2,1\n", 200_000),
+		"columns.csv": names.String() + "label\n" + wide("0") + "1\n" + wide("1") + "0\n",
+	} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	succeed(t, "gen", "--rows", "30000", "--features", "20", "--margin", "0.001", "--out", in("plane.parquet"))
+	for _, c := range []struct {
+		name, args string
+		under      func(p *process) bool // tells whether the program is at it
+	}{
+		{"a model from a pipe", "predict --model DIR/fifo DIR/rows.csv --out DIR/p.csv", (*process).waits},
+		{"a pipe that is full", "predict --model MODEL DIR/rows.csv --out -", (*process).waits},
+		{"a pipe without a reader", "predict --model MODEL DIR/rows.csv --out DIR/out.csv", (*process).waits},
+		{"a model to a pipe without a reader", "train DIR/plane.parquet --label label --algo averaged --epochs 1 --out DIR/out.csv", (*process).waits},
+		{"standard input that sends nothing", "train - --label y --algo averaged", (*process).waits},
+		{"wide rows to write", "gen --rows 100000 --features 20000 --margin 0.1 --out DIR/x.parquet", (*process).works},
+		{"many columns", "convert DIR/columns.csv --out DIR/p.parquet", (*process).works},
+		{"inner products", "train DIR/plane.parquet --label label --algo dual --memory 500MiB", (*process).works},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			p := start(t, strings.Fields(strings.NewReplacer("DIR", dir, "MODEL", m).Replace(c.args))...)
+			for !c.under(p) {
+				if p.over(50 * time.Millisecond) {
+					t.Fatalf("it ended by itself: %s", &p.stderr)
+				}
+			}
+			sent := time.Now()
+			p.cmd.Process.Signal(os.Interrupt)
+			if !p.over(signalTime) {
+				p.cmd.Process.Kill()
+				p.over(signalTime)
+				t.Fatalf("not heeded after %v", signalTime)
+			}
+			lines := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
+			last := lines[len(lines)-1]
+			if status := p.cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.HasPrefix(last, "halfspace: interrupted") {
+				t.Errorf("status %d, %q", status, &p.stderr)
+			}
+			t.Logf("%.3f s: %s", time.Since(sent).Seconds(), strings.ReplaceAll(last, dir, "DIR"))
+		})
+	}
+}
+
+// A process is the program at work. Nobody reads its standard output, and its standard input sends nothing.
+type process struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	ended  chan struct{}
+	spent  int // ticks of processor time at the last look
+}
+
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: program(t, args...), ended: make(chan struct{}), spent: -1}
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = w, &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() {
+		for _, c := range []io.Closer{stdin, r} {
+			c.Close()
+		}
+	})
+	go func() {
+		defer close(p.ended)
+		p.cmd.Wait()
+	}()
+	return p
+}
+
+// over tells whether the program ends within a time.
+func (p *process) over(within time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// look returns how many ticks of processor time the program has had, and whether a thread is running.
+func (p *process) look() (spent int, running bool) {
+	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 13 {
+			continue
+		}
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		spent += user + system
+		running = running || fields[0] != "S"
+	}
+	return spent, running
+}
+
+// waits tells whether the program does nothing, as at the last look.
+func (p *process) waits() bool {
+	before := p.spent
+	var running bool
+	p.spent, running = p.look()
+	return !running && p.spent == before
+}
+
+// works tells whether the program has had half a second of processor time.
+func (p *process) works() bool {
+	spent, _ := p.look()
+	return spent >= 50
+}
