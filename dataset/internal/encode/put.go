@@ -23,11 +23,18 @@ func (e *rowError) Error() string { return e.err.Error() }
 // Unwrap returns the error without its place.
 func (e *rowError) Unwrap() error { return e.err }
 
+// fewRows is how many rows are put in a block in less time than a goroutine starts in.
+const fewRows = 16
+
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
 func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
 	step := b.panel()
 	var badLabel *rowError
-	err := b.pool.Each(ctx, 1+(rows.Len()+step-1)/step, func(i int) error {
+	each := b.pool.Each
+	if rows.Len() < fewRows {
+		each = b.pool.InTurn
+	}
+	err := each(ctx, 1+(rows.Len()+step-1)/step, func(i int) error {
 		return frame.Recovered(func() error {
 			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
 				badLabel = b.putLabels(bt, rows)

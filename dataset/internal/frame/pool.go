@@ -16,13 +16,8 @@ func NewPool(workers int) Pool { return make(Pool, workers) }
 // Each calls f with 0 to n-1, in order, up to cap(p) calls at a time. It returns the error of the lowest number that failed.
 // After an error it begins no more calls, but all lower numbers are done.
 func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
-	if cap(p) == 1 {
-		for i := range n {
-			if err := p.Run(ctx, func() error { return f(i) }); err != nil {
-				return err
-			}
-		}
-		return nil
+	if cap(p) == 1 || n < 2 {
+		return p.InTurn(ctx, n, f)
 	}
 	errs := make([]error, n)
 	var next, failed atomic.Int64
@@ -44,6 +39,16 @@ func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
 	g.Wait()
 	for _, err := range errs {
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InTurn is Each in the calling goroutine, for work so short that starting others takes longer.
+func (p Pool) InTurn(ctx context.Context, n int, f func(i int) error) error {
+	for i := range n {
+		if err := p.Run(ctx, func() error { return f(i) }); err != nil {
 			return err
 		}
 	}

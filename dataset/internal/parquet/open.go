@@ -138,8 +138,10 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 			defer buffers.Close()
 		}
 		if cap(p) == 1 || lanes == 0 {
+			var files openFile
+			defer files.close()
 			for _, g := range groups {
-				if !g.decode(ctx, p, buffers, yield) {
+				if !g.decode(ctx, p, &files, buffers, yield) {
 					return
 				}
 			}
@@ -153,9 +155,11 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {
+				var files openFile
+				defer files.close()
 				for k := begun.Add(1); int(k) <= len(groups) && ctx.Err() == nil; k = begun.Add(1) {
 					out := groups[k-1].out
-					groups[k-1].decode(ctx, p, buffers, func(b *frame.Batch, err error) bool {
+					groups[k-1].decode(ctx, p, &files, buffers, func(b *frame.Batch, err error) bool {
 						return send(ctx, out, decoded{b, err})
 					})
 					close(out)

@@ -40,25 +40,54 @@ func send(ctx context.Context, out chan<- decoded, d decoded) bool {
 type groupReader struct {
 	*File
 	group   *rowGroup
-	src     *os.File
 	columns []*columnReader
 	left    int64 // rows
 	step    int   // rows of a batch
+	short   bool  // it is decoded in less time than goroutines start in
+}
+
+// shortGroup is how many bytes a row group may have that one goroutine decodes.
+const shortGroup = 64 << 10
+
+// An openFile is the file whose row groups are read at present.
+type openFile struct {
+	file *File
+	src  *os.File
+}
+
+// get returns a file open, and an error if it changed since its metadata were read. It closes the one before.
+func (o *openFile) get(f *File) (*os.File, error) {
+	if o.file != f {
+		o.close()
+		src, err := os.Open(f.path)
+		if err != nil {
+			return nil, frame.PathError(f.path, err)
+		}
+		o.file, o.src = f, src
+	}
+	info, err := os.Stat(f.path)
+	switch {
+	case err != nil:
+		return nil, frame.PathError(f.path, err)
+	case info.Size() != f.Info.Size() || !info.ModTime().Equal(f.Info.ModTime()):
+		return nil, fmt.Errorf("%s: the file changed while it was read: try again", f.path)
+	}
+	return o.src, nil
+}
+
+func (o *openFile) close() {
+	if o.src != nil {
+		o.src.Close()
+	}
+	*o = openFile{}
 }
 
 // Open begins to read a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, mem *page.Pool) (*groupReader, error) {
-	src, err := os.Open(f.path)
-	if err != nil {
-		return nil, frame.PathError(f.path, err)
-	}
-	if info, err := src.Stat(); err != nil || info.Size() != f.Info.Size() || !info.ModTime().Equal(f.Info.ModTime()) {
-		src.Close()
-		return nil, fmt.Errorf("%s: the file changed while it was read: try again", f.path)
-	}
-	r := &groupReader{File: f, group: group, src: src, left: group.rows}
-	bytes := int64(1)
+func (f *File) Open(ctx context.Context, group *rowGroup, src *os.File, mem *page.Pool) (*groupReader, error) {
+	r := &groupReader{File: f, group: group, left: group.rows}
+	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {
+		all += min(max(c.Size, c.uncompressed), shortGroup)
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
 		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].Width)), frame.BatchBytes)
 		if err := r.columns[i].skip(ctx, group.skip); err != nil {
@@ -70,16 +99,19 @@ func (f *File) Open(ctx context.Context, group *rowGroup, mem *page.Pool) (*grou
 	if mem.Room > 0 {
 		r.step = int(min(int64(r.step), int64(mem.Room*len(r.columns))/bytes))
 	}
-	r.step = max(64, r.step&^63)
+	r.step, r.short = max(64, r.step&^63), all < shortGroup
 	return r, nil
 }
 
 // decode yields the batches, and the error that ends them if there is one. It tells whether all were taken. What was
 // yielded is the taker's to release.
-func (d groupDecoder) decode(ctx context.Context, p frame.Pool, mem *page.Pool, yield func(*frame.Batch, error) bool) bool {
+func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile, mem *page.Pool, yield func(*frame.Batch, error) bool) bool {
 	var r *groupReader
-	err := frame.Recovered(func() (err error) {
-		r, err = d.file.Open(ctx, d.group, mem)
+	err := frame.Recovered(func() error {
+		src, err := files.get(d.file)
+		if err == nil {
+			r, err = d.file.Open(ctx, d.group, src, mem)
+		}
 		return err
 	})
 	if err == nil {
@@ -111,13 +143,16 @@ func (r *groupReader) close() {
 	for _, c := range r.columns {
 		c.close()
 	}
-	r.src.Close()
 }
 
 // next reads the next rows: as many as a batch has, unless a column has read fewer.
 func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, error) {
 	n := int(min(int64(r.step), r.left))
-	err := p.Each(ctx, len(r.columns), func(i int) error {
+	each := p.Each
+	if r.short {
+		each = p.InTurn
+	}
+	err := each(ctx, len(r.columns), func(i int) error {
 		return r.columnError(ctx, i, r.columns[i].fill(ctx, n))
 	})
 	if err != nil {

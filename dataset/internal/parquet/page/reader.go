@@ -37,9 +37,12 @@ type Reader struct {
 	fixed      fixedDecoder // of the page's values, or bytes; nil until values are needed
 	bytes      bytesDecoder
 
-	mask   [1024]uint32 // definition levels
+	mask   []uint32 // definition levels, up to maskLevels of them
 	levels listLevels
 }
+
+// maskLevels is how many levels are decoded at a time.
+const maskLevels = 1 << 10
 
 // claimSlack is how much longer a page may be than the metadata says of the whole chunk, which some writers get wrong.
 const claimSlack = 1 << 20
@@ -49,7 +52,14 @@ const maxHeader = 16 << 20
 
 // NewReader returns a cursor before the first row of c, in memory of pool.
 func NewReader(src io.ReaderAt, c Chunk, pool *Pool) *Reader {
-	return &Reader{src: src, c: c, pool: pool, next: c.Offset, end: c.Offset + c.Size, page: -1}
+	r := &Reader{src: src, c: c, pool: pool, next: c.Offset, end: c.Offset + c.Size, page: -1}
+	switch {
+	case c.ListDef > 0:
+		r.levels.reps, r.levels.defs = make([]uint32, maskLevels), make([]uint32, maskLevels)
+	case c.MaxDef > 0:
+		r.mask = make([]uint32, max(1, min(c.Values, maskLevels)))
+	}
+	return r
 }
 
 // Close gives the reader's memory back, but not that of the values it returned.

@@ -78,10 +78,10 @@ func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
 		if v.Data == nil {
 			v.Data = r.pool.Get(n * w)
 		}
-		if err := r.decodeFixed(v.Data.Bytes[v.N*w:], k, nulls, r.mask[:]); err != nil {
+		if err := r.decodeFixed(v.Data.Bytes[v.N*w:], k, nulls, r.mask); err != nil {
 			return err
 		}
-		valid.add(v.N, k, nulls, r.mask[:], uint32(r.c.MaxDef))
+		valid.add(v.N, k, nulls, r.mask, uint32(r.c.MaxDef))
 		v.N += k
 	}
 	v.Rows = v.N
@@ -150,7 +150,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 				return err
 			}
 		}
-		k := min(n-v.N, r.left, len(r.mask))
+		k := min(n-v.N, r.left, maskLevels)
 		if each := max(r.each(), int(r.body.left())/max(1, r.count)); each > 0 {
 			k = min(k, max(1, (room-t.used)/each))
 		}
@@ -175,7 +175,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 				}
 			}
 		}
-		valid.add(v.N, k, nulls, r.mask[:], uint32(r.c.MaxDef))
+		valid.add(v.N, k, nulls, r.mask, uint32(r.c.MaxDef))
 		v.N += k
 	}
 	v.Rows = v.N
@@ -197,7 +197,7 @@ func (r *Reader) each() int {
 
 // listLevels are levels of a page that were decoded, and how many of them were used.
 type listLevels struct {
-	reps, defs [1024]uint32
+	reps, defs []uint32
 	at, n      int
 	begun      bool // the chunk's first level was read
 	elements   []uint32
