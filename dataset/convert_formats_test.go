@@ -91,6 +91,7 @@ func TestConvertErrors(t *testing.T) {
 		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
 		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
+		{start, "b.svm", []string{"x", "s"}, "s", `DIR/b.svm can't be written: column "s" is string, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes`},
 		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
 		{start, "b.svm", []string{"n", "y"}, "y",
 			`DIR/b.svm can't be written: column "n", row 1: null, which svmlight can't hold: fill the value in, or leave the column out`},

@@ -262,7 +262,7 @@ func (in *Input[T]) number(ctx context.Context, l *encode.Labels, sel *encode.Se
 	case err != nil:
 		return rows, frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
 	case what != "":
-		err = frame.ErrorIn(bt.File, "column %q, row %d: %s", sel.Columns[sel.Label].Name, first+int64(bad), what)
+		err = frame.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
 	}
 	if missing {
 		err = frame.Mark(err, frame.ErrNulls)

@@ -134,7 +134,7 @@ func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut,
 	classes := make([]float64, kept.Len())
 	for k, span := range kept.Spans() {
 		if row, what := encode.Encode(l, bt.Columns[label], span.Lo, classes[k:][:span.Len()]); what != "" {
-			return nil, encode.Unfit(frame.ErrorIn(bt.File, "label, row %d: %s", first+int64(row), what))
+			return nil, encode.Unfit(frame.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
 		}
 	}
 	return classes, nil

@@ -165,3 +165,28 @@ func TestLastPass(t *testing.T) {
 		t.Errorf("%d bytes of %d, %d held at most", got.Len(), len(want), most)
 	}
 }
+
+// TestStandardInputLines: an error in a row of standard input names the line, which can't be looked up later.
+func TestStandardInputLines(t *testing.T) {
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	for _, c := range []struct {
+		text, want string
+		opt        Options
+	}{
+		{"a,b,t,y\n\n1,2,\"u\nv\",0\n1,,w,1\n", `-: column "b", line 5, row 1: null`, Options{Label: "y"}},
+		{"a,b,y\n1,2,\n", `-: column "y", line 2, row 0: null`, Options{Label: "y"}},
+		{"a,b,y\nu,2,0\n,1,1\n", `-: column "a", line 3, row 1: null`, Options{Label: "y", Categorical: "onehot"}},
+		{"a,b,y\n" + strings.Repeat("1,2,0\n1,2,1\n", 250_000) + "1,,1\n", `-: column "b", line 500002, row 500000: null`, Options{Label: "y", Standardize: true}},
+	} {
+		f, err := os.Open(textFile(t, "x.csv", c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdin = f
+		_, err = Load[float32](context.Background(), []string{"-"}, c.opt)
+		if f.Close(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%.30q: error %v, want %s", c.text, err, c.want)
+		}
+	}
+}

@@ -227,6 +227,8 @@ func wanted(invalid *pflag.InvalidValueError) error {
 		return errors.New("use a number")
 	case "bool":
 		return errors.New("use true or false")
+	case "stringSlice":
+		return errors.New(`put quotes around each item with a comma, such as "a,b",c`)
 	}
 	return invalid.Unwrap()
 }

@@ -131,7 +131,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	addChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
 		"auto is joint for logistic and lda, else ovr.", multiclassNames...)
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
-		"all rows / (k * rows of the class).")
+		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 	setGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+

@@ -52,7 +52,7 @@ func (o *trainOptions) balanced() bool {
 func classWeight(item string) (class string, weight float64, err error) {
 	i := strings.LastIndexByte(item, '=')
 	if i < 0 {
-		return "", 0, usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class", item, balanced)
+		return "", 0, usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
 	}
 	weight, err = strconv.ParseFloat(item[i+1:], 64)
 	if err != nil || !(weight > 0) || math.IsInf(weight, 0) {

@@ -297,3 +297,22 @@ func TestZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestClassWeightComma: an item whose class has a comma is quoted as in CSV. Errors and help say so.
+func TestClassWeightComma(t *testing.T) {
+	path := filepath.Join(text(t, map[string]string{"q.csv": "a,y\n1,\"x, z\"\n2,w\n3,\"x, z\"\n4,w\n"}), "q.csv")
+	train := func(weights string) (int, string, string) {
+		return command("train", path, "--label", "y", "--algo", "logistic", "--class-weight", weights)
+	}
+	if status, out, _ := train(`"x, z=2",w=3`); status != exitDone || !strings.Contains(out, `of class "w": 3, of class "x, z": 2`) {
+		t.Errorf("status %d, %s", status, out)
+	}
+	for weights, want := range map[string]string{`"x, z"=2,w=3`: `put quotes around each item with a comma`, `x, z=2,w=3`: `"A,B=W"`} {
+		if status, _, stderr := train(weights); status != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %q", weights, status, stderr)
+		}
+	}
+	if help := succeed(t, "train", "--help"); !strings.Contains(help, `"A,B=NUMBER"`) {
+		t.Error("the help doesn't say how to quote")
+	}
+}

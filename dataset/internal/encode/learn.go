@@ -146,7 +146,7 @@ func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	switch {
 	case c.Kind == schema.OneHotColumn:
 		if row, what := st.texts[k].Add(a, kept); what != "" {
-			return Unfit(frame.ErrorIn(bt.File, "column %q, row %d: %s", c.Name, st.Input-bt.Rows+int64(row), what))
+			return Unfit(frame.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
 		}
 	case c.Kind != schema.HashColumn && st.sel.counted():
 		return st.count(k, a, kept)

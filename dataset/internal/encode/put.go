@@ -257,7 +257,7 @@ func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowErro
 	case k >= 0:
 		col = b.sel.Features[k]
 	}
-	err := frame.ErrorIn(bt.File, "column %q, row %d: %s", b.sel.Columns[col].Name, n, what)
+	err := frame.ErrorIn(bt.File, "column %q, %s: %s", b.sel.Columns[col].Name, bt.Row(b.Input, row), what)
 	if a := bt.Columns[col]; a != nil && frame.IsMissing(a, row) {
 		err = frame.Mark(err, frame.ErrNulls)
 	}

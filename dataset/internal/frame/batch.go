@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,6 +14,18 @@ type Batch struct {
 	Rows    int64
 	Columns []arrow.Array
 	Pairs   *Pairs // the features, if not nil, whose columns are nil then
+
+	// Line returns the line in which a row of the batch begins, of text that can't be read again; else it is nil.
+	Line func(row int64) int64
+}
+
+// Row names a row of the batch in messages. The first row of the batch has the number first.
+func (b *Batch) Row(first int64, row int) string {
+	text := fmt.Sprintf("row %d", first+int64(row))
+	if b.Line != nil {
+		text = fmt.Sprintf("line %d, %s", b.Line(int64(row)), text)
+	}
+	return text
 }
 
 // Release lets go of the arrays.
@@ -49,6 +62,9 @@ func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns))}
 		for k, a := range b.Columns {
 			part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
+		}
+		if b.Line != nil {
+			part.Line = func(row int64) int64 { return b.Line(lo + row) }
 		}
 		if !yield(part) {
 			return false

@@ -292,7 +292,13 @@ func (in *CSV) Notes() (notes []string) {
 // Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
 func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
-		return One(c, func() (*frame.Batch, error) { return in.parse(&in.Files[file], c) })
+		return One(c, func() (*frame.Batch, error) {
+			b, err := in.parse(&in.Files[file], c)
+			if err == nil && in.sources[file].Stdin != nil {
+				b.Line = func(row int64) int64 { return in.Files[file].lineOf(c, row) }
+			}
+			return b, err
+		})
 	}))
 }
 
@@ -366,12 +372,12 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 			return fmt.Errorf("%s: line %d: %w", f.path, line, err)
 		}
 	}
-	if n != len(f.names) && f.Header && strings.HasPrefix(f.names[0], "#") {
-		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: delete the first line if it is a comment, or mend this one",
-			f.path, first, n, len(f.names))
-	}
 	if n != len(f.names) {
-		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
+		what := "mend the line"
+		if f.Header && strings.HasPrefix(f.names[0], "#") {
+			what = "delete the first line if it is a comment, or mend this one"
+		}
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: %s", f.path, first, n, len(f.names), what)
 	}
 	return nil
 }

@@ -23,6 +23,12 @@ func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	return 0, after
 }
 
+// lineOf returns the line in which a row of a chunk begins.
+func (f *CsvFile) lineOf(c Chunk, row int64) int64 {
+	line, _ := f.RowsOf(c, row)
+	return line
+}
+
 // SvmlightRows does for svmlight what RowsOf does for CSV.
 func SvmlightRows(c Chunk, after int64) (line, left int64) {
 	n := c.line

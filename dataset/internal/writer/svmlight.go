@@ -31,6 +31,9 @@ func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, er
 	e := &svmlightEncoder{out: out, label: -1}
 	for i, f := range schema.Fields() {
 		switch {
+		case !Numeric(f.Type) && f.Name == label:
+			return nil, fmt.Errorf("column %q is %s, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes",
+				f.Name, frame.Describe(f.Type))
 		case !Numeric(f.Type):
 			return nil, fmt.Errorf("column %q is %s, and svmlight holds numbers: leave it out", f.Name, frame.Describe(f.Type))
 		case f.Name == label:
