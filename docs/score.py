@@ -13,6 +13,11 @@ def features(row):
         text = row[column["name"]]
         if column["kind"] == "onehot":
             x += [float(text == category) for category in column["categories"]]
+        elif column["kind"] == "hash":
+            from xxh3 import xxh3
+            buckets = 2 ** column["hash_bits"]
+            own = xxh3(text) % buckets
+            x += [float(bucket == own) for bucket in range(buckets)]
         elif column["kind"] == "number":
             missing = text in ("", "NA")
             value = column["means"][0] if missing and "means" in column else float(text)

@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -250,4 +253,37 @@ func TestPredictReplaces(t *testing.T) {
 		t.Errorf("file is %q", read(t, out))
 	}
 	onlyFiles(t, dir, "p.csv")
+}
+
+// TestScoreLines: docs/score.py predicts what predict does, also of columns that are hashed: texts of every length that XXH3 treats in its
+// own way.
+func TestScoreLines(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	var lines strings.Builder
+	lines.WriteString("word,city,x,y\n")
+	for _, n := range []int{1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 145, 240, 241, 1024, 1025, 2049, 3000} {
+		for i, letter := range []rune("abcdefghijkö") {
+			fmt.Fprintf(&lines, "%s,%s,%g,%s\n", strings.Repeat(string(letter), n), []string{"Rome", "Oslo"}[i%2], rng.NormFloat64(), []string{"no", "yes"}[rng.IntN(2)])
+		}
+	}
+	data := filepath.Join(text(t, map[string]string{"x.csv": lines.String()}), "x.csv")
+	saved, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
+	succeed(t, "train", data, "--label", "y", "--algo", "logistic", "--categorical", "word=hash:7,city=onehot", "--standardize", "--out", saved)
+	succeed(t, "predict", "--model", saved, data, "--out", out)
+	want, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-B", filepath.Join("..", "..", "docs", "score.py"), saved, data)
+	got, err := cmd.Output()
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%v: predictions are\n%s\nwant\n%s", err, got, want)
+	}
+	if yes := strings.Count(string(want), "yes"); yes < 50 || yes > 238 {
+		t.Errorf("%d of 288 predictions are yes: too few differ", yes)
+	}
 }
