@@ -122,6 +122,9 @@ func (m *Model) checkClasses() error {
 	if len(m.Classes) < 2 {
 		return fmt.Errorf("%d classes: a linear model has two or more", len(m.Classes))
 	}
+	if len(m.Classes) > schema.MaxClasses {
+		return fmt.Errorf("%d classes: a model has at most %d", len(m.Classes), schema.MaxClasses)
+	}
 	for i, high := range m.Classes[1:] {
 		low := m.Classes[i]
 		if low.Kind != high.Kind {

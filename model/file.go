@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"halfspace/internal/atomicfile"
+	"halfspace/internal/say"
 )
 
 // Errors that Read and Load return; test for them with errors.Is. A file that can't be opened has an error of package os.
@@ -112,15 +113,22 @@ func Read(r io.Reader) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(data); err != nil {
+	seen, err := look(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; copy it again or train it again", ErrDamaged, err)
+	}
+	if err := checkFormat(seen.format); err != nil {
 		return nil, err
 	}
 	if err := checkSum(data); err != nil {
 		return nil, err
 	}
+	if seen.wrong != nil {
+		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, seen.wrong)
+	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, say.Short(err.Error(), 200))
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
 		m.Bias = nil // [0] is a way to say that there is none
@@ -144,30 +152,28 @@ func readObject(r io.Reader, most int) ([]byte, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
 		return nil, fmt.Errorf("%w: it doesn't start as a JSON object", ErrNoModel)
 	}
-	data, err := io.ReadAll(br)
-	if err != nil {
+	var data bytes.Buffer
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // else it grows, and leaves what it had
+			data.Grow(int(min(info.Size(), int64(most))) + bytes.MinRead)
+		}
+	}
+	if _, err := data.ReadFrom(br); err != nil {
 		return nil, err
 	}
-	if len(data) > most {
+	if data.Len() > most {
 		return nil, fmt.Errorf("%w: larger than %d MiB", ErrNoModel, most>>20)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
-func checkFormat(data []byte) error {
-	var head struct {
-		Format any `json:"format"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("%w: %w; copy it again or train it again", ErrDamaged, err)
-	}
-	name, _ := head.Format.(string)
+func checkFormat(name string) error {
 	kind, _, _ := strings.Cut(Format, "/")
 	switch {
 	case name == Format:
 		return nil
 	case strings.HasPrefix(name, kind+"/"):
-		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, name, Format)
+		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, say.Short(name, 40), Format)
 	}
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }

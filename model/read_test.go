@@ -30,6 +30,7 @@ func TestReadForeignFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"as is":        small,
 		"unknown keys": strings.Replace(small, `"dtype"`, `"calibration": {"checksum": "x"}, "dtype"`, 1),
+		"null":         strings.Replace(small, `"dtype"`, `"mine": [null, {"weights": null}], "training": {"mine": null, "errors": null}, "dtype"`, 1),
 		"no bias":      strings.Replace(small, `"fit_bias": true`, `"fit_bias": false`, 1),
 		"1.0 as class": strings.Replace(small, `[0, 1]`, `[0.0, 1.0e0]`, 1),
 	} {
@@ -75,7 +76,15 @@ func TestReadRejects(t *testing.T) {
 		{"too large", edit("[1, 2]", "[1, 1e999]"), "1e999"},
 		{"not a float32", edit("[1, 2]", "[1, 0.1]"), `weight of feature "b" is 0.1`},
 		{"too large for a float32", edit("[3]", "[1e39]"), "bias is 1e+39"},
-		{"null weights", edit("[[1, 2]]", "null"), "weights has 0 rows"},
+		{"null weights", edit("[[1, 2]]", "null"), `"weights" has null in place of a value`},
+		{"null weight", edit("[[1, 2]]", "[[1, null]]"), `"weights" has null in place of a value`},
+		{"null bias", edit("[3]", "[null]"), `"bias" has null in place of a value`},
+		{"null fit_bias", edit("true", "null"), `"fit_bias" has null in place of a value`},
+		{"null in data", edit(`"dtype"`, `"data": {"rows": null}, "dtype"`), `"rows" has null in place of a value`},
+		{"null means", edit(`"dtype"`, `"preprocessing": {"columns": [{"means": [null]}]}, "dtype"`), `"means" has null in place of a value`},
+		{"two weights", edit(`"dtype"`, `"Weights": [[5, 6]], "dtype"`), `"weights" is there twice`},
+		{"true as bias", edit("[3]", "[true]"), "cannot unmarshal bool"},
+		{"long number", edit("[3]", "["+strings.Repeat("1", 1<<20)+"]"), "cannot unmarshal number 1111"},
 		{"two rows", edit("[[1, 2]]", "[[1, 2], [1, 2]]"), "weights has 2 rows: 2 classes have 1"},
 		{"short row", edit("[[1, 2]]", "[[1]]"), "1 weights for 2 features"},
 		{"weights not numbers", edit("[[1, 2]]", `[["1", 2]]`), "cannot unmarshal string"},
@@ -87,7 +96,8 @@ func TestReadRejects(t *testing.T) {
 		{"equal classes", edit("[0, 1]", "[1, 1.0]"), "ascending order"},
 		{"descending classes", edit("[0, 1]", "[1, 0]"), "ascending order"},
 		{"mixed classes", edit("[0, 1]", `[0, "1"]`), "not of one type"},
-		{"null class", edit("[0, 1]", "[null, 1]"), "a class is"},
+		{"null class", edit("[0, 1]", "[null, 1]"), `"classes" has null`},
+		{"object as class", edit("[0, 1]", "[{}, 1]"), "a class is"},
 		{"class too large", edit("[0, 1]", "[0, 1e999]"), "float64 can't hold"},
 		{"positive elsewhere", edit(`"positive": 1`, `"positive": 2`), `positive class "2" is not among the classes`},
 		{"no positive", edit(`"positive": 1,`, ""), "not among the classes"},
@@ -102,8 +112,8 @@ func TestReadRejects(t *testing.T) {
 			t.Errorf("%s: read as %+v", c.name, m)
 			continue
 		}
-		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error is %q, want one line with %q", c.name, err, c.want)
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
+			t.Errorf("%s: error is %.500q, want one short line with %q", c.name, err, c.want)
 		}
 		known := 0
 		for _, kind := range []error{ErrNoModel, ErrVersion, ErrDamaged} {

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -315,41 +313,6 @@ func (r *checkReport) text() []byte {
 		s.line("\n--json prints the weights as fractions.")
 	}
 	return s.Bytes()
-}
-
-// looksLikeProof tells whether a file is what check --json prints.
-func looksLikeProof(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	open, _ := d.Token()
-	key, _ := d.Token()
-	return open == json.Delim('{') && key == "separable"
-}
-
-// inspectProof shows a report again, and how to verify what it says.
-func (a *app) inspectProof(path string, asJSON bool) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return openError(path, err)
-	}
-	r := checkReport{planeReport: new(planeReport)} // which encoding/json doesn't make
-	if err := json.Unmarshal(text, &r); err != nil {
-		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
-	}
-	if r.Separable == nil || !*r.Separable {
-		r.planeReport = nil
-	}
-	if asJSON {
-		return a.printJSON(&r)
-	}
-	if err := a.print(r.text()); err != nil || r.Separable == nil {
-		return err
-	}
-	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
 }
 
 // fraction writes a short fraction as it is, and a long one in a few digits.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/say"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 // largestWeights is how many weights inspect shows of a model without --top.
@@ -110,6 +113,53 @@ func looksLikeModel(path string) (bool, error) {
 		return false, openError(path, err)
 	}
 	return head[0] == '{', nil
+}
+
+// looksLikeProof tells whether a file is what check --json prints.
+func looksLikeProof(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const most = 4096 // bytes, of which a key may have all
+	d := json.NewDecoder(io.LimitReader(f, most))
+	open, _ := d.Token()
+	key, _ := d.Token()
+	return open == json.Delim('{') && key == "separable"
+}
+
+// maxProof bounds the bytes of a proof: room for one of as many features as a row may have.
+const maxProof = 256 << 20
+
+// inspectProof shows a report again, and how to verify what it says.
+func (a *app) inspectProof(path string, asJSON bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return openError(path, err)
+	}
+	defer f.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(io.LimitReader(f, maxProof+1)); err != nil {
+		return openError(path, err)
+	}
+	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
+		return fmt.Errorf("%s: not what check --json prints: it is too large", path)
+	}
+	r := checkReport{planeReport: new(planeReport)} // which encoding/json doesn't make
+	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
+		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
+	}
+	if r.Separable == nil || !*r.Separable {
+		r.planeReport = nil
+	}
+	if asJSON {
+		return a.printJSON(&r)
+	}
+	if err := a.print(r.text()); err != nil || r.Separable == nil {
+		return err
+	}
+	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
 }
 
 // openError says what is wrong with a file without naming the operation.

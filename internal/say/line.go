@@ -1,0 +1,48 @@
+package say
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// longest is the most characters of Line.
+const longest = 1000
+
+// Visible returns a text with escapes such as \x1b in place of what isn't printed: control characters, which a terminal would obey, marks
+// that turn the direction of text, and bytes that aren't UTF-8.
+func Visible(s string) string {
+	plain := func(r rune, size int) bool { return strconv.IsPrint(r) && !(r == utf8.RuneError && size == 1) }
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if plain(r, size) {
+			b.WriteString(s[i : i+size])
+		} else {
+			quoted := strconv.Quote(s[i : i+size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// Line returns a text as one visible line of at most 1,000 characters: a longer one loses its middle.
+func Line(s string) string {
+	return Short(Visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")), longest)
+}
+
+// Short returns a text of at most so many characters, with dots in place of the middle of a longer one.
+func Short(s string, most int) string {
+	const dots = " ... "
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	head, tail := 0, len(s)
+	for range (most - len(dots)) / 2 {
+		_, n := utf8.DecodeRuneInString(s[head:])
+		_, m := utf8.DecodeLastRuneInString(s[:tail])
+		head, tail = head+n, tail-m
+	}
+	return s[:head] + dots + s[tail:]
+}
