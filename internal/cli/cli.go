@@ -13,13 +13,13 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"halfspace/internal/nearest"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "halfspace: internal error: %s: this is a bug, please report it with the command line\n",
-				oneLine(fmt.Sprint(r)))
+				say.Line(fmt.Sprint(r)))
 			status = exitFailed
 		}
 	}()
@@ -78,15 +78,15 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "halfspace: interrupted%s\n", oneLine(a.kept))
+		fmt.Fprintf(a.stderr, "halfspace: interrupted%s\n", say.Line(a.kept))
 		return exitInterrupted
 	case errors.Is(err, errStdoutGone):
 		return exitFailed
 	case errors.As(err, &usage) || !a.started:
-		fmt.Fprintf(a.stderr, "halfspace: %s (see %s --help)\n", oneLine(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(a.stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(a.stderr, "halfspace: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(a.stderr, "halfspace: %s\n", say.Line(err.Error()))
 	return exitFailed
 }
 
@@ -95,14 +95,9 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// oneLine keeps an error from taking more than a line, whatever a file's name or a library put in it.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-}
-
 // note tells the user about something that isn't an error.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "note: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.stderr, "note: %s\n", say.Line(fmt.Sprintf(format, args...)))
 }
 
 func (a *app) root() *cobra.Command {

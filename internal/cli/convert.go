@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -116,5 +115,5 @@ func (a *app) convertTo(ctx context.Context, o *convertOptions, paths []string) 
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: %s in %s\n", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds)))
+	return a.printLine("%s: %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,6 +96,6 @@ func (a *app) generate(ctx context.Context, o *genOptions) error {
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: %s of %s in %s\n", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
-		say.Seconds(r.Seconds)))
+	return a.printLine("%s: %s of %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
+		say.Seconds(r.Seconds))
 }

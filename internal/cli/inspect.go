@@ -241,7 +241,7 @@ func (r parquetReport) text() []byte {
 		if i == 0 {
 			s.line("\nKey-value metadata:\n")
 		}
-		s.line("  %s: %s", kv.Key, shorten(oneLine(kv.Value), 100))
+		s.line("  %s: %s", kv.Key, shorten(say.Line(kv.Value), 100))
 	}
 	return s.Bytes()
 }

@@ -13,8 +13,10 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"halfspace/internal/beside"
+	"halfspace/internal/say"
 	"halfspace/schema"
 )
 
@@ -98,17 +100,36 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// A sheet is text for people: lines, some of them with cells in columns.
+// printLine writes a result of one line to standard output.
+func (a *app) printLine(format string, args ...any) error {
+	return a.print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
+}
+
+// A sheet is text for people: lines, some of them with cells in columns. What files and the command line have put in it is made visible,
+// and shortened.
 type sheet struct{ bytes.Buffer }
 
+// longestCell is the most characters of a cell of a table, which are wide as their widest cell.
+const longestCell = 200
+
 // line adds a line of prose.
-func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+func (s *sheet) line(format string, args ...any) {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = say.Line(arg)
+		case fmt.Stringer:
+			args[i] = say.Line(arg.String())
+		}
+	}
+	fmt.Fprintf(s, format+"\n", args...)
+}
 
 // pairs adds lines of a name and a value, aligned; the names and values alternate.
 func (s *sheet) pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
 	for i := 0; i < len(cells); i += 2 {
-		fmt.Fprintf(t, "  %s\t%s\n", cells[i], cells[i+1])
+		fmt.Fprintf(t, "  %s\t%s\n", say.Line(cells[i]), say.Line(cells[i+1]))
 	}
 	t.Flush() // to a buffer: no error
 }
@@ -118,7 +139,8 @@ func (s *sheet) table(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len([]rune(cell)))
+			row[i] = say.Short(say.Line(cell), longestCell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	for _, row := range rows {
@@ -126,7 +148,7 @@ func (s *sheet) table(rows [][]string) {
 		for i, cell := range row[1:] {
 			text += fmt.Sprintf("  %*s", widths[i+1], cell)
 		}
-		s.line("%s", strings.TrimRight(text, " "))
+		s.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 }
 

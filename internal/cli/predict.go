@@ -184,7 +184,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	case toStdout(o.out):
 		return nil
 	}
-	return a.print(fmt.Appendf(nil, "%s: predictions for %s in %s\n", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds)))
+	return a.printLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
 }
 
 // predictions writes the predictions of a model, block by block.

@@ -379,7 +379,7 @@ func TestWords(t *testing.T) {
 		{say.Size(1), "1 byte"}, {say.Size(1023), "1,023 bytes"}, {say.Size(1536), "1.5 KiB"}, {say.Size(312 << 20), "312 MiB"}, {say.Size(5 << 50), "5120 TiB"},
 		{say.Percent(1), "100.00 %"}, {say.Percent(0), "0.00 %"}, {say.Percent(0.5), "50.00 %"}, {say.Percent(0.9999999), "99.99999 %"}, {say.Percent(math.NaN()), "-"},
 		{say.Fixed(math.NaN(), 4), "-"}, {say.Fixed(0.25, 4), "0.2500"}, {say.Real(1.0 / 3), "0.333333"}, {say.OneOf([]string{"a"}), "a"}, {say.OneOf([]string{"a", "b"}), "a or b"},
-		{oneLine("a\r\nb\n"), "a b"},
+		{say.Line("a\r\nb\n"), "a b"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -135,7 +135,10 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 		}
 	}
 	if advice := r.advice(o); advice != "" {
-		s.line("\n%s", advice)
+		s.line("")
+		for line := range strings.SplitSeq(advice, "\n") {
+			s.line("%s", line)
+		}
 	}
 	return s.Bytes()
 }

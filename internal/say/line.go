@@ -29,7 +29,8 @@ func Visible(s string) string {
 
 // Line returns a text as one visible line of at most 1,000 characters: a longer one loses its middle.
 func Line(s string) string {
-	return Short(Visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")), longest)
+	words := strings.FieldsFunc(Short(s, longest), func(r rune) bool { return r == '\n' || r == '\r' })
+	return Short(Visible(strings.Join(words, " ")), longest)
 }
 
 // Short returns a text of at most so many characters, with dots in place of the middle of a longer one.
