@@ -173,6 +173,8 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 				select {
 				case d, open = <-g.out:
 				case <-ctx.Done():
+				}
+				if d.batch == nil && d.err == nil { // after the last batch, or before a lane could send one
 					d.err = ctx.Err()
 				}
 				if (d.batch != nil || d.err != nil) && (!yield(d.batch, d.err) || d.err != nil) {
