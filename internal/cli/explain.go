@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -110,7 +109,7 @@ func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (str
 		return "", 0
 	}
 	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
-	file, line, ok := dataset.Line(context.WithoutCancel(cmd.Context()), paths, opt, row)
+	file, line, ok := dataset.Line(cmd.Context(), paths, opt, row)
 	if !ok {
 		return "", 0
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"halfspace/internal/memory"
@@ -95,4 +96,16 @@ func ErrorIn(where, format string, args ...any) error {
 		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
 	}
 	return fmt.Errorf(format, args...)
+}
+
+// Unchanged returns an error if a file has another size or time than when it was first seen.
+func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) error {
+	now, err := stat()
+	switch {
+	case err != nil:
+		return PathError(path, err)
+	case now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()):
+		return fmt.Errorf("%s: the file changed while it was read: try again", path)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package ipc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -258,7 +259,7 @@ func (m *Messages) read() (*ipc.Message, error) {
 	case size == 0 && m.file:
 		return nil, m.footer(nil)
 	case size == 0:
-		return nil, io.EOF
+		return nil, cmp.Or(m.src.Unchanged(), io.EOF)
 	}
 	meta, err := m.bytes(size, maxArrowMetadata)
 	if err != nil {

@@ -65,14 +65,7 @@ func (o *openFile) get(f *File) (*os.File, error) {
 		}
 		o.file, o.src = f, src
 	}
-	info, err := os.Stat(f.path)
-	switch {
-	case err != nil:
-		return nil, frame.PathError(f.path, err)
-	case info.Size() != f.Info.Size() || !info.ModTime().Equal(f.Info.ModTime()):
-		return nil, fmt.Errorf("%s: the file changed while it was read: try again", f.path)
-	}
-	return o.src, nil
+	return o.src, frame.Unchanged(f.path, func() (os.FileInfo, error) { return os.Stat(f.path) }, f.Info)
 }
 
 func (o *openFile) close() {
@@ -128,6 +121,9 @@ func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile,
 			if !yield(b, nil) {
 				return false
 			}
+		}
+		if changed := frame.Unchanged(d.file.path, files.src.Stat, d.file.Info); changed != nil && ctx.Err() == nil {
+			err = changed
 		}
 	}
 	if errors.As(err, new(frame.Damaged)) {

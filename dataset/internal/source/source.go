@@ -168,11 +168,11 @@ func (s *Source) Open() (*SourceReader, error) {
 		if err != nil {
 			return nil, frame.PathError(s.Path, err)
 		}
-		if info, err := f.Stat(); err != nil || info.Size() != s.Info.Size() || !info.ModTime().Equal(s.Info.ModTime()) {
+		raw, r.file, r.info = f, f, s.Info
+		if err := r.Unchanged(); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("%s: the file changed while it was read: try again", s.Path)
+			return nil, err
 		}
-		raw, r.file = f, f
 	}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
 	r.R = buffered
@@ -207,18 +207,30 @@ func (s *Source) Compressed() (bool, error) {
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
 	R    io.Reader
-	file io.Closer // nil for standard input
+	file *os.File // nil for standard input
+	info os.FileInfo
 	Path string
 	Gzip bool
 }
 
-// Read reads decompressed bytes.
+// Read reads decompressed bytes. At the end it finds out whether the file is still the one that was begun.
 func (r *SourceReader) Read(p []byte) (int, error) {
 	n, err := r.R.Read(p)
-	if err != nil && err != io.EOF {
-		err = r.explain(err)
+	switch {
+	case err == io.EOF:
+		err = cmp.Or(r.Unchanged(), err)
+	case err != nil:
+		err = cmp.Or(r.Unchanged(), r.explain(err))
 	}
 	return n, err
+}
+
+// Unchanged returns an error if the file isn't as it was when it was first seen: a pass over it may have missed rows.
+func (r *SourceReader) Unchanged() error {
+	if r.file == nil {
+		return nil
+	}
+	return frame.Unchanged(r.Path, r.file.Stat, r.info)
 }
 
 func (r *SourceReader) explain(err error) error {
