@@ -12,7 +12,7 @@ const (
 )
 
 // Alloc returns n zeros at an address that is a multiple of 64 bytes. From 4 MiB on it asks the system for huge pages,
-// and begins at one: rows in permuted order miss the translation cache less.
+// and begins at one. Rows in permuted order then miss the translation cache less.
 func Alloc[T kernel.Float](n int) []T {
 	size := int(unsafe.Sizeof(T(0)))
 	align := cacheLine

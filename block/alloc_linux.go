@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviseHuge asks for huge pages under b, which covers whole ones: for what is touched from now on, and, since memory
-// that the heap used before has small pages already, for that too, where there is some: the call takes milliseconds. The memory
-// stays the garbage collector's. A system that has none to give leaves b as it is, so that an error is of no consequence.
+// adviseHuge asks for huge pages under b, which covers whole ones. Memory that the heap used before has small pages. If
+// b has some of those, adviseHuge has them replaced, which takes milliseconds. The garbage collector still owns the
+// memory. An error has no consequence.
 func adviseHuge(b []byte) {
 	_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	if touched(b) {

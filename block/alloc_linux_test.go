@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTouched: memory that was written to is told from memory that wasn't.
+// TestTouched: touched tells memory that was written to from memory that wasn't.
 func TestTouched(t *testing.T) {
 	b, err := unix.Mmap(-1, 0, 2*hugePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

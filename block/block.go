@@ -1,9 +1,9 @@
-// Package block defines the unit that every algorithm runs on: blocks of rows with their labels, and sources of blocks. FromRows, FromFlat
-// and FromGenerator make sources of the rows of a program. Package schema says what columns mean.
+// Package block defines blocks of rows with their labels, the unit of every algorithm, and sources of blocks. FromRows,
+// FromFlat and FromGenerator make sources of the rows of a program. Package schema says what columns mean.
 //
-// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows; a block is a whole
-// number of runs, at most about 8 MiB, and only the last is shorter. Blocks are cut by row number alone, never by files
-// or row groups, so that the same rows give the same blocks from any source.
+// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows. A block is a whole
+// number of runs, at most about 8 MiB; only the last is shorter. Blocks are cut by row number alone, never by files or
+// row groups. So the same rows give the same blocks from any source.
 package block
 
 import (
@@ -18,18 +18,17 @@ import (
 // RunRows is the number of rows in a run. Sums over rows are made within runs, then over runs in row order.
 const RunRows = 4096
 
-// maxBytes is about what a block holds: small enough for a bounded pool of them, large enough to hide its overheads.
+// maxBytes is about the size of a block. A few blocks must fit into memory, and each must hide its overheads.
 const maxBytes = 8 << 20
 
 // A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
 //
-// A dense block has X; row r is X[r*Stride : (r+1)*Stride], the Cols columns first, then zeros. A sparse block has
-// Sparse instead, columns ascending within a row. The bias, where there is one, is the last of the Cols columns and
+// A dense block has X: row r is X[r*Stride : (r+1)*Stride], the Cols columns first, then zeros. A sparse block has
+// Sparse instead, with ascending columns in each row. The bias, if there is one, is the last of the Cols columns and
 // holds ones, in both forms.
 //
-// Algorithms reach rows through the methods, which treat both forms alike and give the same results for the same rows. If a
-// vector has another length than the method says, the method panics with a constant before it writes anything, as package
-// kernel does.
+// Algorithms reach rows through the methods. These give the same results for both forms. If a vector has another length
+// than the method says, the method panics with a constant before it writes anything, as package kernel does.
 type Block[T kernel.Float] struct {
 	First  int64 // number of the block's first row
 	Cols   int   // columns, the bias included
@@ -37,8 +36,8 @@ type Block[T kernel.Float] struct {
 
 	X      []T                   // dense rows
 	Sparse *kernel.SparseRows[T] // or sparse ones
-	Y      []T                   // labels: -1 and +1, or class numbers; nil where labels are unknown
-	W      []float64             // weights, finite and at least 0, where Spec.Weighted says so; nil: every row has the weight 1
+	Y      []T                   // labels: -1 and +1, or class numbers; nil if unknown
+	W      []float64             // sample weights, finite and at least 0, if Spec.Weighted is set; nil: all are 1
 }
 
 // New returns a dense block of zeros with room for rows rows of cols columns, labels included.
@@ -47,7 +46,7 @@ func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
 	return &Block[T]{First: first, Cols: cols, Stride: stride, X: Alloc[T](rows * stride), Y: Alloc[T](rows)}
 }
 
-// NewFor returns what New does, with room for weights where rows as spec describes them have some.
+// NewFor is New with room for sample weights if spec has them.
 func NewFor[T kernel.Float](spec *schema.Spec, first int64, rows int) *Block[T] {
 	b := New[T](first, rows, spec.Cols())
 	if spec.Weighted {
@@ -56,13 +55,13 @@ func NewFor[T kernel.Float](spec *schema.Spec, first int64, rows int) *Block[T] 
 	return b
 }
 
-// Rows returns the number of rows in a block of the given number of columns, the last block of a data set excepted.
+// Rows returns the number of rows in a block of cols columns. The last block of a data set may be shorter.
 func Rows[T kernel.Float](cols int) int {
 	run := RunRows * kernel.Stride[T](cols) * int(unsafe.Sizeof(T(0)))
 	return max(1, maxBytes/run) * RunRows
 }
 
-// Len returns the number of rows; 0 of a nil block.
+// Len returns the number of rows. A nil block has 0.
 func (b *Block[T]) Len() int {
 	switch {
 	case b == nil:
@@ -130,8 +129,7 @@ func (b *Block[T]) fits(w []T) {
 	}
 }
 
-// panels yields the rows of a dense block in blocks of up to so many rows: kernels are called with a bounded amount of
-// work.
+// panels yields the rows of a dense block in blocks of up to that many rows, which bounds the work of a kernel call.
 func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
 	return func(yield func(*Block[T]) bool) {
 		for lo := 0; lo < b.Len(); lo += rows {
@@ -142,8 +140,8 @@ func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
 	}
 }
 
-// Errors adds to counts[i] the rows whose prediction by candidate i (+1 where the score is > 0, else -1) isn't their
-// label. The candidates have the block's columns.
+// Errors adds to counts[i] the rows whose prediction by candidate i isn't their label. The prediction is +1 if the
+// score is > 0, else -1. The candidates have the block's columns.
 func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 	if c.Cols() != b.Cols {
 		panic("block: candidates of other columns")
@@ -191,8 +189,8 @@ func (b *Block[T]) Axpy(w []T, a T, r int) {
 	kernel.Axpy(w, a, b.X[r*b.Stride:(r+1)*b.Stride])
 }
 
-// RowScores writes the dot products of row r with the vectors in w, which have Stride elements each, to out. The kernel takes the vectors
-// for rows and the row for weights: the products and their order are the same.
+// RowScores writes the dot products of row r with the vectors in w to out. Each vector has Stride elements. The kernel
+// takes the vectors for rows and the row for weights; the products and their order are the same.
 func (b *Block[T]) RowScores(r int, w, out []T) {
 	if len(w) != len(out)*b.Stride {
 		panic("block: length of w is not a stride for each element of out")

@@ -91,7 +91,7 @@ func TestReduceRuns(t *testing.T) {
 	}
 }
 
-// TestReduceRunsWaits: a run that takes long lets few others go ahead, and those who wait for it end with the context.
+// TestReduceRunsWaits: while a run takes long, only a few others go ahead. Those who wait for it end with the context.
 func TestReduceRunsWaits(t *testing.T) {
 	const workers = 3
 	d := random[float32](40*RunRows, 1)
@@ -128,7 +128,7 @@ func TestReduceRunsWaits(t *testing.T) {
 	}
 }
 
-// A lender lends one block's memory again and again, as sources do that aren't in memory.
+// A lender reuses the memory of one block, as sources do that aren't in memory.
 type lender struct{ *Data[float32] }
 
 func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
@@ -144,9 +144,10 @@ func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
 	}
 }
 
-// TestRuns: of data in memory several blocks' runs come at a time, and of other sources never those of a block that is gone.
+// TestRuns: runs of several blocks come at a time if data are in memory. Other sources never yield runs of a block that
+// is gone.
 func TestRuns(t *testing.T) {
-	d := random[float32](5*Rows[float32](700)+5, 700) // of a run each, and some rows
+	d := random[float32](5*Rows[float32](700)+5, 700) // each of a run, and some rows
 	for src, want := range map[Source[float32]][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
 		var got []int
 		next := int64(0)
@@ -169,7 +170,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestFingerprint: any change of a value, a label or the order of rows shows, however the rows are worked on.
+// TestFingerprint: any change of a value, a label or the order of rows changes the fingerprint. Workers and blocks
+// don't.
 func TestFingerprint(t *testing.T) {
 	print := func(d *Data[float32], workers int) string {
 		f, err := Fingerprint(context.Background(), d, workers)
@@ -217,7 +219,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestIndexOfUnevenBlocks: rows are found where blocks have other numbers of runs, and blocks that aren't whole runs are an error.
+// TestIndexOfUnevenBlocks: rows are found if blocks have different numbers of runs. Blocks that aren't whole runs are
+// an error.
 func TestIndexOfUnevenBlocks(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"x"}, Classes: make([]schema.Class, 2)}
 	build := func(sizes ...int) *Data[float32] {

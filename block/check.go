@@ -12,21 +12,24 @@ import (
 	"halfspace/kernel"
 )
 
-// Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an error
-// and never wrong weights. It returns a source of Check or Trust unchanged.
+// Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an
+// error and never wrong weights. It returns a source of Check or Trust unchanged.
 //
-//   - Blocks follow each other from row 0, and make as many rows as src says. All but the last have a multiple of RunRows rows.
-//   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending columns.
-//   - Labels are -1 and +1, or, where there are more than two classes, class numbers. Weights are finite and at least 0.
+//   - Blocks follow each other from row 0, and make as many rows as src says. All but the last have a multiple of
+//     RunRows rows.
+//   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending
+//     columns.
+//   - Labels are -1 and +1, or, where there are more than two classes, class numbers. Weights are finite and at least
+//     0.
 //   - Features are finite, the bias is 1, and zeros fill dense rows.
 //
 // What Check returns has no blocks without rows.
 //
-// If src is a *Data, Check makes one pass over the rows, on up to workers goroutines (0: GOMAXPROCS), and returns another *Data of
-// the blocks with rows. The pass costs about as much as one and a half epochs of the perceptron: 15 ms for 1 million rows of 28
-// float32 on one core of a busy Zen 3 server, where an epoch took 10. A program that trains on the same rows many times can check
-// them once. If src is another source, Check returns one that checks each block as it comes. If src is Seekable, so is the
-// result, and it also checks the rows that it reads.
+// If src is a *Data, Check makes one pass over the rows, on up to workers goroutines (0: GOMAXPROCS), and returns
+// another *Data of the blocks with rows. The pass costs about one and a half epochs of the perceptron: 15 ms for 1
+// million rows of 28 float32 on one core of a busy Zen 3 server. A program that trains on the same rows many times can
+// check them once. If src is another source, Check returns one that checks each block as it comes. If src is Seekable,
+// so is the result, and it also checks the rows that it reads.
 //
 // An error names the block, the row, the column and what to do. It may be ErrNoLabels or ctx's error.
 func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Source[T], error) {
@@ -54,12 +57,12 @@ func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Sou
 	return &checked[T]{src, c}, nil
 }
 
-// withRows returns those of the blocks that have rows.
+// withRows returns the blocks that have rows.
 func withRows[T kernel.Float](blocks []*Block[T]) []*Block[T] {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block[T]) bool { return b.Len() == 0 })
 }
 
-// Trust returns src as a source that Check returns unchanged. It is for sources that are right by construction.
+// Trust returns src as a source that Check returns unchanged. It is for sources that are correct by construction.
 func Trust[T kernel.Float](src Source[T]) Source[T] {
 	if isChecked(src) {
 		return src
@@ -89,10 +92,10 @@ func isChecked[T kernel.Float](src Source[T]) bool {
 // A checked source checks the blocks of another one.
 type checked[T kernel.Float] struct {
 	Source[T]
-	checker *checker[T] // nil where the source is trusted
+	checker *checker[T] // nil if the source is trusted
 }
 
-// Blocks yields the blocks that have rows, up to one that is wrong.
+// Blocks yields the blocks that have rows, up to the first wrong one.
 func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
@@ -122,7 +125,7 @@ func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 	}
 }
 
-// A checkedFile checks rows that are read in any order, too.
+// A checkedFile also checks rows that are read in any order.
 type checkedFile[T kernel.Float] struct {
 	*checked[T]
 	file Seekable[T]
@@ -144,7 +147,7 @@ func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
 	if err != nil || f.checker == nil || f.checker.read(to.Slice(0, len(rows))) == nil {
 		return err
 	}
-	for i, r := range rows { // the first one that is wrong, by its number
+	for i, r := range rows { // find the first wrong row
 		row := to.Slice(i, i+1)
 		row.First = int64(r)
 		if err := f.checker.read(row); err != nil {
@@ -158,7 +161,7 @@ func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
 type checker[T kernel.Float] struct {
 	layout[T]
 	workers int
-	// Rows of finite features with a bias of 1 have the score want by the weights probe, which are 0 but for that of the bias.
+	// probe is weights that are 0 except for the bias. Rows of finite features with a bias of 1 have the score want.
 	probe []T
 	want  T
 }
@@ -181,7 +184,8 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 	return c, nil
 }
 
-// values checks what blocks hold, of which the first has that number. The error is that of the first run that has one.
+// values checks the contents of blocks; first is the number of the first one. It returns the error of the first run
+// that has one.
 func (c *checker[T]) values(ctx context.Context, first int, blocks ...*Block[T]) error {
 	type task struct {
 		block int
@@ -266,7 +270,7 @@ func (c *checker[T]) features(b *Block[T]) error {
 	return nil
 }
 
-// wrong returns the error of row r, of which some feature isn't finite or the bias isn't 1.
+// wrong returns the error of row r, in which a feature isn't finite or the bias isn't 1.
 func (c *checker[T]) wrong(b *Block[T], r int) error {
 	row := make([]T, c.stride)
 	if b.Sparse == nil {
@@ -287,8 +291,8 @@ func (c *checker[T]) wrong(b *Block[T], r int) error {
 		b.First+int64(r), c.cols-1, row[c.cols-1])
 }
 
-// CheckLabels returns an error if the rows have no labels, or a label that stands for no class. With one vector of weights
-// (see Spec.Vectors), labels are -1 and +1; with more they are the numbers of the vectors.
+// CheckLabels returns an error if the rows have no labels, or a label that stands for no class. With one vector of
+// weights (see Spec.Vectors), labels are -1 and +1. With more, they are the numbers of the vectors.
 func (b *Block[T]) CheckLabels(vectors int) error {
 	if b.Y == nil && b.Len() > 0 {
 		return ErrNoLabels

@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 )
 
-// Rows in memory become a data set, which every learner takes.
+// FromRows makes a data set, which every learner takes, of rows in memory.
 func ExampleFromRows() {
 	x := [][]float64{{3, 3}, {4, 3}, {1, 1}}
 	y := []string{"good", "good", "bad"}
@@ -22,7 +22,7 @@ func ExampleFromRows() {
 	// 3 rows of [c1 c2] and the classes [bad good]
 }
 
-// Rows that stand one after the other, with names and sample weights.
+// FromFlat takes rows that stand one after the other. Here they have names and sample weights.
 func ExampleFromFlat() {
 	data, err := block.FromFlat[float32]([]float32{3, 3, 4, 3, 1, 1}, 2, []int{1, 1, 0},
 		block.RowOptions{Features: []string{"taste", "price"}, Weights: []float64{1, 1, 2}})
@@ -34,7 +34,7 @@ func ExampleFromFlat() {
 	// [taste price] [0 1]
 }
 
-// A generator makes the rows anew for each pass, so that they needn't fit into memory. Here it parses text.
+// FromGenerator makes the rows again for each pass, so that they needn't fit into memory. Here it parses text.
 func ExampleFromGenerator() {
 	const text = "3 3 good\n4 3 good\n1 1 bad\n"
 	rows := func(yield func(x []float64, label string) bool) error {

@@ -13,12 +13,13 @@ import (
 	"halfspace/kernel"
 )
 
-// Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on nothing
-// else: not on files, their format or how they were read.
+// Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on
+// nothing else: not on files, their format or how they were read.
 //
-// The hash of a run is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows' bytes (little-endian, padding included). If a
-// row of the run has another weight than 1, it is the XXH3-64 of the weights' bytes, seeded with that hash. The fingerprint is the XXH3-64
-// of the number of columns and then the hashes of the runs in row order.
+// The hash of a run is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows' bytes (little-endian,
+// padding included). If a row of the run has a weight other than 1, the hash is the XXH3-64 of the weights' bytes,
+// seeded with that hash. The fingerprint is the XXH3-64 of the number of columns and then the hashes of the runs in row
+// order.
 func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
 	all := xxh3.New()
 	var word [8]byte
@@ -64,7 +65,7 @@ func (b *Block[T]) dense() iter.Seq[[]T] {
 	}
 }
 
-// littleEndian returns the bytes of s, without a copy where the machine keeps them in that order.
+// littleEndian returns the bytes of s. It doesn't copy them if the machine has that order.
 func littleEndian[E float32 | float64 | uint32](s []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(E(0))))

@@ -10,19 +10,21 @@ import (
 	"halfspace/schema"
 )
 
-// A Generator makes rows one by one: it calls yield with the features and the label of each, and returns when there are no more, or when
-// yield returns false. yield copies x, so that the next row may reuse its memory. Each call of a Generator makes the same rows in the same
-// order. An error that it returns ends the pass.
+// A Generator makes rows one by one. It calls yield with the features and the label of each row. It returns when there
+// are no more, or when yield returns false. yield copies x, so the next row may reuse its memory. Each call of a
+// Generator makes the same rows in the same order. An error that it returns ends the pass.
 type Generator[F kernel.Float, L Label] = func(yield func(x []F, label L) bool) error
 
-// FromGenerator returns the rows of a generator as a source that holds one block of them in memory, about 8 MiB. Each pass over the
-// source calls the generator once. FromGenerator makes the first pass, which counts the rows and finds the classes.
+// FromGenerator returns the rows of a generator as a source that holds one block of them in memory, about 8 MiB. Each
+// pass over the source calls the generator once. FromGenerator makes the first pass, which counts the rows and finds
+// the classes.
 //
 //	src, err := block.FromGenerator[float32](ctx, func(yield func(x []float64, label string) bool) error {
 //		...
 //	}, block.RowOptions{})
 //
-// The rest is as of FromRows: options, errors, blocks. Every pass checks the rows, and that there are as many as in the first.
+// Options, errors and blocks are those of FromRows. Every pass checks the rows, and that there are as many as in the
+// first.
 func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generator[F, L], opt RowOptions) (Source[T], error) {
 	g := &generated[T, F, L]{generate: rows, labels: newLabels[L](), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
@@ -94,7 +96,7 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 // errChanged tells of a generator that made other rows before.
 var errChanged = errors.New("the generator made other rows in its first pass: each call must make the same rows")
 
-// Blocks fills one block again and again with the rows of one call of the generator.
+// Blocks refills one block with the rows of one call of the generator.
 func (g *generated[T, F, L]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 	return func(yield func(*Block[T], error) bool) {
 		p := g.newPass(ctx, yield)

@@ -9,18 +9,18 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T] // nil where rows are sparse
+	dense  *kernel.Rows[T] // nil if rows are sparse
 	chunks []chunk[T]      // of kernel.ChunkRows rows each
 }
 
-// A chunk is the block that some rows are in, and the number of the first of them there.
+// A chunk is the block that holds some rows, and the number of their first row there.
 type chunk[T kernel.Float] struct {
 	block *Block[T]
 	first int
 }
 
-// Index returns an index over the rows. It is an error to have more rows than a 32-bit
-// number counts, or no labels, or blocks that Check doesn't take.
+// Index returns an index over the rows. It is an error if there are more rows than a 32-bit number counts, no labels,
+// or blocks that Check refuses.
 func (d *Data[T]) Index() (*Index[T], error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
@@ -55,11 +55,11 @@ func (d *Data[T]) Index() (*Index[T], error) {
 	return index, nil
 }
 
-// At returns the block that the row of that number is in, and its number there.
+// At returns the block that holds the row of that number, and the row's number there.
 func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
 	c := x.chunks[id/kernel.ChunkRows]
 	return c.block, c.first + int(id%kernel.ChunkRows)
 }
 
-// Rows returns the rows as kernel.EpochIndexed takes them, or nil where they are sparse or there are none.
+// Rows returns the rows as kernel.EpochIndexed takes them. It returns nil if they are sparse or there are none.
 func (x *Index[T]) Rows() *kernel.Rows[T] { return x.dense }

@@ -40,7 +40,7 @@ func (l *labels[L]) number(label L) (int, error) {
 	return n, nil
 }
 
-// finish writes the classes to a spec. It returns what stands for each class in a block, in the order of appearance.
+// finish writes the classes to a spec. It returns the label of each class in a block, in the order of appearance.
 func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error) {
 	if len(l.classes) == 1 {
 		return nil, fmt.Errorf("%s is the only class: add rows of another class", schema.ListClasses(l.classes))

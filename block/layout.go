@@ -9,14 +9,14 @@ import (
 	"halfspace/schema"
 )
 
-// A layout checks how blocks follow each other, and that their slices are as long as they must be. So nothing that is within a layout
-// reaches beyond the memory of a block.
+// A layout checks that blocks follow each other, and that their slices have the lengths that they need. So code that
+// works within a layout stays within the memory of a block.
 type layout[T kernel.Float] struct {
 	spec         *schema.Spec
 	cols, stride int
 	rows         int64 // of all blocks
 	at           int64 // rows of the blocks so far
-	sparse       bool  // they are
+	sparse       bool  // the blocks are sparse
 }
 
 func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
@@ -71,8 +71,8 @@ func (l *layout[T]) end(ctx context.Context) error {
 	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
 }
 
-// CheckShape returns an error unless the block has so many columns, and slices of the length that its columns and rows need.
-// Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
+// CheckShape returns an error unless the block has so many columns, and slices of the lengths that its columns and rows
+// need. Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
 func (b *Block[T]) CheckShape(cols int) error {
 	rows, stride := b.Len(), kernel.Stride[T](cols)
 	switch {

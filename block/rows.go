@@ -13,24 +13,25 @@ import (
 	"halfspace/schema"
 )
 
-// RowOptions say what the rows of a program mean. The zero value is right for most.
+// RowOptions say what the rows of a program mean. The zero value suits most.
 type RowOptions struct {
-	Features []string  // names of the features; nil: "c1", "c2", ..., as of a CSV file without a header
+	Features []string  // names of the features; nil: "c1", "c2", ..., as in a CSV file without a header
 	Label    string    // name of the label, which a model keeps; "": "label"
 	Positive string    // text of the class +1; "": the last one in sorted order
 	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
-	NoBias   bool      // no column of ones
+	NoBias   bool      // leaves out the column of ones
 }
 
-// FromRows returns the data set of rows x with labels y: x[r] has the features of row r, and y[r] is its label, a number, a boolean or a
-// string. It copies them. T is the type of the blocks' numbers:
+// FromRows returns the data set of rows x with labels y. x[r] has the features of row r. y[r] is its label: a number, a
+// boolean or a string. FromRows copies both. T is the type of the blocks' numbers:
 //
 //	data, err := block.FromRows[float32](x, y, block.RowOptions{})
 //
-// The blocks are those that package dataset makes of a file with the same values. The rows are checked: Check returns the result as it is.
+// The blocks are those that package dataset makes of a file with the same values. The rows are checked: Check returns
+// the result as it is.
 //
-// It is an error if there are no rows, if rows have different lengths, if a feature is NaN, infinite or too large for T, or if
-// the labels are of one class or of more than schema.MaxClasses. The error names the row and the column.
+// It is an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or too large
+// for T. The labels must have from 2 to schema.MaxClasses classes. The error names the row and the column.
 func FromRows[T, F kernel.Float, L Label](x [][]F, y []L, opt RowOptions) (*Data[T], error) {
 	if len(x) == 0 {
 		return nil, errNoRows
@@ -38,7 +39,7 @@ func FromRows[T, F kernel.Float, L Label](x [][]F, y []L, opt RowOptions) (*Data
 	return fromRows[T](len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
 }
 
-// FromFlat is FromRows of rows of so many features that stand one after the other: row r is x[r*width : (r+1)*width].
+// FromFlat is FromRows for rows of width features that stand one after the other: row r is x[r*width : (r+1)*width].
 func FromFlat[T, F kernel.Float, L Label](x []F, width int, y []L, opt RowOptions) (*Data[T], error) {
 	if width < 1 || len(x)%width != 0 {
 		return nil, fmt.Errorf("%d numbers don't make rows of %d features: width is the number of features", len(x), width)
@@ -48,7 +49,7 @@ func FromFlat[T, F kernel.Float, L Label](x []F, width int, y []L, opt RowOption
 
 var errNoRows = errors.New("there are no rows: give some")
 
-// fromRows returns the data set of n rows of so many features, which row returns.
+// fromRows returns the data set of n rows of width features, which row returns.
 func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y []L, opt RowOptions) (*Data[T], error) {
 	switch {
 	case n == 0:
@@ -87,7 +88,7 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 	return data, nil
 }
 
-// fill writes the features of all rows of a block, and the bias. The error is that of the first row that is wrong.
+// fill writes the features and the bias of all rows of a block. It returns the error of the first wrong row.
 func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
@@ -134,7 +135,7 @@ func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, x []F) error 
 	return nil
 }
 
-// spec describes n rows of so many features, but for their classes. n below 0 is a number that isn't known.
+// spec describes n rows of width features, except for their classes. n < 0 means an unknown number.
 func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	s := &schema.Spec{Features: slices.Clone(o.Features), Bias: !o.NoBias, Label: o.Label, Weighted: o.Weights != nil}
 	if s.Label == "" {
@@ -154,7 +155,7 @@ func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	return s, o.checkWeights(n)
 }
 
-// checkWeights returns an error unless there are weights for n rows, if there are any.
+// checkWeights returns an error if there are weights, but not n of them.
 func (o *RowOptions) checkWeights(n int) error {
 	if o.Weights == nil {
 		return nil

@@ -55,14 +55,14 @@ func labels[L block.Label](n int, classes ...L) []L {
 	return y
 }
 
-// TestRowsLikeFiles: rows from memory and from a CSV file of the same values are equal blocks with equal fingerprints.
+// TestRowsLikeFiles: rows from memory and from a CSV file of the same values give equal blocks and fingerprints.
 func TestRowsLikeFiles(t *testing.T) {
 	t.Run("float32", testRowsLikeFiles[float32])
 	t.Run("float64", testRowsLikeFiles[float64])
 }
 
 func testRowsLikeFiles[T kernel.Float](t *testing.T) {
-	for _, n := range []int{2, 5000, block.Rows[T](30) + 5} { // the last ones make two blocks
+	for _, n := range []int{2, 5000, block.Rows[T](30) + 5} { // the last makes two blocks
 		likeFile[T](t, n, labels(n, 2, -7), block.RowOptions{})
 	}
 	const n = 300
@@ -182,7 +182,7 @@ func same[T kernel.Float](t *testing.T, got, want block.Source[T]) {
 	}
 }
 
-// TestRowErrors: what is wrong with rows of a program is an error that says where it is and what to do.
+// TestRowErrors: a wrong row of a program is an error that says where it is and what to do.
 func TestRowErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	good, y := [][]float64{{1, 2}, {3, 4}, {5, 6}}, []int{0, 1, 0}
@@ -309,7 +309,8 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// TestGeneratorChanges: a generator that makes other rows than in its first pass is an error that names the first of them.
+// TestGeneratorChanges: a generator that makes other rows than in its first pass gives an error that names the first of
+// them.
 func TestGeneratorChanges(t *testing.T) {
 	x, _, _ := rows(10_000, 20)
 	g := &changing{x: x, y: labels(len(x), "a", "b"), n: len(x)}

@@ -12,30 +12,30 @@ import (
 	"halfspace/schema"
 )
 
-// A Source yields the blocks of a data set in row order, as often as it is asked: once for each pass. A block is valid
-// until the next one is asked for, unless the source is a *Data.
+// A Source yields the blocks of a data set in row order, once for each pass. A block is valid until the next one is
+// requested, unless the source is a *Data.
 type Source[T kernel.Float] interface {
 	Spec() *schema.Spec
 	Rows() int64 // the number of rows, the same in every pass
 	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
 }
 
-// A Seekable source isn't in memory, but reads its rows in any order too, a few at a time. Its rows are dense and have
-// labels. Its methods may be called by several goroutines at once, and while a pass is under way.
+// A Seekable source isn't in memory, but also reads its rows in any order, a few at a time. Its rows are dense and have
+// labels. Several goroutines may call its methods at once, also during a pass.
 type Seekable[T kernel.Float] interface {
 	Source[T]
-	// ReadChunk reads the rows of chunk c, those from c*kernel.ChunkRows on, to the front of a dense block of NewFor, which
-	// has room for kernel.ChunkRows rows.
+	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.ChunkRows, to the front of a block. The block is
+	// a dense one of NewFor with room for kernel.ChunkRows rows.
 	ReadChunk(c int, to *Block[T]) error
-	// ReadRows reads the rows of those numbers, one after the other, to the front of such a block.
+	// ReadRows reads the rows of those numbers to the front of such a block, in the order of rows.
 	ReadRows(rows []uint32, to *Block[T]) error
 }
 
-// InFlight is how many blocks a source that isn't in memory holds during a pass: one is in use while the next ones are
-// read.
+// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One is in use while the next
+// ones are read.
 const InFlight = 3
 
-// ErrNoLabels tells that rows without labels are to be learned from.
+// ErrNoLabels tells that a learner got rows without labels.
 var ErrNoLabels = errors.New("the rows have no labels: load them with a label column; a program sets Block.Y and Spec.Classes")
 
 // Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
@@ -46,8 +46,8 @@ type Data[T kernel.Float] struct {
 	checked bool // see isChecked
 }
 
-// NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be; learners
-// call it.
+// NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be, and
+// learners call it.
 func NewData[T kernel.Float](spec *schema.Spec, blocks []*Block[T]) *Data[T] {
 	d := &Data[T]{spec: spec, blocks: blocks}
 	for _, b := range blocks {
@@ -89,7 +89,8 @@ func Collect[T kernel.Float](ctx context.Context, src Source[T]) (*Data[T], erro
 	return NewData(src.Spec(), blocks), nil
 }
 
-// Bytes returns how much memory the blocks of so many rows of cols columns take, labels included, and weights if they have some.
+// Bytes returns the memory of the blocks of so many rows of cols columns, with labels, and with sample weights if
+// weighted is set.
 func Bytes[T kernel.Float](rows int64, cols int, weighted bool) int64 {
 	each := int64(kernel.Stride[T](cols)+1) * int64(unsafe.Sizeof(T(0)))
 	if weighted {
@@ -98,25 +99,25 @@ func Bytes[T kernel.Float](rows int64, cols int, weighted bool) int64 {
 	return rows * each
 }
 
-// Run is the rows of one run as a block, and its number.
+// Run is the rows of one run as a block, and the run's number.
 type Run[T kernel.Float] struct {
 	*Block[T]
 	Number int64
 }
 
-// Runs yields the runs of src in row order, several at a time: of data in memory those of enough blocks for n runs, of other sources those
-// of one block. They are valid until the next are asked for. Unless Check or Trust returned src, blocks that don't follow each other as
-// Check says, or whose slices are too short, are errors.
+// Runs yields the runs of src in row order, several at a time. Of data in memory it yields the runs of enough blocks
+// for n runs, of other sources those of one block. They are valid until the next are requested. Unless Check or Trust
+// returned src, blocks that don't follow each other, or have too short slices, are errors.
 func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
 	_, keeps := src.(*Data[T])
-	checked := isChecked(src) // then a look at all columns of sparse rows for each pass is spared
+	checked := isChecked(src) // then no pass checks the columns of sparse rows
 	return func(yield func([]Run[T], error) bool) {
 		l, err := newLayout(src)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		l.rows = math.MaxInt64 // nothing here depends on their number, which not every source knows
+		l.rows = math.MaxInt64 // not every source knows the number, and nothing here depends on it
 		var runs []Run[T]
 		blocks := 0
 		for b, err := range src.Blocks(ctx) {
@@ -145,8 +146,8 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 	}
 }
 
-// ReduceRuns computes part on every run of src on up to workers goroutines, and hands the results to merge one at a
-// time in row order, whatever the number of workers. Few results exist at a time: two for each worker.
+// ReduceRuns computes part on every run of src on up to workers goroutines. It passes the results to merge one at a
+// time in row order, whatever the number of workers. At most two results for each worker exist at a time.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
 	part func(Run[T]) R, merge func(R)) error {
 	for runs, err := range Runs(ctx, src, math.MaxInt) {

@@ -19,7 +19,7 @@ import (
 // allCores measures the limits of all cores together once.
 var allCores = sync.OnceValue(func() limits.Limits { return limits.Measure(runtime.GOMAXPROCS(0)) })
 
-// rate reports flop/s, and how much that is of what all cores can do together.
+// rate reports flop/s, and their share of what all cores can do together.
 func rate[T kernel.Float](b *testing.B, flops float64) {
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 	most := allCores().FMAF64
@@ -48,7 +48,7 @@ func BenchmarkGram(b *testing.B) {
 	benchGram[float64](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
 }
 
-// BenchmarkGramForm is the same with both triangles stored, and with the kernels that aren't linear.
+// BenchmarkGramForm is BenchmarkGram with both triangles stored, and with the kernels that aren't linear.
 func BenchmarkGramForm(b *testing.B) {
 	benchGram[float32](b, 8192, 512, gram.Full, gram.Mercer{}, "/storage=full")
 	benchGram[float32](b, 8192, 64, gram.Full, gram.Mercer{}, "/storage=full")
@@ -99,7 +99,7 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		weights := make([]float64, n) // made beforehand: to make them is no part of the product
+		weights := make([]float64, n) // making the weights is no part of the product
 		for r := range weights {
 			weights[r] = 1 / float64(1+r%97)
 		}

@@ -14,11 +14,11 @@ import (
 	"halfspace/kernel"
 )
 
-// A RowCache computes rows of a Gram matrix on demand, and keeps as many of them as its memory holds. Their elements have the
-// bits of the matrix that Gram computes. It isn't safe for concurrent use.
+// A RowCache computes rows of a Gram matrix on demand, and keeps as many of them as its memory holds. Their elements
+// have the bits of the matrix that Gram computes. It isn't safe for concurrent use.
 //
-// It evicts the row with the fewest requests, counting those that had to compute it. Of rows with as many it evicts the one
-// used last: a training that passes over all rows again needs that one last.
+// It evicts the row with the fewest requests, counting those that had to compute it. Of rows with as many it evicts the
+// one used last: a training that passes over all rows again needs that one last.
 type RowCache[T kernel.Float] struct {
 	x        *Rows[T]
 	kernel   *mercerMap[T] // of x with itself
@@ -57,8 +57,8 @@ const (
 // slabBytes is about the size of one allocation.
 const slabBytes = 64 << 20
 
-// NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is an error
-// if there are no rows, or if not even one row fits.
+// NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is
+// an error if there are no rows, or if not even one row fits.
 func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
 	m, err := newMap(k, x, x)
 	if err != nil {
@@ -142,8 +142,8 @@ func (c *RowCache[T]) adapt() {
 	}
 }
 
-// room takes up to n slots, and at least one: free slots, or those of evicted rows. It evicts rows that are needed soon only if
-// all are.
+// room takes up to n slots, and at least one: free slots, or those of evicted rows. It evicts rows that are needed soon
+// only if all are.
 func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
 	var kept []*slot[T]
 	for len(slots) < n {
@@ -186,8 +186,8 @@ func (c *RowCache[T]) grow() {
 	c.made += n
 }
 
-// compute sets the slots to rows of the matrix. It multiplies all rows with those of the batch, and transposes each block into
-// the slots. So each row is packed once, by the worker that uses it.
+// compute sets the slots to rows of the matrix. It multiplies all rows with those of the batch, and transposes each
+// block into the slots. So each row is packed once, by the worker that uses it.
 func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot[T]) error {
 	apply := *c.kernel
 	if c.kernel.Kind == RBF {

@@ -15,8 +15,8 @@ import (
 	"halfspace/kernel"
 )
 
-// TestRowCache: rows out of the cache are those of the whole matrix, whatever the memory, the workers and what is said to come
-// next, with no more rows computed than asked for or announced.
+// TestRowCache: cached rows are those of the whole matrix for any memory, workers and announced rows. No more rows are
+// computed than requested or announced.
 func TestRowCache(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testRowCache[float32](t)
@@ -77,8 +77,8 @@ func testRowCache[T kernel.Float](t *testing.T) {
 	}
 }
 
-// TestRowCacheKeeps: rows that are asked for again and again stay, however many others pass; and of rows that are asked for
-// equally often in turn as many are found as there is room for, but for one.
+// TestRowCacheKeeps: rows that are requested again and again stay, however many others pass. Of rows that are requested
+// equally often in turn, one fewer than fit are found.
 func TestRowCacheKeeps(t *testing.T) {
 	const n, held = 100, 10
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -103,13 +103,14 @@ func TestRowCacheKeeps(t *testing.T) {
 	if got := computed(hot...); got != n {
 		t.Errorf("%d rows computed, want %d: those in use stay", got, n)
 	}
-	// 20 rows in 5 rounds: one computes all of them, each later one leaves out 9.
+	// There are 20 rows in 5 rounds. The first computes all of them, and each later one finds 9.
 	if got := computed(cyclic...); got > 20+4*11 {
 		t.Errorf("%d of %d rows computed", got, n)
 	}
 }
 
-// TestRowCacheErrors: too little memory, a kernel that can't be, and a cancelled context, after which the cache goes on.
+// TestRowCacheErrors: too little memory, an invalid kernel, and a cancelled context are errors. After the last the
+// cache goes on.
 func TestRowCacheErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random[float32](rng, 100, 5, rng.NormFloat64)
@@ -134,7 +135,7 @@ func TestRowCacheErrors(t *testing.T) {
 	}
 }
 
-// TestFeaturesOf: dense and sparse rows without their bias, whose product a kernel with a bias adds.
+// TestFeaturesOf takes dense and sparse rows without their bias. A kernel with a bias adds its product.
 func TestFeaturesOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var values [][]float64
@@ -162,7 +163,7 @@ func TestFeaturesOf(t *testing.T) {
 	}
 }
 
-// TestDiagonal: the kernel of rows with themselves, as it is in the matrix.
+// TestDiagonal compares the kernel of rows with themselves with the matrix.
 func TestDiagonal(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 1))

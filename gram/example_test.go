@@ -7,7 +7,7 @@ import (
 	"halfspace/gram"
 )
 
-// The Gram matrix of three rows: the inner product of each row with each.
+// Gram computes the inner product of each of three rows with each.
 func ExampleGram() {
 	x := gram.Dense([]float64{3, 3, 4, 3, 1, 1}, 3, 2, 2) // 3 rows of 2 columns
 	m, err := gram.NewSymmetric[float64](x.Len(), gram.Packed)
@@ -26,7 +26,7 @@ func ExampleGram() {
 	// 6 7 2
 }
 
-// The RBF kernel of each row of x with each of y.
+// Cross computes the RBF kernel of each row of x with each of y.
 func ExampleCross() {
 	x, y := gram.Dense([]float64{0, 0, 1, 1}, 2, 2, 2), gram.Dense([]float64{0, 1}, 1, 2, 2)
 	values := make([]float64, 2)

@@ -8,11 +8,12 @@ import (
 	"halfspace/kernel"
 )
 
-// Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j): the scores of an expansion on
-// support vectors, several at a time, each with coefficients alpha[c] and len(x) scores. The matrix of kernels isn't kept.
+// Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j). These are the scores of
+// several expansions on support vectors, each with coefficients alpha[c] and len(x) scores. It doesn't keep the matrix
+// of kernels.
 //
-// A score is the sum, in order, of those over blocks of rows of support (384 float32, 192 float64), each a kernel.Dot; it is
-// the first of them, not added to zero.
+// A score is the sum, in order, over blocks of rows of support (384 float32, 192 float64). Each block's part is a
+// kernel.Dot. The sum starts with the first part, not with zero.
 func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T], alpha [][]T, k Mercer, workers int) error {
 	if x.cols != support.cols {
 		return errColumns
@@ -43,9 +44,11 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 	})
 }
 
-// MulVec sets y to the product of m with v, both of N elements and apart from each other, on so many workers where m has
-// Full storage: y[i] is kernel.Dot of row i and v, padding included. With Packed storage one core passes over the elements
-// once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] = fma(v[i], row i[j], y[j]) for j < i.
+// MulVec sets y to the product of m with v. Both have N elements and don't overlap.
+//
+// With Full storage it runs on that many workers, and y[i] is kernel.Dot of row i and v, padding included. With Packed
+// storage one core passes over the elements once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] =
+// fma(v[i], row i[j], y[j]) for j < i.
 func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error {
 	if len(y) != m.N || len(v) != m.N {
 		return fmt.Errorf("a matrix of %d rows times %d elements doesn't give %d", m.N, len(v), len(y))

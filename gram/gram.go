@@ -1,13 +1,13 @@
-// Package gram computes inner products of rows: Gram matrices, cross-Gram matrices, and kernel functions of them. It cuts
-// matrices into blocks as Goto and van de Geijn do ("Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3),
-// 2008), and BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM TOMS
-// 41(3), 2015).
+// Package gram computes inner products of rows: Gram matrices, cross-Gram matrices, and kernel functions of them. It
+// cuts matrices into blocks as BLIS does (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
+// Functionality", ACM TOMS 41(3), 2015). The method is from Goto and van de Geijn ("Anatomy of High-Performance Matrix
+// Multiplication", ACM TOMS 34(3), 2008).
 //
 // # One result, whatever the CPU
 //
 // The inner product of two rows has the same bits on every instruction set, for every number of workers, and in every
-// result of this package. Columns are cut into panels of 256. The sum of a panel starts at +0 and is
-// s = fma(x[k], y[k], s) with k ascending. The sums of panels are added in order.
+// result here. Columns are cut into panels of 256. The sum of a panel starts at +0 and is s = fma(x[k], y[k], s) with k
+// ascending. The sums of panels are added in order.
 package gram
 
 import (
@@ -125,8 +125,8 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	return p.run(ctx, workers)
 }
 
-// place returns the memory from element (i, j) of the lower triangle on, and the distance of rows there: ldc, then grow more
-// for each next row.
+// place returns the memory from element (i, j) of the lower triangle on, and the distance of rows there: ldc, then grow
+// more for each next row.
 func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride+j:], m.Stride, 0
@@ -208,8 +208,8 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	return p.run(ctx, workers)
 }
 
-// Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product comes
-// once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
+// Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product
+// comes once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
 func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
 	if x.cols != y.cols {
 		return errColumns

@@ -36,7 +36,7 @@ func random[T kernel.Float](rng *rand.Rand, n, d int, make func() float64) matri
 	stride := d + rng.IntN(3)
 	m.values = block.Alloc[T](n * stride)
 	for i := range m.values {
-		m.values[i] = T(math.NaN()) // what lies between the rows isn't theirs
+		m.values[i] = T(math.NaN()) // elements between the rows must not matter
 	}
 	for r := range n {
 		for c := range d {
@@ -203,7 +203,7 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// TestWide: rows so long that not all fit the packed rows at once; a sample of the elements is checked.
+// TestWide has rows so long that not all fit into the packed rows at once. It checks a sample of the elements.
 func TestWide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
@@ -225,7 +225,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestExact: inner products of small integers are exact in any order, and so are all of both triangles.
+// TestExact has small integers, whose inner products are exact in any order. It checks all of both triangles.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := random[float32](rng, 100, 600, func() float64 { return float64(rng.IntN(21) - 10) })
@@ -249,7 +249,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestLarge: matrices that go past the caches, by one column of integers.
+// TestLarge makes matrices beyond the caches from one column of integers.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
@@ -274,7 +274,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestSpecials: rounding, overflow, signed zeros and NaN are those of the definition.
+// TestSpecials: rounding, overflow, signed zeros and NaN follow the definition.
 func TestSpecials(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 8))

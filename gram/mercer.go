@@ -18,8 +18,8 @@ const (
 	RBF                    // exp(-gamma |x - y|^2)
 )
 
-// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in some space of features. The zero value is
-// the linear kernel.
+// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in some space of features. The zero
+// value is the linear kernel.
 type Mercer struct {
 	Kind   Kind
 	Degree int     // of Polynomial, at least 1
@@ -114,7 +114,7 @@ func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
 	}
 	out := x.squaredNorms()
 	if k.Kind == RBF {
-		clear(out) // no distance, whatever the norms: e^0
+		clear(out) // the distance is 0 whatever the norms: e^0
 		kernel.Exp(out, out)
 		m.Kind = Linear
 	}

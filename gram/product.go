@@ -12,20 +12,20 @@ import (
 	"halfspace/kernel"
 )
 
-// A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for each row i of a and row
-// j of b. If a and b are the same it computes j <= i only. The order of a product's operations depends on KC alone: not on
-// the other sizes of blocks, nor on the worker.
+// A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for row i of a and row
+// j of b. If a and b are the same it computes j <= i only. The order of operations depends on KC alone: not on the
+// other sizes of blocks, nor on the worker.
 type product[T kernel.Float] struct {
 	table
 	a, b     *Rows[T]
 	triangle bool // a and b are the same, and only j <= i is computed
 
-	// place returns the memory of the result from element (i, j) on, and the distance of its rows. Blocks are computed there
-	// where they fit. It is nil if blocks have memory of their own.
+	// place returns the memory of the result from element (i, j) on, and the distance of its rows. Blocks are computed
+	// there where they fit. It is nil if blocks have memory of their own.
 	place func(i, j int) (to []T, ldc, grow int)
 
-	// finish is called with each block of the result. Elements above the diagonal of a triangle are undefined. The blocks of a
-	// row come from one worker, whose number it gets, with ascending columns.
+	// finish is called with each block of the result. Elements above the diagonal of a triangle are undefined. The
+	// blocks of a row come from one worker, whose number it gets, with ascending columns.
 	finish func(worker int, b *part[T])
 }
 

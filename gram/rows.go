@@ -101,9 +101,9 @@ type packer[T kernel.Float] struct {
 	wide []T   // a panel's elements in rows of kernel.Stride(width)
 }
 
-// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. at and total are multiples of
-// width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for each column, the
-// elements of its rows. Zeros fill the last group.
+// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. at and total are
+// multiples of width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for
+// each column, the elements of its rows. Zeros fill the last group.
 func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 	stride := kernel.Stride[T](width)
 	if stride != width && len(p.wide) < kc*stride {

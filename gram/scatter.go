@@ -12,24 +12,24 @@ import (
 	"halfspace/kernel"
 )
 
-// panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the first-level
-// cache.
+// panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
+// first-level cache.
 const panelRows = 32
 
-// Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j]. That is
-// the Hessian of Newton's method for a logistic loss. With s = 1 it is what scatter matrices are made of. m has as many rows
+// Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j].
+// Newton's method for a logistic loss has that Hessian. Scatter matrices are made of it with s = 1. m has as many rows
 // as src has columns.
 //
 // setWeights sets s[r] for each row r of a run. It is called for several runs at once. If it is nil, every weight is 1.
 //
-// m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: those of row r
-// from f[r*n] on. Row cols+k of m holds the sums over rows of f[r*n+k] s[r] x[r][j]. They cost next to nothing if the last
-// block of 32 columns has room for them. Products of two extra columns are undefined in m.
+// m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: those
+// of row r from f[r*n] on. Row cols+k of m holds the sums over rows of f[r*n+k] s[r] x[r][j]. They cost next to nothing
+// if the last block of 32 columns has room for them. Products of two extra columns are undefined in m.
 //
-// All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then those
-// with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i], u[r][j], sum) for
-// j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros in order, and
-// runs in row order. So the result depends neither on the number of workers nor on the instruction set.
+// All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then
+// those with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i], u[r][j],
+// sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros
+// in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T],
 	setWeights func(run block.Run[T], s, f []float64), workers int) error {
 	cols := src.Spec().Cols()
@@ -100,8 +100,8 @@ func windowRuns(cols, more int) int {
 	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
 }
 
-// scatterRuns computes the sums of each run, while it is in the cache. If there are few runs, workers share them: each part
-// of a run is some rows of the sums, and the parts have about the same area.
+// scatterRuns computes the sums of each run, while it is in the cache. If there are few runs, workers share them: each
+// part of a run is some rows of the sums, and the parts have about the same area.
 func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T],
 	setWeights func(run block.Run[T], s, f []float64), w []*scaledPanel[T]) error {
 	if len(runs) == 0 {
@@ -131,8 +131,8 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T],
 	})
 }
 
-// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j holds block row i and block column
-// j <= i. Block rows of extra columns have wide block columns, as many as the other columns need.
+// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j holds block row i and block
+// column j <= i. Block rows of extra columns have wide block columns, as many as the other columns need.
 type sums struct {
 	n, wide int
 	blocks  []float64
@@ -235,9 +235,9 @@ func (w *scaledPanel[T]) add(r *run[T], lo, hi int, below bool) {
 	}
 }
 
-// panel returns the next rows of r from row k on, panelRows at most, with weights of one sign. It also returns their weights
-// without the sign, their extra columns, and where to go on. It gathers the rows if some are left out, as many are in a
-// support vector machine, or if they are sparse.
+// panel returns the next rows of r from row k on, panelRows at most, with weights of one sign. It also returns their
+// weights without the sign, their extra columns, and where to go on. It gathers the rows if some are left out, as many
+// are in a support vector machine, or if they are sparse.
 func (w *scaledPanel[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {

@@ -14,7 +14,7 @@ import (
 	"halfspace/schema"
 )
 
-// rows is a source of random rows in blocks of so many runs; sparse ones, if asked for.
+// source returns random rows in blocks of so many runs, sparse if asked for.
 func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data[T] {
 	var blocks []*block.Block[T]
 	for lo := 0; lo < n; lo += perBlock {
@@ -76,10 +76,10 @@ func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 	return total
 }
 
-// longer is the element k by which row r is longer.
+// longer returns extra element k of row r.
 func longer(r int64, k int) float64 { return float64((r*7+int64(k)*3)%11-5) / 4 }
 
-// rowsOf returns the rows, each longer by so many elements.
+// rowsOf returns the rows, each with so many extra elements.
 func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) {
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {

@@ -7,15 +7,16 @@ import (
 	"halfspace/kernel"
 )
 
-// A Support is support vectors s_j of a kernel, stored so that the values k(x, s_j) of one vector x are computed at once. It doesn't
-// change, so that goroutines may share it.
+// A Support is support vectors s_j of a kernel, stored so that the values k(x, s_j) of one vector x are computed at
+// once. Goroutines may share it, since it doesn't change.
 type Support[T kernel.Float] struct {
 	n, cols int
 	columns []T // column k of all vectors is columns[k*n : (k+1)*n]
 	apply   mercerMap[T]
 }
 
-// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if T can't hold the numbers of k.
+// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if T can't hold the numbers
+// of k.
 func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
 	apply, err := newMap(k, x, x)
 	if err != nil {
@@ -33,8 +34,8 @@ func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
 // Len returns the number of support vectors.
 func (s *Support[T]) Len() int { return s.n }
 
-// Values sets out[j] to k(x, s_j), to the bits that Cross gives: products are sums over panels of KC columns, added in order. out and sums
-// have Len elements, and x has one for each column. sums is memory to work with.
+// Values sets out[j] to k(x, s_j), with the bits that Cross gives. Products are sums over panels of KC columns, added
+// in order. out and sums have Len elements, and x has one for each column. sums is memory to work with.
 func (s *Support[T]) Values(out, sums, x []T) error {
 	if len(out) != s.n || len(sums) != s.n || len(x) != s.cols {
 		return fmt.Errorf("out has %d elements and x has %d, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
@@ -66,7 +67,7 @@ func (s *Support[T]) Values(out, sums, x []T) error {
 	return nil
 }
 
-// Combine returns the sum over j of alpha[j] values[j], to the bits that Expand gives. Both have the same length.
+// Combine returns the sum over j of alpha[j] values[j], with the bits that Expand gives. Both have the same length.
 func Combine[T kernel.Float](values, alpha []T) T {
 	step := nbBytes / int(unsafe.Sizeof(T(0)))
 	sum := T(0)

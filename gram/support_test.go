@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestSupport: the values and sums of one vector have the bits of those of many.
+// TestSupport compares the values and sums of one vector with those of many, bit for bit.
 func TestSupport(t *testing.T) {
 	t.Run("float32", testSupport[float32])
 	t.Run("float64", testSupport[float64])

@@ -12,8 +12,8 @@ import (
 //
 //   - KC: columns of a panel. A panel of NR rows stays in the first-level cache while MC rows pass: 16 KiB.
 //   - MC: rows that a worker packs at a time. MC x KC elements stay in the second-level cache, 144 KiB of float32.
-//   - NB: columns of the result that a worker computes at a time. MC x NB elements stay in the second-level cache until all
-//     panels are added.
+//   - NB: columns of the result that a worker computes at a time. MC x NB elements stay in the second-level cache until
+//     all panels are added.
 //   - NC: packed rows that all workers share: at most ncBytes, which stream from the third-level cache or memory.
 //
 // KC, NB and NC are the same at every level, since sums are cut by them.

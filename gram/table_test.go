@@ -7,7 +7,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestTable: tiles fill the blocks at every level, or results would lie outside of them.
+// TestTable: tiles fill the blocks at every level. Otherwise results would lie outside of them.
 func TestTable(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)

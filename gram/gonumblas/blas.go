@@ -3,9 +3,9 @@
 //	blas64.Use(gonumblas.Implementation{})
 //	blas32.Use(gonumblas.Implementation{})
 //
-// Dot, Axpy, Gemv, Gemm and Syrk run on the kernels, in both precisions; Gemm and Syrk use all cores. gonum itself does the rest:
-// other functions, small matrices, vectors with gaps, and wrong arguments. Results differ from gonum's by rounding. They don't
-// depend on the number of cores.
+// Dot, Axpy, Gemv, Gemm and Syrk run on the kernels, in both precisions; Gemm and Syrk use all cores. gonum itself does
+// the rest: other functions, small matrices, vectors with gaps, and wrong arguments. Results differ from gonum's by
+// rounding. They don't depend on the number of cores.
 package gonumblas
 
 import (
@@ -27,7 +27,7 @@ var (
 	_ blas.Float64 = Implementation{}
 )
 
-// small is the number of products of elements up to which gonum is at least as fast.
+// small is the number of products of elements up to which gonum is not slower.
 var small = 1 << 20
 
 func isSmall(m, n, k int) bool { return float64(m)*float64(n)*float64(k) <= float64(small) }

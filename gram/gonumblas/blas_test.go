@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSuite is gonum's own, with nothing left to gonum for being small.
+// TestSuite runs gonum's own tests. No matrix is small enough to be left to gonum.
 func TestSuite(t *testing.T) {
 	defer func(n int) { small = n }(small)
 	for _, small = range []int{0, small} {
@@ -28,7 +28,8 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestSingle compares the methods for float32, for which that suite has nothing, with gonum's, on integers, which are exact, with all forms of arguments.
+// TestSingle compares the methods for float32 with gonum's, since that suite has nothing for them. Integers are exact.
+// All forms of arguments occur.
 func TestSingle(t *testing.T) {
 	defer func(n int) { small = n }(small)
 	small = 0
@@ -76,8 +77,8 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// TestLarge compares products of several blocks with gonum's, to the error of both sums of k products (Higham, "Accuracy and
-// Stability of Numerical Algorithms", 2002, section 3.1).
+// TestLarge compares products of several blocks with gonum's. The bound is the error of both sums of k products
+// (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
 func TestLarge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, k = 300, 500
