@@ -7,8 +7,8 @@ import (
 	"halfspace/train"
 )
 
-// TestUpdateBound: bounds are whole numbers, those of the text book where these are whole, and never below them; there is none where
-// rounding may have made the margin.
+// TestUpdateBound: bounds are whole numbers, and never below the text book's. There is none if the margin may be only
+// rounding.
 func TestUpdateBound(t *testing.T) {
 	r := train.Result[float32]{Weights: []float32{1, 1, -3}, Radius: math.Sqrt(26), Margin: 1 / math.Sqrt(11)}
 	for _, c := range []struct{ margin, eta, want float64 }{{0, 1, 286}, {0, 0.25, 286}, {2, 1, 330}, {2, 0.5, 374}} {

@@ -19,9 +19,9 @@ const (
 	centreMax = 1024 // the most columns of sparse rows that Pivots looks at
 )
 
-// Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix seconds
-// is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make up for the
-// difference. It reads the first rows of src.
+// Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix
+// seconds is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make
+// up for the difference. It reads the first rows of src.
 func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
 	cols := src.Spec().Cols()
 	if !src.Spec().Bias {
@@ -81,9 +81,10 @@ func widen[T kernel.Float](b *block.Block[T], r int, out []float64) {
 	}
 }
 
-// Centre returns the rows of src as float64, with multiple[c] times the column of subtracted from each column c; the multiple
-// of that column itself is 0. The column of ones, the bias, makes the multiples constants, as those of Pivots are. What is
-// left of a float32 near its multiple is exact, and else rounded once. Sparse rows stay sparse.
+// Centre returns the rows of src as float64, with multiple[c] times the column of subtracted from each column c. The
+// multiple of that column itself is 0. If it is the bias, a column of ones, the multiples are constants, as those of
+// Pivots are. The difference of a float32 and a multiple near it is exact. Others are rounded once. Sparse rows stay
+// sparse.
 func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64, workers int) block.Source[float64] {
 	c := &centred[T]{src: src, of: of, multiple: multiple, workers: workers}
 	for i, m := range multiple {
@@ -94,8 +95,8 @@ func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64, wor
 	return c
 }
 
-// Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original rows. It
-// subtracts from the bias, the last weight, the dot product of the pivots and the other weights.
+// Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original
+// rows. It subtracts from the bias, the last weight, the dot product of the pivots and the other weights.
 func Uncentre(w, pivots []float64) {
 	last := len(pivots) - 1
 	w[last] -= kernel.Dot(w[:last], pivots[:last])
@@ -119,7 +120,7 @@ type centred[T kernel.Float] struct {
 func (c *centred[T]) Spec() *schema.Spec { return c.src.Spec() }
 func (c *centred[T]) Rows() int64        { return c.src.Rows() }
 
-// Blocks yields the blocks of the other source. A block is valid until the next one is asked for.
+// Blocks yields the blocks of the other source. A block is valid until the next one is requested.
 func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
 	return func(yield func(*block.Block[float64], error) bool) {
 		var to *block.Block[float64]
@@ -138,7 +139,7 @@ func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64]
 	}
 }
 
-// dense centres a block of dense rows. It may use the memory of the block before.
+// dense centres a block of dense rows. It may reuse the memory of the block before.
 func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], before *block.Block[float64]) (*block.Block[float64], error) {
 	to := before
 	if to == nil || to.Len() < b.Len() || to.Y == nil {

@@ -11,7 +11,7 @@ import (
 	"halfspace/train"
 )
 
-// TestPivots: columns far from zero have pivots, others don't; without a bias none has.
+// TestPivots: columns far from zero have pivots, and others don't. Without a bias none has.
 func TestPivots(t *testing.T) {
 	x := make([][]float64, 5000)
 	y := make([]float64, len(x))
@@ -37,7 +37,7 @@ func TestPivots(t *testing.T) {
 	}
 }
 
-// TestCentre: rows are those of the source less the pivots, from any kind of source; weights go there and back.
+// TestCentre: rows of any kind of source are less the pivots. Recentre undoes Uncentre.
 func TestCentre(t *testing.T) {
 	x, y := make([][]float64, 2*block.RunRows+7), make([]float64, 2*block.RunRows+7)
 	for r := range x {

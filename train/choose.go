@@ -9,18 +9,18 @@ import (
 	"halfspace/kernel"
 )
 
-// mostRounds is how often Choose exchanges the vector of a class at most.
+// mostRounds is the most exchanges of Choose.
 const mostRounds = 10
 
-// Choose returns, for each class of src, which of two vectors to take: the one in kept or the one in last. It aims at the
-// fewest errors when the greatest score predicts the class. Both kept and last have a vector of src's columns for each class,
-// in the order of the classes.
+// Choose returns, for each class of src, which of two vectors to take: the one in kept or the one in last. It aims at
+// the fewest errors when the greatest score predicts the class. Both kept and last have a vector of src's columns for
+// each class, in the order of the classes.
 //
-// The best vector for one class versus the rest need not be the best beside the others. A rare class may have a negative
-// score in every row, but less so than the other classes. Choose begins with all vectors of kept, or with all of last if
-// these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange leaves the fewest
-// errors. It ends when no exchange leaves fewer.
-// An error counts as much as the row's sample weight. Sums are made within runs of rows and then in row order.
+// The best vector for one class versus the rest need not be the best beside the others. A rare class may have a
+// negative score in every row, but less so than the other classes. Choose begins with all vectors of kept, or with all
+// of last if these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange
+// leaves the fewest errors. It ends when no exchange leaves fewer. An error counts as much as the row's sample weight.
+// Sums are made within runs of rows and then in row order.
 func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers int, kept, last []T) ([]T, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
@@ -54,8 +54,8 @@ func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers in
 	return chosen, nil
 }
 
-// exchanged returns sums of sample weights of wrong rows: first with the chosen vectors, then with the vector of each class in turn
-// exchanged for the other, and last with all of the other vectors.
+// exchanged returns sums of sample weights of wrong rows. The first is of the chosen vectors, and the last of all other
+// vectors. Those between are of the chosen ones with one class's vector exchanged.
 func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers int, chosen, other []T) ([]float64, error) {
 	cols := src.Spec().Cols()
 	pad := func(w []T) (vectors [][]T) {
@@ -97,7 +97,7 @@ func exchangedRun[T kernel.Float](run block.Run[T], a, b [][]T) []float64 {
 		}
 		add(0, first)
 		for c := range classes {
-			rival := first // of the other classes
+			rival := first // the best of the other classes
 			if c == first {
 				rival = second
 			}

@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// wrongWeight returns what the rows weigh that the vectors have wrong, row by row.
+// wrongWeight returns the sum of sample weights of wrong rows, row by row.
 func wrongWeight(d *block.Data[float64], w []float64) (sum float64) {
 	cols := d.Spec().Cols()
 	for b := range d.Blocks(context.Background()) { // each is a run
@@ -34,8 +34,8 @@ func wrongWeight(d *block.Data[float64], w []float64) (sum float64) {
 	return sum
 }
 
-// TestChoose holds the vectors that Choose takes against the procedure of its comment, followed literally, for rows with weights and
-// without, on any number of workers.
+// TestChoose compares Choose with the procedure of its comment, followed literally. Rows have weights or not, and any
+// number of workers.
 func TestChoose(t *testing.T) {
 	exchanges, swapped := 0, 0
 	for seed := range uint64(60) {

@@ -12,8 +12,8 @@ import (
 	"halfspace/schema"
 )
 
-// ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It makes a pass
-// over the rows. It is an error if a label stands for no class.
+// ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It
+// makes a pass over the rows. It is an error if a label stands for no class.
 func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
 	spec := src.Spec()
 	counts := make([]int64, len(spec.Classes))
@@ -25,7 +25,7 @@ func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], worke
 		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
 			return f
 		}
-		f.n = make([]int64, max(2, len(counts))) // a spec may name fewer classes than two
+		f.n = make([]int64, max(2, len(counts))) // a spec may name fewer than two classes
 		for _, y := range run.Y {
 			f.n[ClassOf(y, spec)]++
 		}
@@ -43,9 +43,10 @@ func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], worke
 	return counts, cmp.Or(err, unknown)
 }
 
-// BalancedWeights returns a weight for each class of src, in the order of its spec, so that all classes have the same total: n/(k m)
-// for a class of m rows, among n rows of k classes. It counts rows and ignores sample weights, as scikit-learn's "balanced" does.
-// A class without rows has the weight 1. It makes a pass over the rows.
+// BalancedWeights returns a weight for each class of src, in the order of its spec, so that all classes have the same
+// total. It is n/(k m) for a class of m rows, among n rows of k classes. BalancedWeights counts rows and ignores sample
+// weights, as scikit-learn's "balanced" does. A class without rows has the weight 1. BalancedWeights makes a pass over
+// the rows.
 func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
 	counts, err := ClassCounts(ctx, src, workers)
 	if err != nil {
@@ -74,37 +75,38 @@ func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
 	return predict.Class(y, spec.PositiveClass())
 }
 
-// WithClassWeights returns the rows of src, each with its sample weight times the weight of its class. classes has a weight for each class of
-// src, in the order of its spec. The result is data in memory if src is, and shares all but the weights with it. It is a
-// block.Seekable if src is one. A row whose label stands for no class gets the weight NaN, which a training refuses.
+// WithClassWeights returns the rows of src, each with its sample weight times the weight of its class. classes has a
+// weight for each class of src, in the order of its spec. The result is data in memory if src is, and shares all but
+// the weights with it. It is a block.Seekable if src is one. A row whose label stands for no class gets the weight NaN,
+// which a training refuses.
 func WithClassWeights[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
 	spec := *src.Spec()
 	spec.Weighted = true
-	w := &weighed[T]{src, &spec, classes}
+	w := &reweighted[T]{src, &spec, classes}
 	switch src := src.(type) {
 	case *block.Data[T]:
 		var blocks []*block.Block[T]
 		for b := range src.Blocks(context.Background()) {
-			blocks = append(blocks, w.weigh(b, make([]float64, b.Len())))
+			blocks = append(blocks, w.reweight(b, make([]float64, b.Len())))
 		}
 		return block.NewData(&spec, blocks)
 	case block.Seekable[T]:
-		return weighedFile[T]{w, src}
+		return reweightedFile[T]{w, src}
 	}
 	return w
 }
 
-// A weighed source is another source with other sample weights.
-type weighed[T kernel.Float] struct {
+// A reweighted source is another source with other sample weights.
+type reweighted[T kernel.Float] struct {
 	block.Source[T]
 	spec    *schema.Spec
 	classes []float64
 }
 
-func (w *weighed[T]) Spec() *schema.Spec { return w.spec }
+func (w *reweighted[T]) Spec() *schema.Spec { return w.spec }
 
-// weigh returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
-func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
+// reweight returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
+func (w *reweighted[T]) reweight(b *block.Block[T], buf []float64) *block.Block[T] {
 	c := *b
 	c.W = buf[:b.Len()]
 	for r, y := range b.Y {
@@ -120,7 +122,7 @@ func (w *weighed[T]) weigh(b *block.Block[T], buf []float64) *block.Block[T] {
 	return &c
 }
 
-func (w *weighed[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (w *reweighted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
 		var buf []float64
 		for b, err := range w.Source.Blocks(ctx) {
@@ -131,37 +133,37 @@ func (w *weighed[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], erro
 			if len(buf) < b.Len() {
 				buf = make([]float64, b.Len())
 			}
-			if !yield(w.weigh(b, buf), nil) {
+			if !yield(w.reweight(b, buf), nil) {
 				return
 			}
 		}
 	}
 }
 
-// A weighedFile reads its rows in any order.
-type weighedFile[T kernel.Float] struct {
-	*weighed[T]
+// A reweightedFile reads its rows in any order.
+type reweightedFile[T kernel.Float] struct {
+	*reweighted[T]
 	file block.Seekable[T]
 }
 
-func (f weighedFile[T]) ReadChunk(c int, to *block.Block[T]) error {
+func (f reweightedFile[T]) ReadChunk(c int, to *block.Block[T]) error {
 	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
 	return f.read(to.Slice(0, int(rows)), func(to *block.Block[T]) error { return f.file.ReadChunk(c, to) })
 }
 
-func (f weighedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+func (f reweightedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return f.read(to.Slice(0, len(rows)), func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
 }
 
 // read reads rows into a block and sets their sample weights.
-func (f weighedFile[T]) read(to *block.Block[T], read func(to *block.Block[T]) error) error {
+func (f reweightedFile[T]) read(to *block.Block[T], read func(to *block.Block[T]) error) error {
 	b := *to
 	if !f.file.Spec().Weighted {
 		b.W = nil
 	}
 	err := read(&b)
 	if err == nil {
-		f.weigh(&b, to.W)
+		f.reweight(&b, to.W)
 	}
 	return err
 }

@@ -14,9 +14,9 @@ import (
 	"halfspace/train"
 )
 
-// TestWeigh reads rows that were weighed by class from memory, from a stream, and in every way from a file: each has the weight that
-// its class and its own weight say, and all else as it was.
-func TestWeigh(t *testing.T) {
+// TestWithClassWeights reads reweighted rows from memory, from a stream, and in every way from a file. Each row has its
+// own weight times that of its class, and is otherwise unchanged.
+func TestWithClassWeights(t *testing.T) {
 	ctx := context.Background()
 	const rows = 3*block.RunRows + 700
 	own := func(r int) float64 { return float64(r%5) / 4 }
@@ -92,7 +92,7 @@ func TestWeigh(t *testing.T) {
 					check("rows", at, to)
 				}
 				if _, ok := train.WithClassWeights[float32](d, classes).(*block.Data[float32]); !ok {
-					t.Error("weighed data aren't in memory any more")
+					t.Error("reweighted data aren't in memory any more")
 				}
 			}
 		}
@@ -106,7 +106,7 @@ func numbers(first, n int) (all []uint32) {
 	return all
 }
 
-// TestBalancedWeights: n/(k m), by the counts of the classes that are there.
+// TestBalancedWeights expects n/(k m), with the counts of the classes that occur.
 func TestBalancedWeights(t *testing.T) {
 	y := slices.Concat(slices.Repeat([]float64{0}, 6000), slices.Repeat([]float64{1}, 3000), slices.Repeat([]float64{3}, 1000))
 	x := make([][]float64, len(y))

@@ -12,21 +12,23 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r's weights. It makes
-// one pass over the rows. Labels are -1 and +1, or class numbers if r has a vector of weights for each of more than two classes.
-// It is an error if a label stands for no class, if there isn't one vector of weights for each class, or if a score overflows.
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r's
+// weights. It makes one pass over the rows. Labels are -1 and +1, or class numbers if r has a vector of weights for
+// each of more than two classes. It is an error if a label stands for no class, if r hasn't a vector of weights for
+// each class, or if a score overflows.
 //
-// With more than two classes, the class with the greatest score is predicted, the first of equal ones. The margin is the least
-// difference between the score of a row's class and the greatest other score, divided by the square root of 2 and the norm of all
-// vectors. Two classes with weights -w and w then have the margin of w.
+// With more than two classes, the class with the greatest score is predicted, the first of equal ones. The margin is
+// the least difference between the score of a row's class and the greatest other score. It is divided by the square
+// root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
 	_, _, err := evaluate(ctx, src, workers, r)
 	return err
 }
 
-// EvaluateLoss is Evaluate, and also sets the loss to the perceptron's: the sum of -y(w.x), times the sample weight, over the rows
-// where that isn't negative. With more than two classes, it is the sum of the differences between the greatest score of another
-// class and that of the row's class, where they aren't negative. It then also returns the sum of sample weights of wrong rows.
+// EvaluateLoss is Evaluate, and also sets the loss to the perceptron's: the sum of -y(w.x), times the sample weight,
+// over the rows where that isn't negative. With more than two classes, it replaces -y(w.x) by the greatest score of
+// another class, less that of the row's class. EvaluateLoss also returns the sum of sample weights of wrong rows, for
+// more than two classes.
 func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
 	r.Loss, wrong, err = evaluate(ctx, src, workers, r)
 	if err == nil && r.Loss-r.Loss != 0 {
@@ -89,11 +91,11 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 // A judgement is what Evaluate finds in a run.
 type judgement struct {
 	errors         int64
-	predicted      []int64 // rows of each class, as the scores tell
-	square, margin float64 // the largest norm of a row, squared, and the least margin, neither divided
+	predicted      []int64 // number of rows predicted of each class
+	square, margin float64 // the largest squared norm of a row, and the least margin, not yet divided by a norm
 	loss, wrong    float64 // sums over rows times their sample weights; wrong is for more than two classes
 	bad            bool    // a score overflows
-	err            error   // of a label
+	err            error   // a label's
 }
 
 // judge scores rows labelled -1 and +1.

@@ -9,8 +9,7 @@ import (
 	"halfspace/train"
 )
 
-// TestEvaluateClasses: errors, norm, radius and margin of several classes are those of their definitions, row by row, and with two
-// vectors -w and w those that w has of two classes.
+// TestEvaluateClasses compares errors, norm, radius and margin of several classes with their definitions, row by row.
 func TestEvaluateClasses(t *testing.T) {
 	const features, classes = 5, 3
 	d := testrows.RandomClasses[float64](9000, features, classes, 0)
@@ -41,7 +40,7 @@ func TestEvaluateClasses(t *testing.T) {
 	if margin /= math.Sqrt(2 * classes); r.Errors != 0 || r.Norm != math.Sqrt(classes) || math.Abs(r.Margin/margin-1) > 1e-12 || math.Abs(r.Radius/radius-1) > 1e-12 {
 		t.Errorf("errors %d, norm %v, margin %v, radius %v; want 0, %v, %v, %v", r.Errors, r.Norm, r.Margin, r.Radius, math.Sqrt(classes), margin, radius)
 	}
-	r.Weights[0], r.Errors = 0, 0 // nothing speaks for the first class
+	r.Weights[0], r.Errors = 0, 0 // no score favours the first class
 	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func TestEvaluateClasses(t *testing.T) {
 	}
 }
 
-// TestEvaluateTwo: two classes with weights -w and w are those of w.
+// TestEvaluateTwo: two classes with weights -w and w have the figures of w.
 func TestEvaluateTwo(t *testing.T) {
 	var x [][]float64
 	var signs, numbers []float64

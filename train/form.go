@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Form says which of the weights that a perceptron passes through are its result.
+// Form says which of a perceptron's weights are its result.
 type Form string
 
 const (

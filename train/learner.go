@@ -10,36 +10,37 @@ import (
 	"halfspace/model"
 )
 
-// Learner describes a learning algorithm: what it minimises, its options, what it needs of rows, and how it trains. Each learner's
-// package exports one. Flags, help, notes, reports and docs follow from it.
+// Learner describes a learning algorithm: what it minimises, its options, what it needs of rows, and how it trains.
+// Each learner's package exports one. Flags, help, notes, reports and docs follow from it.
 type Learner struct {
 	Name      string   // of --algo and of models
 	Minimises string   // what it minimises or looks for, in one line
 	Use       string   // when to use it, in one line
-	Options   []Option // that it uses
+	Options   []Option // the options that it uses
 	New       func() Settings
 
 	Passes    Access // how it reads rows in file order
-	InMemory  bool   // it takes a *block.Data alone
+	InMemory  bool   // it takes only a *block.Data
 	NeedsBias string // why it can't learn without the bias; "" if it can
 	NoWeights string // why its rows can't have weights; "" if they can
 	Joint     bool   // it can learn the vectors of more than two classes together
 	Together  bool   // it does so unless told otherwise
-	EachClass bool   // it learns each class versus the rest by itself
-	Judges    bool   // it chooses its weights by the rows of a validation
+	EachClass bool   // it learns each class versus the rest separately
+	Judges    bool   // it chooses its weights by the errors on validation rows
 	LogOdds   bool   // scores are logarithms of the odds of the positive class
 	Solves    bool   // it solves for an optimum over all rows, in steps; others visit rows one by one
 	LastOnly  bool   // it keeps the last weights, which need not be the best seen
 
-	// Perceptron returns the margin and the penalty with which it makes the perceptron's updates. It is nil of other learners.
+	// Perceptron returns the margin and the penalty with which it makes the perceptron's updates. It is nil of other
+	// learners.
 	Perceptron func(Settings) (margin, l2 float64)
 
-	// ScaleFree tells whether features in other units give the same predictions. It is nil where they never do.
+	// ScaleFree tells whether features in other units give the same predictions. nil: they never do.
 	ScaleFree func(Settings) bool
 
-	Converged string                        // what a report adds where the last weights make no mistake; "" for nothing
-	NotFound  string                        // what was not found where it did not converge; "" for a plane that separates the classes
-	Story     func(m *model.Model) []string // names and texts, in turn, of how it solved; nil of learners that visit rows
+	Converged string                        // what a report adds if the last weights make no mistake; "" for nothing
+	NotFound  string                        // what a report says if it did not converge: what was not found; "": a plane that separates the classes
+	Story     func(m *model.Model) []string // names and texts, alternating, of how it solved; nil for learners that visit rows
 
 	Float32 func(context.Context, *Task[float32]) (*Learned[float32], error)
 	Float64 func(context.Context, *Task[float64]) (*Learned[float64], error)
@@ -51,7 +52,7 @@ type Access int
 const (
 	InOrder  Access = iota // one pass after the other, each in file order
 	Nested                 // passes within passes
-	AnyOrder               // each row when it is wanted
+	AnyOrder               // each row when it is needed
 )
 
 // Settings are the options of a training: a pointer to a learner's Options, which embed those of this package.
@@ -59,7 +60,7 @@ type Settings interface {
 	Shared() *Options
 }
 
-// Shared returns o. It makes a pointer to any learner's options Settings.
+// Shared returns o. With it, a pointer to any learner's options is a Settings.
 func (o *Options) Shared() *Options { return o }
 
 // CopySettings returns a copy that can be changed apart from s.
@@ -72,12 +73,12 @@ func CopySettings(s Settings) Settings {
 // Task is rows to learn from, and how.
 type Task[T kernel.Float] struct {
 	Rows         block.Source[T]
-	Validation   block.Source[T] // rows to judge on; nil where there are none
+	Validation   block.Source[T] // rows to validate on; nil if there are none
 	Settings     Settings
-	ClassWeights []float64 // by which the weights of Rows were multiplied, one for each class; nil where they weren't
-	Versus       int       // Rows are those of one of so many classes and the rest; 0 where they are all there is
+	ClassWeights []float64 // factors of the sample weights in Rows, one for each class; nil if there are none
+	Versus       int       // Rows are one of that many classes versus the rest; 0 if they aren't
 	Memory       int64     // most bytes for rows and for what the learner keeps; 0 is as much as is available
-	Held         int64     // bytes of the rows in memory, those of other shares among them
+	Held         int64     // bytes of the rows in memory, including those of other shares
 	Note         func(text string)
 }
 
@@ -85,10 +86,10 @@ type Task[T kernel.Float] struct {
 type Learned[T kernel.Float] struct {
 	*Result[T]
 	Own  any                  // the result of the learner's own package
-	Keep func(m *model.Model) // adds to the model what this learner alone keeps; nil for nothing
+	Keep func(m *model.Model) // adds to the model what only this learner keeps; nil for nothing
 }
 
-// Learn learns by l from the rows of task.
+// Learn learns from the rows of task with l.
 func Learn[T kernel.Float](ctx context.Context, l *Learner, task *Task[T]) (*Learned[T], error) {
 	if task, ok := any(task).(*Task[float32]); ok {
 		learned, err := l.Float32(ctx, task)
@@ -127,7 +128,7 @@ func (l *Learner) Access(s Settings) Access {
 	return l.Passes
 }
 
-// Complete gives options without a valid value their defaults: zero stands for them.
+// Complete replaces options without a valid value by zero, which stands for the default.
 func (l *Learner) Complete(s Settings) {
 	defaults := l.New()
 	for i := range l.Options {
@@ -147,8 +148,8 @@ func (l *Learner) Drop(s Settings) {
 	}
 }
 
-// CheckSettings returns an error, an *OptionError where one option is to blame, unless l can train with s: an option is out of range, or
-// is set and has no effect. dtype is float32 or float64, or "" where it isn't known.
+// CheckSettings returns an error unless l can train with s. Options may be out of range, or set without an effect. An
+// error of one option is an *OptionError. dtype is float32 or float64, or "" if it isn't known.
 func (l *Learner) CheckSettings(s Settings, dtype string) error {
 	for i := range l.Options {
 		if err := l.Options[i].Check(s, dtype); err != nil {
@@ -158,7 +159,7 @@ func (l *Learner) CheckSettings(s Settings, dtype string) error {
 	return l.checkUnused(s)
 }
 
-// checkUnused looks for options that are set for nothing.
+// checkUnused returns an error if an option is set and has no effect.
 func (l *Learner) checkUnused(s Settings) error {
 	defaults := l.New()
 	for i := range l.Options {

@@ -16,7 +16,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// TestMutated changes right rows at random, twice: a learner returns an error, or what it learns of the rows that are right.
+// TestMutated changes right rows at random, twice. A learner returns an error, or what it learns of the right rows.
 func TestMutated(t *testing.T) {
 	rounds := uint64(400)
 	if testing.Short() {
@@ -28,7 +28,7 @@ func TestMutated(t *testing.T) {
 		l := cases[rng.IntN(len(cases))]
 		classes, weighted, workers := l.classes[rng.IntN(len(l.classes))], l.weights && rng.IntN(2) > 0, 1+2*rng.IntN(2)
 		rows := block.RunRows + 300
-		if l.memory || l.unlearned { // which take long
+		if l.memory || l.unlearned { // these take long
 			rows = 300
 		}
 		right := programRows(rows, classes, weighted)
@@ -61,8 +61,8 @@ func TestMutated(t *testing.T) {
 	}
 }
 
-// TestWrongElsewhere: what else takes rows from programs returns an error where they are wrong, and sets its figures instead of adding
-// to them.
+// TestWrongElsewhere: other functions that take rows of programs return an error if rows are wrong. They set their
+// figures instead of adding to them.
 func TestWrongElsewhere(t *testing.T) {
 	ctx := context.Background()
 	r := train.Result[float32]{Weights: []float32{1, 0, 0, -0.5}, Errors: 7, Margin: 5}
@@ -98,7 +98,7 @@ func TestWrongElsewhere(t *testing.T) {
 			return train.Evaluate(ctx, three, 2, &train.Result[float32]{Weights: make([]float32, 4)})
 		}},
 		"counts of a class beyond": {"the label is 7", func() error { _, err := train.ClassCounts(ctx, three, 2); return err }},
-		"weighed class beyond": {"the label is 7", func() error {
+		"class beyond, with class weights": {"the label is 7", func() error {
 			_, err := perceptron.Train(ctx, train.WithClassWeights(three, []float64{1, 2, 3}), perceptron.Options{})
 			return err
 		}},
@@ -132,7 +132,7 @@ func TestWrongElsewhere(t *testing.T) {
 	}
 }
 
-// TestCheckedOnce: what Check returns isn't checked again, and rows of the caller's stay to be checked.
+// TestCheckedOnce: the result of Check isn't checked again. The caller's own rows are.
 func TestCheckedOnce(t *testing.T) {
 	p := programRows(5000, 2, false)
 	d := p.data()
@@ -149,7 +149,7 @@ func TestCheckedOnce(t *testing.T) {
 	}
 }
 
-// TestBlockVectors: vectors of another length make a block's methods panic with a constant, before anything is written.
+// TestBlockVectors: vectors of a wrong length make a block's methods panic with a constant, before they write anything.
 func TestBlockVectors(t *testing.T) {
 	b := programRows(100, 2, false).blocks[0]
 	for name, call := range map[string]func(w []float32){

@@ -16,14 +16,14 @@ type Option struct {
 	Name  string
 	Value string   // placeholder of the value in help, such as NUMBER; options with Words need none
 	Help  string   // what it does
-	Words []string // what it may be, the default first; nil of numbers
+	Words []string // the words that it takes, the default first; nil for numbers
 
-	Want   string             // the numbers that it takes, after "use"
+	Want   string             // the numbers that it takes, as an error says after "use"
 	Valid  func(float64) bool // tells whether it takes a number; nil: all but NaN and infinities
 	Named  map[string]float64 // words that stand for numbers
-	Narrow bool               // the type of the rows must hold it
-	Auto   bool               // zero leaves it to the learner
-	Strict bool               // it is an error, not a note, to give it to a learner that doesn't use it
+	Narrow bool               // the rows' type must hold it
+	Auto   bool               // zero lets the learner choose
+	Strict bool               // giving it to a learner that doesn't use it is an error, not a note
 
 	When *Condition // when it has an effect; nil: always
 	Keep Keep       // when the model's file has it
@@ -33,7 +33,7 @@ type Option struct {
 	Field func(Settings) any // pointer to the field: to an int, an int64, a float64 or a string type
 }
 
-// Condition is met where an option has one of some values.
+// A Condition is met if an option has one of some values.
 type Condition struct {
 	Option string
 	Values []string
@@ -44,7 +44,7 @@ type Keep int
 
 const (
 	Always  Keep = iota
-	Changed      // where it isn't the default, zero or the first word
+	Changed      // if it isn't the default, which is zero or the first word
 	Never        // the learner adds it itself, or the model has it elsewhere
 )
 
@@ -85,7 +85,7 @@ func WordsOf[S ~string](all []S) (words []string) {
 	return words
 }
 
-// value returns the field that s has for the option.
+// value returns the option's field in s.
 func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Field(s)).Elem() }
 
 func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
@@ -112,7 +112,7 @@ func (o *Option) Text(s Settings) string {
 	return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 }
 
-// Get returns the option's value as a string, an int64 or a float64. Words that stand for numbers make it a string.
+// Get returns the option's value as a string, an int64 or a float64. It returns a string if words stand for numbers.
 func (o *Option) Get(s Settings) any {
 	v := o.value(s)
 	switch {
@@ -138,7 +138,7 @@ func (o *Option) Kept(s Settings) bool {
 // Integer tells whether the option takes whole numbers alone.
 func (o *Option) Integer(s Settings) bool { return o.value(s).CanInt() }
 
-// Set sets the option to what a user typed. It is an *OptionError where the option can't be that.
+// Set sets the option to the text that a user typed. It returns an *OptionError if the option can't have that value.
 func (o *Option) Set(s Settings, text string) error {
 	v := o.value(s)
 	if v.Kind() == reflect.String {
@@ -165,7 +165,7 @@ func (o *Option) Set(s Settings, text string) error {
 	return o.check(number, "")
 }
 
-// Check returns an *OptionError unless the option's value is one that it takes and that the type of the rows holds.
+// Check returns an *OptionError unless the option takes its value and the type of the rows holds it.
 func (o *Option) Check(s Settings, dtype string) error {
 	v := o.value(s)
 	switch {
@@ -213,7 +213,8 @@ func (o *Option) wrong(value, want string) error {
 	return &OptionError{o.Name, fmt.Sprintf("%s is %s: use %s", o.Name, value, want)}
 }
 
-// InReport returns how a report tells a value that a model's file has for the option; nothing for nil and zero.
+// InReport returns a report's text for the value that a model's file has for the option. It returns nothing for nil and
+// zero.
 func (o *Option) InReport(value any) []string {
 	if value == nil || reflect.ValueOf(value).IsZero() && o.Keep != Always {
 		return nil

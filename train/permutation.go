@@ -15,10 +15,10 @@ const WindowChunks = 8
 
 // A Permutation is one random order of n rows. It computes a window of rows at a time.
 //
-// The rows are cut into chunks of 512. First the chunks are permuted. Then the rows of 8 chunks at a time are permuted: a
-// window of up to 4,096 rows. With up to 4,096 rows, there is one window, its chunks stay in order, and the whole is a plain
-// Fisher-Yates permutation. Random numbers come from one PCG generator: its first word is the seed, its second the number of
-// the epoch, from 0.
+// The rows are cut into chunks of 512. First the chunks are permuted. Then the rows of 8 chunks at a time are permuted:
+// a window of up to 4,096 rows. With up to 4,096 rows, there is one window, its chunks stay in order, and the whole is
+// a plain Fisher-Yates permutation. Random numbers come from one PCG generator. Its first word is the seed, and its
+// second the number of the epoch, from 0.
 type Permutation struct {
 	n      int
 	rng    *rand.PCG
@@ -57,8 +57,8 @@ func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	return dst
 }
 
-// Positions is Rows with positions instead of row numbers: those in a block that holds the chunks of the window in their permuted
-// order.
+// Positions is Rows with positions instead of row numbers. They are positions in a block that holds the window's chunks
+// in their permuted order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
@@ -103,7 +103,7 @@ type part struct {
 	windows [][]uint32
 }
 
-// partWindows is how many windows one send on a channel hands over: enough that its cost doesn't matter.
+// partWindows is the number of windows in one send on a channel. With so many, its cost doesn't matter.
 const partWindows = 8
 
 // Each calls visit for every window in order. With ahead, another goroutine computes the next windows meanwhile.

@@ -36,7 +36,7 @@ func (p *program) Blocks(context.Context) iter.Seq2[*block.Block[float32], error
 // data returns the same blocks in memory.
 func (p *program) data() *block.Data[float32] { return block.NewData(p.spec, p.blocks) }
 
-// A seekable program reads its rows in any order, from what blocks yield.
+// A seekable program reads its rows in any order, from the blocks.
 type seekable struct{ *program }
 
 func (s seekable) ReadRows(rows []uint32, to *block.Block[float32]) error {
@@ -64,7 +64,7 @@ func (s seekable) ReadChunk(c int, to *block.Block[float32]) error {
 	return s.ReadRows(rows, to)
 }
 
-// programRows returns right rows of three Boolean features and a bias, in blocks of a run, with weights if asked for.
+// programRows returns correct rows of three Boolean features and a bias, in blocks of a run, with weights if asked for.
 func programRows(rows, classes int, weighted bool) *program {
 	spec := &schema.Spec{Features: []string{"a", "b", "c"}, Bias: true, Label: "y", Weighted: weighted}
 	for c := range classes {
@@ -97,7 +97,7 @@ func programRows(rows, classes int, weighted bool) *program {
 	return p
 }
 
-// cut makes two blocks of one, of which the first has so many rows.
+// cut splits a block in two, of which the first has that many rows.
 func (p *program) cut(n, rows int) {
 	b := p.blocks[n]
 	p.blocks = slices.Replace(p.blocks, n, n+1, b.Slice(0, rows), b.Slice(rows, b.Len()))
@@ -147,10 +147,10 @@ func (p *program) clone() *program {
 	return c
 }
 
-// odd are values that a feature, a label, a weight or padding hardly should have.
+// odd are values that a feature, a label, a weight or padding should hardly have.
 var odd = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, 3, -2, 1e-45, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)}
 
-// mutate changes one thing. It tells whether that may be other rows, which are right, too: those are for the caller to leave out.
+// mutate changes one thing. It tells whether the rows may then be different correct rows. The caller leaves those out.
 func (p *program) mutate(rng *rand.Rand) (what string, other bool) {
 	n := rng.IntN(len(p.blocks))
 	b := p.blocks[n]

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	sampleShare   = 8  // the sample has at most one of so many rows
-	sampleColumns = 64 // the sample has at least so many rows for each column
+	sampleShare   = 8  // the sample has at most one of that many rows
+	sampleColumns = 64 // the sample has at least that many rows for each column
 )
 
-// Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few rows for a
-// sample to save time. It makes a pass over the rows. The sample shares memory with src if that is a *block.Data.
+// Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few
+// rows for a sample to save time. It makes a pass over the rows. The sample shares memory with src if that is a
+// *block.Data.
 func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
 	cols := src.Spec().Cols()
 	all := src.Rows() / block.RunRows

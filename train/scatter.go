@@ -9,9 +9,9 @@ import (
 	"halfspace/kernel"
 )
 
-// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part sets the weights s of the rows
-// of a run, and the elements f that m adds to each row, and returns the sums of the run. merge takes these, one run at a time
-// in row order, whatever the number of workers.
+// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
+// weights s of its rows, and the elements f that m adds to each row. It sets s and f, and returns the sums of the run.
+// merge takes these, one run at a time in row order, whatever the number of workers.
 func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
 	part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
 	var results []R
@@ -25,7 +25,7 @@ func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float
 		}
 	}
 	each := func(run block.Run[T], s, f []float64) { results[run.Number-first] = part(run, s, f) }
-	if _, ok := src.(*block.Data[T]); !ok { // results of all rows could be many
+	if _, ok := src.(*block.Data[T]); !ok { // results of all rows could take much memory
 		src = eachBlock[T]{src, func(b *block.Block[T]) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)
 	}

@@ -7,7 +7,8 @@ import (
 	"halfspace/model"
 )
 
-// StepsStory tells of a learner that made steps to an optimum: its options, the steps of a method, the loss, which is a sum, and the gap.
+// StepsStory describes a training in steps to an optimum: its options, the steps of a method, the loss, which is a sum,
+// and the gap.
 func StepsStory(m *model.Model, method, sum string) []string {
 	t, loss, converged := &m.Training, "", "converged"
 	if m.Options.Loss != "" {

@@ -1,4 +1,4 @@
-// Package train holds what all trainers share: options, progress and results.
+// Package train holds what all learners share: options, progress and results.
 package train
 
 import (
@@ -26,7 +26,8 @@ const (
 // Orders lists every order, the default first.
 var Orders = []Order{Cyclic, Shuffle, FixedShuffle, Random}
 
-// Options are what learners that work row by row share. The zero value of a field stands for its default.
+// Options are the options that learners share which visit rows one by one. The zero value of a field stands for its
+// default.
 type Options struct {
 	Order      Order   // Cyclic
 	Epochs     int64   // most passes over the rows; 100
@@ -51,8 +52,8 @@ type Progress struct {
 	Elapsed time.Duration
 }
 
-// WithDefaults returns the options with every zero value replaced by its default, or an error that says which value
-// can't be used.
+// WithDefaults returns the options with every zero value replaced by its default. It is an error if a value is out of
+// range.
 func (o Options) WithDefaults() (Options, error) {
 	if o.Order == "" {
 		o.Order = Cyclic
@@ -84,7 +85,7 @@ func (o Options) WithDefaults() (Options, error) {
 	return o, nil
 }
 
-// ErrTwoClasses tells that rows have another number of classes than a training takes.
+// ErrTwoClasses tells that rows don't have two classes.
 var ErrTwoClasses = errors.New("training takes two")
 
 // TwoClasses returns an error unless the rows have two classes: ErrTwoClasses or block.ErrNoLabels.
@@ -117,16 +118,17 @@ func (u *Unfinished) Unwrap() error { return u.Err }
 type Result[W any] struct {
 	Weights []W // one for each column, the bias last; of more than two classes a vector for each, in their order
 
-	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts says how many visits each
-	// survived. Weights is their mean; Loss, Norm and Margin are those of the mean.
+	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts says how many
+	// visits each survived. Weights is their mean; Loss, Norm and Margin are those of the mean.
 	Voters []W
 	Counts []int64
 
 	Epochs  int64 // epochs begun
 	Visits  int64 // rows visited
 	Updates int64 // rows that changed the weights
-	// Interrupted says that ctx ended the training; ctx's error is returned with the result. The result has the weights so far and
-	// the counts of visits and updates, but nothing that takes another pass over the rows: call Evaluate for that.
+	// Interrupted says that ctx ended the training; ctx's error is returned with the result. The result has the weights
+	// so far and the counts of visits and updates, but nothing that takes another pass over the rows: call Evaluate for
+	// that.
 	Interrupted bool
 
 	Converged bool    // the stopping rule of the order was met: no row would update the weights
@@ -136,12 +138,12 @@ type Result[W any] struct {
 	Norm      float64 // Euclidean norm of Weights, the bias included
 	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
 	Kept      int64   // the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
-	Seconds   float64 // time of the learning, without loading and final evaluation
+	Seconds   float64 // time of learning, without loading and the final evaluation
 	Predicted []int64 // how many rows are predicted to be of each class, in the order of the spec; nil if not counted
 	Last      []W     // the last weights, if there is a pocket or there are rows to validate on
 
-	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts once for
-	// each candidate. The literal algorithm scores all rows for each candidate.
+	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts
+	// once for each candidate. The literal algorithm scores all rows for each candidate.
 	Candidates, RowsScored int64
 	Curve                  []pocket.Point // the weights that were better than all before, from the initial zeros to the kept ones
 }

@@ -14,8 +14,8 @@ import (
 	"halfspace/schema"
 )
 
-// Relabel sets out to +1 where the class number in y is class, and to -1 elsewhere. If y isn't a class number below classes, out
-// is NaN, which a training refuses. y and out may be the same slice.
+// Relabel sets out to +1 where the class number in y is class, and to -1 elsewhere. If y isn't a class number below
+// classes, out is NaN, which a training refuses. y and out may be the same slice.
 func Relabel[T kernel.Float](y, out []T, class, classes int) {
 	for i, v := range y {
 		switch {
@@ -29,8 +29,8 @@ func Relabel[T kernel.Float](y, out []T, class, classes int) {
 	}
 }
 
-// Versus returns the rows of src, which has several classes, with two classes: the rows of class are +1 and the rest are -1. The
-// features are shared. The result is data in memory if src is, and a block.Seekable if src is one.
+// Versus returns the rows of src, which has several classes, with two classes: the rows of class are +1 and the rest
+// are -1. The features are shared. The result is data in memory if src is, and a block.Seekable if src is one.
 func Versus[T kernel.Float](src block.Source[T], class int) block.Source[T] {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
@@ -58,7 +58,7 @@ func versus[T kernel.Float](b *block.Block[T], class, classes int, y []T) *block
 	return &v
 }
 
-// A one is the rows of one class and the rest.
+// A one is the rows of one class versus the rest.
 type one[T kernel.Float] struct {
 	block.Source[T]
 	spec           *schema.Spec
@@ -84,7 +84,7 @@ func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	}
 }
 
-// A seekableVersus is such rows of a source that can be read in any order.
+// A seekableVersus also reads its rows in any order.
 type seekableVersus[T kernel.Float] struct {
 	one[T]
 	from block.Seekable[T]
@@ -104,12 +104,12 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return err
 }
 
-// OneVersusRest calls learn for each class versus the rest, and returns its results in the order of the classes (Rifkin and
-// Klautau, "In Defense of One-Vs-All Classification", 2004). Each class is learned as if it were alone.
+// OneVersusRest calls learn for each class versus the rest. It returns the results in the order of the classes (Rifkin
+// and Klautau, "In Defense of One-Vs-All Classification", 2004). Each class gets the weights that it gets alone.
 //
-// If beside is set and the rows are in memory, several classes are learned at the same time, each with a share of the workers: as
-// many as there are workers, but their labels take at most a quarter of the memory of the rows. Otherwise one class is learned
-// after another, with all workers. An error names its class, the first of several.
+// If beside is set and the rows are in memory, up to workers classes are learned at once, each with a share of the
+// workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned after another,
+// with all workers. An error names its class, the first of several.
 func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[T], workers int, beside bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
 	classes := src.Spec().Classes
@@ -119,7 +119,7 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 		side = max(1, min(workers, len(classes), (kernel.Stride[T](src.Spec().Cols())+1)/4))
 	}
 	errs := make([]error, len(classes))
-	var failed atomic.Int64 // a class, after which none is begun
+	var failed atomic.Int64 // number of a failed class; no class after it begins
 	failed.Store(int64(len(classes)))
 	var g errgroup.Group
 	g.SetLimit(side)
@@ -136,7 +136,7 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 			return nil
 		})
 	}
-	g.Wait() // which has no error
+	g.Wait() // no error
 	for class, err := range errs {
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/testrows"
 )
 
-// TestFirstError: of several classes that fail, the first is told, whichever failed first.
+// TestFirstError: if several classes fail, the error is that of the first class, whichever failed first.
 func TestFirstError(t *testing.T) {
 	d := testrows.RandomClasses[float64](100, 60, 5, 0)
 	for range 20 {

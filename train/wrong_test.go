@@ -22,11 +22,11 @@ import (
 // A learnerCase is a learner with some options. It returns the numbers that it learned.
 type learnerCase struct {
 	name      string
-	classes   []int // that it takes
-	weights   bool  // it takes weights of rows
-	memory    bool  // it takes rows in memory only
+	classes   []int // the numbers of classes that it takes
+	weights   bool  // it takes sample weights
+	memory    bool  // it takes only rows in memory
 	order     bool  // it visits rows in another order
-	unlearned bool  // it learns nothing, and takes any number of classes up to two
+	unlearned bool  // it doesn't learn, and takes up to two classes
 	learn     func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error)
 }
 
@@ -128,7 +128,7 @@ func learnerCases() []learnerCase {
 	}
 }
 
-// takes tells whether the learner takes such rows at all.
+// takes tells whether the learner takes such rows.
 func (l learnerCase) takes(classes int, weighted bool) bool {
 	return slices.Contains(l.classes, classes) && (l.weights || !weighted)
 }
@@ -145,10 +145,10 @@ func (l learnerCase) sources(p *program) map[string]block.Source[float32] {
 	return forms
 }
 
-// streamed marks defects of rows as a whole, which a *block.Data can't have.
+// streamed marks defects of the source, which a *block.Data can't have.
 const streamed = true
 
-// defects are ways for rows to be wrong, and what the error says.
+// defects are ways for rows to be wrong, each with its error.
 var defects = []struct {
 	name, want        string
 	classes           int
@@ -217,8 +217,8 @@ var defects = []struct {
 	{"fewer rows of classes", "the source has only", 3, false, streamed, func(p *program) { p.rows = 4096 }},
 }
 
-// TestWrongRows has every learner refuse every defect with its sentence, in memory, streamed and read in any order, with one worker and
-// with three.
+// TestWrongRows: every learner refuses every defect with its error. Rows are in memory, streamed, or read in any order,
+// with one worker and with three.
 func TestWrongRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every learner many times, which tells the same of every CPU")
@@ -238,7 +238,7 @@ func TestWrongRows(t *testing.T) {
 							continue
 						}
 						w, err := l.learn(context.Background(), src, workers)
-						named := form != "seekable" || !l.order // else the first wrong row that is read is named
+						named := form != "seekable" || !l.order // otherwise the error names the first wrong row that is read
 						if err == nil || named && !strings.Contains(err.Error(), d.want) {
 							t.Errorf("%s, %s, %d workers: learned %v, error %v, want %q", d.name, form, workers, w, err, d.want)
 						}
@@ -257,7 +257,7 @@ func TestWrongRows(t *testing.T) {
 	}
 }
 
-// TestEmptyBlocks: blocks without rows, without labels and weights then, before, between and after others change nothing.
+// TestEmptyBlocks: blocks without rows change nothing, wherever they are. They have no labels and weights.
 func TestEmptyBlocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains every learner many times, which tells the same of every CPU")

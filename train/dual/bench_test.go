@@ -16,10 +16,10 @@ import (
 	"halfspace/train"
 )
 
-// BenchmarkTrain learns 20,000 rows of 28 features with a tenth of the labels flipped, on one core and on all. gram-ms is the time
-// until the matrix is there, epoch-us that of an epoch after the tenth; recomputed-us is that of the same epoch if each mistake
-// computes the inner products of its row anew, on as many cores, which x-faster is about. x-faster-visits is about an epoch in
-// which each visit does, as the dual form is written down in books.
+// BenchmarkTrain learns 20,000 rows of 28 features with a tenth of the labels flipped, on one core and on all. gram-ms
+// is the time of the matrix. epoch-us is that of an epoch after the tenth. recomputed-us is that of the same epoch if
+// each mistake computes the inner products of its row again, on as many cores. x-faster is their ratio. x-faster-visits
+// compares with an epoch in which each visit computes them, as books write the dual form.
 func BenchmarkTrain(b *testing.B) {
 	x, y := noisy(20000, 28, 0.1, 1)
 	d := testrows.Dense[float32](x, y, true)
@@ -49,7 +49,7 @@ func benchTrain(b *testing.B, d *block.Data[float32], kind string, workers int) 
 	b.ReportMetric(first.GramSeconds*1e3, "gram-ms")
 	epochs := float64(more.Epochs - first.Epochs)
 	if more.Updates == first.Updates {
-		return // no row is on the wrong side any more
+		return // no row is on the wrong side
 	}
 	epoch := (more.Seconds - more.GramSeconds - (first.Seconds - first.GramSeconds)) / epochs
 	mistakes, recomputed := float64(more.Updates-first.Updates)/epochs, recompute(b, d, workers)
@@ -60,8 +60,8 @@ func benchTrain(b *testing.B, d *block.Data[float32], kind string, workers int) 
 	b.ReportMetric(float64(d.Rows())*recomputed/epoch, "x-faster-visits")
 }
 
-// recompute returns how many seconds it takes to score all rows by one of them, and to add that to the scores: what a mistake costs
-// without the matrix. Workers have their own rows, and don't wait for each other.
+// recompute returns the seconds that a mistake costs without the matrix: to score all rows by one of them, and to add
+// that to the scores. Workers have their own rows, and don't wait for each other.
 func recompute(b *testing.B, d *block.Data[float32], workers int) float64 {
 	const times = 1000
 	start := time.Now()

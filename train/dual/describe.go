@@ -14,7 +14,7 @@ import (
 	"halfspace/train"
 )
 
-// Learner and Kernel are the same learner: its two names are what users look for.
+// Learner and Kernel are the same learner under two names, since users look for both.
 var (
 	Learner = describe("dual", "the perceptron's loss, on inner products of rows")
 	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products")
@@ -50,7 +50,7 @@ var options = []train.Option{
 		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
 }
 
-// learnTask trains rows in memory, with what memory these leave for inner products.
+// learnTask trains on rows in memory. The rest of the memory is for inner products.
 func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Task[T]) (*train.Learned[T], error) {
 	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
 	data, ok := task.Rows.(*block.Data[T])
@@ -61,7 +61,7 @@ func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Tas
 		return nil, fmt.Errorf("%s takes rows in memory: they need %s, %s is %s: give more", name, say.Size(used/4*5), source, say.Size(limit))
 	}
 	if task.Memory == 0 {
-		used = 0 // the limit is of what is available now
+		used = 0 // the limit is the memory available now
 	}
 	opt := *task.Settings.(*Options)
 	opt.Memory = max(1, (limit-used)/10*9)
@@ -83,7 +83,7 @@ func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Tas
 	}}, err
 }
 
-// mostMisclassified is how many rows a model names that were misclassified most often.
+// mostMisclassified is the number of most often misclassified rows that a model names.
 const mostMisclassified = 20
 
 // misclassified lists the rows that were on the wrong side most often, the first of equal ones first.

@@ -23,15 +23,16 @@ import (
 type Options struct {
 	train.Options
 	Form   train.Form   // Last
-	Kernel model.Kernel // linear; Kind poly has degree 3 and, as rbf, a gamma of 1/features where they are 0
-	Memory int64        // most bytes for inner products; 0 is as many as those of all pairs take
+	Kernel model.Kernel // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features
+	Memory int64        // most bytes for inner products; 0: as many as those of all pairs take
 }
 
 // Result is what a training learned and how it went.
 type Result[T kernel.Float] struct {
-	// Result has Weights if the kernel is linear and the form isn't train.Voted: of more than two classes a vector for each.
-	// Otherwise there is an Expansion, and Radius and Norm are those in the kernel's feature space. Norm, Margin and Loss are 0
-	// with train.Voted. Visits are those of the binary classifier with the most, and Updates those of all.
+	// Result has Weights if the kernel is linear and the form isn't train.Voted: of more than two classes a vector for
+	// each. Otherwise there is an Expansion, and Radius and Norm are those in the kernel's feature space. Norm, Margin
+	// and Loss are 0 with train.Voted. Visits are those of the binary classifier with the most, and Updates those of
+	// all.
 	train.Result[T]
 	Expansion *model.Expansion
 	Bias      []float64 // of each binary classifier, of its last or its averaged weights: the sum of alpha_i y_i
@@ -50,25 +51,26 @@ func Bytes[T kernel.Float](rows int) int64 {
 	return int64(n) * int64(unsafe.Sizeof(T(0)))
 }
 
-// Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class numbers.
+// Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class
+// numbers.
 //
-// Objective: alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0 for all i, given rows x_i and labels
-// y_i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds eta to its alpha
-// (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order, these are the mistakes of the
-// perceptron on weights w = sum of alpha_i y_i x_i. The training stops by the same rules; see package perceptron. Voted and
-// averaged forms are those of Freund & Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning
-// 37(3), 1999.
+// Given rows x_i and labels y_i, find alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0
+// for all i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds eta to
+// its alpha (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order, these are the
+// mistakes of the perceptron on weights w = sum of alpha_i y_i x_i. The training stops by the same rules; see package
+// perceptron. Voted and averaged forms are those of Freund & Schapire, "Large Margin Classification Using the
+// Perceptron Algorithm", Machine Learning 37(3), 1999.
 //
-// The sample weight of a row multiplies what a mistake adds to its alpha, and its share of the loss. A row with a sample weight of
-// 0 changes nothing.
+// The sample weight of a row multiplies what a mistake adds to its alpha, and its share of the loss. A row with a
+// sample weight of 0 changes nothing.
 //
-// Train keeps the scores of all rows up to date. A visit reads a score; a mistake adds a row of the matrix of k(x_i, x_j) + 1 to
-// the scores. Train computes the matrix first if it fits in opt.Memory. If not, a gram.RowCache computes its rows when they are
-// needed. More than two classes are learned one versus the rest on the same matrix, each as if it were alone. opt.MaxUpdates
-// counts for each.
+// Train keeps the scores of all rows up to date. A visit reads a score; a mistake adds a row of the matrix of k(x_i,
+// x_j) + 1 to the scores. Train computes the matrix first if it fits in opt.Memory. If not, a gram.RowCache computes
+// its rows when they are needed. More than two classes are learned one versus the rest on the same matrix, each as if
+// it were alone. opt.MaxUpdates counts for each.
 //
-// The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two classes, too
-// little memory for one row of the matrix, scores that overflow, and ctx's error.
+// The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
+// classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options) (*Result[T], error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
@@ -243,7 +245,7 @@ func (l *learner[T]) coefficients(m *binary[T], support []uint32) []float64 {
 	return out
 }
 
-// votes returns the mistakes as the votes of the weights after them. place gives the places of rows among the support vectors.
+// votes returns the mistakes as the votes of the weights after them. place maps rows to support vectors.
 func (m *binary[T]) votes(place map[uint32]uint32) model.Votes {
 	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	next := m.visits + 1
@@ -347,8 +349,8 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 	return nil
 }
 
-// A norm sums the squared norms of the weights, or those in the kernel's feature space: each coefficient times the score of its
-// row.
+// A norm sums the squared norms of the weights, or those in the kernel's feature space: each coefficient times the
+// score of its row.
 type norm[T kernel.Float] struct {
 	square       float64
 	rows         []int64

@@ -29,7 +29,8 @@ func mustTrain[T kernel.Float](t *testing.T, d *block.Data[T], opt Options) *Res
 	return r
 }
 
-// noisy returns n rows of d small integers, so that every sum is exact, and labels of a random plane but for a share of flips.
+// noisy returns n rows of d small integers, so that every sum is exact. Labels follow a random plane, except for a
+// share of flips.
 func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	truth := make([]float64, d)
@@ -50,8 +51,8 @@ func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestTextbook is the dual run of the text books: alpha = (2, 0, 5), b = -3 (Li Hang, "Statistical Learning Methods", 2012,
-// example 2.2).
+// TestTextbook is the dual run of the text books: alpha = (2, 0, 5), b = -3 (Li Hang, "Statistical Learning Methods",
+// 2012, example 2.2).
 func TestTextbook(t *testing.T) {
 	d := testrows.Dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	r := mustTrain(t, d, Options{})
@@ -70,8 +71,8 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
-// TestPrimal: on integers the dual form makes the primal one's mistakes, visit for visit, and w is the sum of alpha_i y_i x_i to the
-// last bit.
+// TestPrimal: on integers the dual form makes the primal form's mistakes, visit for visit. w is the sum of alpha_i y_i
+// x_i to the last bit.
 func TestPrimal(t *testing.T) {
 	testPrimal[float32](t)
 	testPrimal[float64](t)
@@ -135,7 +136,7 @@ func testPrimal[T kernel.Float](t *testing.T) {
 	}
 }
 
-// wholes are weights of rows, some of them 0.
+// wholes are sample weights, some of them 0.
 func wholes(r int) float64 { return float64(r * 7 % 5) }
 
 // classes returns rows of three classes.
@@ -149,7 +150,7 @@ func classes[T kernel.Float](n int) (d *block.Data[T], x [][]float64, y []float6
 	return d, x, y
 }
 
-// TestClasses: one machine for each of several classes, learned side by side, is what it would be if it was learned alone.
+// TestClasses: the binary classifiers of several classes, learned together, are those that are learned alone.
 func TestClasses(t *testing.T) {
 	d, x, y := classes[float64](300)
 	for _, opt := range []Options{
@@ -198,7 +199,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestSame: the result is the same on every instruction set, for every number of workers and whatever the memory.
+// TestSame: the result is the same for every instruction set, number of workers and memory limit.
 func TestSame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -232,8 +233,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestWindows: scores of rows outside of the window get what they lack in the order of mistakes, so that in the end they are to the
-// last bit those that a cache of rows leads to, with which all are always up to date.
+// TestWindows: scores of rows outside of the window get their pending updates in the order of mistakes. In the end they
+// are those of a cache of rows, where all are always up to date, to the last bit.
 func TestWindows(t *testing.T) {
 	const n = fewRows + 300
 	d, _, _ := classes[float32](n)
@@ -272,7 +273,7 @@ func walked(t *testing.T, d *block.Data[float32], order train.Order, workers int
 	return l
 }
 
-// TestErrors: what can't be learned from, and how.
+// TestErrors has rows and options that can't be learned with.
 func TestErrors(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
 	d := testrows.Dense[float32](x, y, true)

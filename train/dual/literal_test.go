@@ -16,8 +16,8 @@ import (
 	"halfspace/train"
 )
 
-// A literal training follows Freund and Schapire's listing: a list of machines v_k, each with the number c_k of visits that it
-// survived, and predictions that sum them all up.
+// A literal training follows Freund and Schapire's listing: a list of classifiers v_k, each with the number c_k of
+// visits that it survived. Predictions sum over all of them.
 type literal struct {
 	k        func(x, z []float64) float64
 	x        [][]float64
@@ -70,8 +70,8 @@ func dot(x, z []float64) (s float64) {
 	return s
 }
 
-// TestForms holds every form and kernel against the literal training: polynomials of integers, for which both are exact, and radial
-// functions, for which no score of these rows is so near to zero that rounding decides.
+// TestForms compares every form and kernel with the literal training. Polynomials of integers are exact in both. With
+// radial functions, no score is so near to zero that rounding decides.
 func TestForms(t *testing.T) {
 	x, y := noisy(200, 4, 0.1, 11)
 	probes, _ := noisy(50, 4, 0, 12)
@@ -130,7 +130,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// checkNorm compares the norm with the double sum over mistakes, where it is one.
+// checkNorm compares the norm, if there is one, with the double sum over mistakes.
 func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result[float64]) {
 	t.Helper()
 	want, radius := 0.0, 0.0

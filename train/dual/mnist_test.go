@@ -12,9 +12,9 @@ import (
 	"halfspace/train"
 )
 
-// TestMNIST is a small form of Freund and Schapire's experiment, see BenchmarkMNIST in bench: voted and averaged machines err less
-// than the last ones on digits that they haven't seen, and a polynomial kernel less than a linear one. The digits stand beside the
-// repository, if at all.
+// TestMNIST is a small form of Freund and Schapire's experiment; see BenchmarkMNIST in bench. On new digits, voted and
+// averaged classifiers err less than the last ones, and a polynomial kernel less than a linear one. It is skipped if
+// the digits aren't beside the repository.
 func TestMNIST(t *testing.T) {
 	const folder = "../../../shared/data/mnist"
 	if _, err := os.Stat(folder); err != nil || testing.Short() {

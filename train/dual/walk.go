@@ -31,7 +31,7 @@ type learner[T kernel.Float] struct {
 	weights  []float64 // sample weights; nil if all are 1
 	n        int
 	binaries []*binary[T]       // one for two classes, else one for each class versus the rest
-	whole    *gram.Symmetric[T] // the matrix of all inner products; nil if there is a cache
+	whole    *gram.Symmetric[T] // all inner products; nil if there is a cache
 	cache    *gram.RowCache[T]
 
 	start, multiplied, reported time.Time
@@ -122,7 +122,7 @@ func (l *learner[T]) multiply(ctx context.Context) (err error) {
 	return err
 }
 
-// row returns the kernel of row i with all rows. The rows of ahead will probably be needed next.
+// row returns the kernel of row i with all rows. ahead yields the rows that are probably needed next.
 func (l *learner[T]) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
 	if l.whole != nil {
 		return l.whole.Data[i*l.whole.Stride:][:l.n], ctx.Err()
@@ -151,7 +151,8 @@ func (l *learner[T]) run(ctx context.Context) error {
 	return nil
 }
 
-// epoch makes as many visits as there are rows, in the order of opt. See train.Permutation, and package perceptron for random draws.
+// epoch makes as many visits as there are rows, in the order of opt. See train.Permutation, and package perceptron for
+// random draws.
 func (l *learner[T]) epoch(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
@@ -177,7 +178,7 @@ func (l *learner[T]) epoch(ctx context.Context, e int64) error {
 // A span is rows lo to hi.
 type span struct{ lo, hi int }
 
-// Updates are what mistakes add to scores: for each k, a[k] times row g[k] of the matrix.
+// updates are what mistakes add to scores: for each k, a[k] times row g[k] of the matrix.
 type updates[T kernel.Float] struct {
 	a []T
 	g [][]T
@@ -186,11 +187,11 @@ type updates[T kernel.Float] struct {
 // fewRows is the most rows whose scores stay in the first- or second-level cache.
 const fewRows = 8 * kernel.ChunkRows
 
-// stretch visits the rows with the given numbers, or all rows in order if rows is nil. chunks returns the numbers of the chunks of
-// kernel.ChunkRows rows in window k.
+// stretch visits the rows with the given numbers, or all rows in order if rows is nil. chunks returns the numbers of
+// the chunks of kernel.ChunkRows rows in window k.
 //
-// During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update the
-// scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
+// During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update
+// the scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
 func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
 	if l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, 0, l.n, []span{{0, l.n}})
@@ -214,8 +215,9 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 	return nil
 }
 
-// visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next. Classifiers
-// with a mistake on the same row share its inner products. It updates the scores of hot rows; the others stay pending.
+// visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next.
+// Classifiers with a mistake on the same row share its inner products. It updates the scores of hot rows; the others
+// stay pending.
 func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
 	for _, m := range l.binaries {
 		l.seek(m, rows, from, to)
@@ -297,7 +299,8 @@ func (l *learner[T]) catchUp(ctx context.Context, hot []span) error {
 	return err
 }
 
-// add adds the updates to the scores of some rows, in order. Reading four rows of the matrix at a time is twice as fast as one.
+// add adds the updates to the scores of some rows, in order. Reading four rows of the matrix at a time is twice as fast
+// as one.
 func (u *updates[T]) add(scores []T, rows span) {
 	y, x := scores[rows.lo:rows.hi], make([][]T, 4)
 	k := 0
@@ -312,8 +315,9 @@ func (u *updates[T]) add(scores []T, rows span) {
 	}
 }
 
-// seek finds the next mistake between two places, and counts the visits before it. The training of the classifier has converged
-// after as many visits in a row without a mistake as there are rows; if they were drawn, also no row may be on the wrong side.
+// seek finds the next mistake between two places, and counts the visits before it. A classifier has converged after as
+// many visits in a row without a mistake as there are rows. If rows are drawn, a pass must also find no row on the
+// wrong side.
 func (l *learner[T]) seek(m *binary[T], rows []uint32, from, to int) {
 	m.next = to
 	for !m.done {
@@ -343,7 +347,7 @@ func (m *binary[T]) pass(visits int) {
 // panel is how many elements a kernel gets at a time.
 const panel = 16 << 10
 
-// find returns the first place between two places whose row is on the wrong side, or the end.
+// find returns the first place from from to to whose row is on the wrong side, or to.
 func (m *binary[T]) find(rows []uint32, from, to int) int {
 	if rows == nil {
 		for ; from < to; from += panel {
@@ -362,7 +366,7 @@ func (m *binary[T]) find(rows []uint32, from, to int) int {
 	return to
 }
 
-// ahead yields the rows from some place on that are on the wrong side now.
+// ahead yields the rows from a place on that are on the wrong side now.
 func (m *binary[T]) ahead(rows []uint32, from int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := m.find(rows, from, len(m.y)); at < len(m.y); at = m.find(rows, at+1, len(m.y)) {

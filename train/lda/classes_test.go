@@ -38,7 +38,7 @@ func rowsOf[T kernel.Float](x [][]float64, classes []float64, k int, bias bool) 
 }
 
 // TestScikitLearnClasses: weights of any number of classes, shrunk or not, and directions, are those of scikit-learn's
-// LinearDiscriminantAnalysis; testdata/sklearn_lda_classes.py made the fixture.
+// LinearDiscriminantAnalysis. testdata/sklearn_lda_classes.py made the fixture.
 func TestScikitLearnClasses(t *testing.T) {
 	file, err := os.ReadFile("testdata/sklearn_lda_classes.json")
 	if err != nil {
@@ -111,7 +111,7 @@ func TestScikitLearnClasses(t *testing.T) {
 	}
 }
 
-// probabilities returns those of the classes for a row.
+// probabilities returns the probabilities of the classes for a row.
 func probabilities(w, row []float64, classes int) []float64 {
 	var z []float64
 	sum := 0.0
@@ -136,7 +136,8 @@ func probabilities(w, row []float64, classes int) []float64 {
 	return z
 }
 
-// TestProjection: of two classes the direction is that of w; collinear means have one direction; and without the solver there is none.
+// TestProjection: with two classes, the direction is that of w. Collinear means have one direction. Without the solver
+// there is none.
 func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
 	r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Solver: Eigen})
@@ -158,7 +159,7 @@ func TestProjection(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var line [][]float64
 	var classes []float64
-	for i := range 300 { // pairs of rows that are symmetric to their class's mean, which are whole numbers on a line
+	for i := range 300 { // pairs of rows are symmetric about their class's mean; the means are whole numbers on a line
 		c := float64(i % 3)
 		a, b := rng.Float64(), rng.Float64()
 		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
@@ -174,8 +175,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestLedoitWolf: the share is that of the paper's formulas in plain loops; rows doubled have less need of shrinking, and many rows
-// hardly any.
+// TestLedoitWolf: the share is that of the paper's formulas in plain loops. Doubled rows need less shrinking, and many
+// rows hardly any.
 func TestLedoitWolf(t *testing.T) {
 	x, y := draw(60, 10, 2, 3)
 	d := testrows.Dense[float64](x, y, true)
@@ -214,7 +215,8 @@ func TestLedoitWolf(t *testing.T) {
 	}
 }
 
-// ledoitWolfShare is min(b^2, d^2)/d^2 of the rows of a class, standardised, with the norm |A|^2 = trace(A A')/p of the paper.
+// ledoitWolfShare returns min(b^2, d^2)/d^2 of the standardised rows of a class. The norm is the paper's: |A|^2 =
+// trace(A A')/p.
 func ledoitWolfShare(x [][]float64, y []float64, label float64) float64 {
 	var rows [][]float64
 	for i, row := range x {
@@ -257,7 +259,8 @@ func ledoitWolfShare(x [][]float64, y []float64, label float64) float64 {
 	return min(b2, d2) / d2
 }
 
-// TestWeights: a weight of k is the row k times, 0 is the row left out, shrunk or not, also where the pass is repeated.
+// TestWeights: a weight of k is k copies of the row, and 0 leaves it out. That holds with and without shrinkage, also
+// if the pass is repeated.
 func TestWeights(t *testing.T) {
 	for _, c := range []struct {
 		classes int

@@ -37,8 +37,8 @@ type Options struct {
 	Shrinkage float64 // the share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are those
-// of Weights. Epochs counts passes over the rows. Loss is 0.
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin
+// are those of Weights. Epochs counts passes over the rows. Loss is 0.
 type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact []float64   // the weights, one for each column, the bias last; of more than two classes a vector for each
@@ -47,8 +47,8 @@ type Result[T kernel.Float] struct {
 
 	Shrinkage []float64 // of LedoitWolf, the share for each class
 
-	// Projection is the directions v of the solver Eigen, with an element for each feature, the greatest eigenvalue first. A row's
-	// coordinate is v.x. Explained is each eigenvalue's share of their sum.
+	// Projection is the directions v of the solver Eigen, with an element for each feature, the greatest eigenvalue
+	// first. A row's coordinate is v.x. Explained is each eigenvalue's share of their sum.
 	Projection [][]float64
 	Explained  []float64
 }
@@ -56,41 +56,45 @@ type Result[T kernel.Float] struct {
 // maxColumns keeps the scatter matrix within 1 GiB.
 const maxColumns = 1 << 14
 
-// Train computes Fisher's discriminant of rows with labels y of -1 and +1, or of class numbers where there are more than two.
+// Train computes Fisher's discriminant of rows with labels y of -1 and +1, or with class numbers if there are more than
+// two.
 //
-// Objective: the direction w in which the class means are farthest from each other, in units of the deviation within classes.
-// It maximises (w.(m1 - m0))^2 / (w' S w). m1 and m0 are the means of the rows labelled +1 and -1. S is the covariance within
-// classes: the sum over rows of (x - m)(x - m)', with the mean of the row's class, divided by the number of rows n (Fisher, "The
-// Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
+// Objective: the direction w in which the class means are farthest from each other, in units of the deviation within
+// classes. It maximises (w.(m1 - m0))^2 / (w' S w). m1 and m0 are the means of the rows labelled +1 and -1. S is the
+// covariance within classes: the sum over rows of (x - m)(x - m)', divided by their number n. m is the mean of the
+// row's class (Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
 //
-// Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2. Without a bias column,
-// there is no b. If the classes are normal with equal covariances, w.x + b is the logarithm of the odds of +1, so that
-// 1/(1 + e^-(w.x+b)) is its probability (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3).
-// The shares of the classes are those among the rows.
+// Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2. Without a
+// bias column, there is no b. If the classes are normal with equal covariances, w.x + b is the logarithm of the odds of
+// +1. Then 1/(1 + e^-(w.x+b)) is its probability (Hastie, Tibshirani and Friedman, "The Elements of Statistical
+// Learning", section 4.3). The shares of the classes are those among the rows.
 //
-// With K > 2 classes, each has w_k = S^-1 (m_k - m) and b_k = log(n_k/n) - w_k.(m_k + m)/2; m is the mean of all rows. The
-// differences of the scores are logarithms of odds again. The discriminant functions with S^-1 m_k have the same differences.
+// With K > 2 classes, each has w_k = S^-1 (m_k - m) and b_k = log(n_k/n) - w_k.(m_k + m)/2; m is the mean of all rows.
+// The differences of the scores are logarithms of odds again. The discriminant functions with S^-1 m_k have the same
+// differences.
 //
 // With shrinkage a, S becomes (1-a) S + a trace(S)/d I for d features. LedoitWolf estimates a for each class, with its
-// deviations as units: the share that minimises the expected squared error of the covariance (Ledoit and Wolf, "A
-// Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5), as scikit-learn does. S is then
-// the mean of the classes' shrunk covariances, weighted by their rows.
+// deviations as units, as scikit-learn does. a minimises the expected squared error of the covariance (Ledoit and Wolf,
+// "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5). S is then the mean
+// of the classes' shrunk covariances, weighted by their rows.
 //
 // The directions of Eigen are the first eigenvectors v of B v = e S v. B is the covariance between classes, the sum of
-// (m_k - m)(m_k - m)' n_k/n. There are as many as the means span, K-1 at most. Each has v'Sv = 1, and the mean of the last class
-// has a positive coordinate. Since B = M M' with one column for each class, v = S^-1 M u with the eigenvectors u of the K x K
-// matrix M' S^-1 M. Explained is their eigenvalues, divided by their sum. Two classes have one direction, that of w.
+// (m_k - m)(m_k - m)' n_k/n. There are as many as the means span, K-1 at most. Each has v'Sv = 1, and the mean of the
+// last class has a positive coordinate. B = M M' with one column for each class. So v = S^-1 M u with the eigenvectors
+// u of the K x K matrix M' S^-1 M. Explained is their eigenvalues, divided by their sum. Two classes have one
+// direction, that of w.
 //
-// One pass sums X'X and the rows of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. That cancels more than six of sixteen
-// digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass subtracts the mean from the
-// rows, which changes only the rounding of S. LedoitWolf makes a pass for each class and one more. A Cholesky factor of S solves
-// for w. If S is singular, as with a column twice, a small ridge makes it regular.
+// One pass sums X'X and the rows of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. That cancels more than six of
+// sixteen digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass subtracts
+// the mean from the rows, which changes only the rounding of S. LedoitWolf makes a pass for each class and one more. A
+// Cholesky factor of S solves for w. If S is singular, as with a column twice, a small ridge makes it regular.
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
-// All is float64, in the order of package gram within a run, and then over runs in row order: the result depends neither
-// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, a class without rows, no
-// feature that varies within a class, features that overflow, too many columns, errors of src, and ctx's error.
+// Sums are float64, in the order of package gram within a run, and then over runs in row order. The result depends
+// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, a
+// class without rows, errors of src, and ctx's error. It is also an error if no feature varies within a class, if
+// features overflow, or if there are too many columns.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	if err := opt.check(); err != nil {
 		return nil, err

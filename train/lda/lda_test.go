@@ -64,8 +64,8 @@ func draw(n, d int, offset float64, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestScikitLearn has the weights, the intercepts and the probabilities of scikit-learn's LinearDiscriminantAnalysis(solver="lsqr");
-// testdata/sklearn_lda.py made the fixture.
+// TestScikitLearn has the weights, the intercepts and the probabilities of scikit-learn's
+// LinearDiscriminantAnalysis(solver="lsqr"). testdata/sklearn_lda.py made the fixture.
 func TestScikitLearn(t *testing.T) {
 	file, err := os.ReadFile("testdata/sklearn_lda.json")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestScikitLearn(t *testing.T) {
 			for k, v := range c.X[i] {
 				z += v * wide.Weights[k]
 			}
-			if p := 1 / (1 + math.Exp(-z)); math.Abs(p-want) > 1e-6 { // far from zero, the intercept has 1e-9 of some 1e3
+			if p := 1 / (1 + math.Exp(-z)); math.Abs(p-want) > 1e-6 { // far from zero, the intercept has errors of 1e-9 of about 1e3
 				t.Errorf("%s: the probability of row %d is %v, want %v", c.Name, i, p, want)
 			}
 		}
@@ -111,8 +111,8 @@ func TestScikitLearn(t *testing.T) {
 	}
 }
 
-// TestRegression: the direction is that of least squares on the labels (Hastie, Tibshirani and Friedman, "The Elements of
-// Statistical Learning", exercise 4.2), whose normal equations are solved here by Gauss's elimination.
+// TestRegression: the direction is that of least squares on the labels (Hastie, Tibshirani and Friedman, "The Elements
+// of Statistical Learning", exercise 4.2). Gauss's elimination solves the normal equations here.
 func TestRegression(t *testing.T) {
 	for seed := range uint64(5) {
 		x, y := draw(400, 4, 1, seed)
@@ -147,8 +147,8 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestIdentity: the same bits on every instruction set, for every number of workers, in memory, streamed and sparse, also where the
-// pass is repeated.
+// TestIdentity: the same bits on every instruction set, for every number of workers, in memory, streamed and sparse,
+// also if the pass is repeated.
 func TestIdentity(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -189,8 +189,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestInvariance: the order of rows and where zero is change the weights by rounding alone; a column scaled scales its weight; labels
-// swapped swap signs.
+// TestInvariance: the order of rows and the zero of features change only rounding. A scaled column scales its weight.
+// Swapped labels swap signs.
 func TestInvariance(t *testing.T) {
 	x, y := draw(300, 4, 0, 5)
 	want := mustTrain(t, testrows.Dense[float64](x, y, true)).Weights
@@ -209,7 +209,7 @@ func TestInvariance(t *testing.T) {
 		return mustTrain(t, testrows.Dense[float64](x, y, true)).Weights
 	}
 	near(t, "permuted", train(permuted, permutedY), want, 1e-10)
-	near(t, "moved", train(moved, y)[:4], want[:4], 1e-7) // 1e7 leaves features of 1 an ulp of 2e-9
+	near(t, "moved", train(moved, y)[:4], want[:4], 1e-7) // at 1e7, features of 1 have an ulp of 2e-9
 	got := train(scaled, y)
 	got[0], got[1] = got[0]*1e6, got[1]*1e-6
 	near(t, "scaled", got, want, 1e-10)
@@ -220,7 +220,7 @@ func TestInvariance(t *testing.T) {
 	near(t, "swapped", got, want, 1e-10)
 }
 
-// TestSingular: a column twice, and one that is constant, don't change what is predicted.
+// TestSingular: a repeated column and a constant one don't change predictions.
 func TestSingular(t *testing.T) {
 	x, y := draw(300, 3, 0, 5)
 	plain := mustTrain(t, testrows.Dense[float64](x, y, true))

@@ -35,8 +35,8 @@ func classOf[T kernel.Float](y T, classes int) int {
 	return class
 }
 
-// sum computes the moments in one pass, those of one class alone if class isn't all. Each row gets one more element for each class, 1
-// for the class of the row, so that the products include the sums of the classes.
+// sum computes the moments in one pass, those of one class alone if only isn't all. Each row gets one more element for
+// each class, which is 1 for its own class. So the products include the sums of the classes.
 func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewSymmetric[float64](cols+k, gram.Packed)
@@ -61,7 +61,8 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 
 const all = -1 // classes
 
-// classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for the rows' classes.
+// classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for each
+// row's class.
 func classify[T kernel.Float](run block.Run[T], s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
@@ -111,8 +112,8 @@ func (m *moments) means(class int) []float64 {
 	return means
 }
 
-// covariance returns the covariance within classes of the first d columns, the rows of its lower triangle, and whether some
-// column varies. A variance that rounding makes negative is 0.
+// covariance returns the covariance within classes of the first d columns, the rows of its lower triangle. It tells
+// whether some column varies. A variance that rounding makes negative is 0.
 func (m *moments) covariance(d int) (s []float64, varies bool) {
 	n := m.rows()
 	means := make([][]float64, len(m.n))
@@ -147,8 +148,8 @@ func (m *moments) centre(d int) []float64 {
 	return means
 }
 
-// far returns the means of those of the first d columns whose variance within classes would lose more than six digits by
-// cancellation, and zeros for the others. It returns nil if there are none.
+// far returns the means of the first d columns, or zeros for those whose variance within classes loses at most six
+// digits by cancellation. It returns nil if all are zeros.
 func (m *moments) far(d int) []float64 {
 	var means []float64
 	s, _ := m.covariance(d)

@@ -22,12 +22,12 @@ func shrink(s []float64, d int, a float64) {
 	}
 }
 
-// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and the shares. It calls
-// passed after each pass.
+// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and the
+// shares. It calls passed after each pass.
 //
-// Let a class of n rows have the covariance C, with the class's deviations as units, and the mean variance mu. Let q be the squared
-// norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d mu^2)/d, the share is
-// min(beta, delta)/delta. Sums of C^2 are over all elements.
+// Let a class of n rows have the covariance C, with the class's deviations as units, and the mean variance mu. Let q be
+// the squared norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d
+// mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements.
 func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, passed func()) (s, shares []float64, err error) {
 	d := len(src.Spec().Features)
 	units := make([][]float64, len(m.n)) // 1/deviation
@@ -43,7 +43,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 		for i := range d {
 			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.n[class]
 			if units[class][i] = 1 / math.Sqrt(variance); variance <= 1e-13*square {
-				units[class][i] = 1 // a constant column, but for rounding
+				units[class][i] = 1 // a column that is constant up to rounding
 			}
 		}
 		covariances[class] = c

@@ -7,7 +7,8 @@ import (
 	"halfspace/internal/testrows"
 )
 
-// BenchmarkTrain is a million rows: the whole call, the learning alone in ms/fit, and each kind of pass.
+// BenchmarkTrain trains on a million rows. It measures the whole call, the learning alone in ms/fit, and each kind of
+// pass.
 func BenchmarkTrain(b *testing.B) {
 	d := testrows.Logistic(1_000_000, 28)
 	b.Run("type=f32/n=1000000/d=28", func(b *testing.B) {

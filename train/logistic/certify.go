@@ -12,17 +12,18 @@ const (
 	reachable  = 0.5  // certify bounds the gap if the step changes no score by more than this
 )
 
-// certify sets gap, an upper bound of how far the objective at w is above the optimum, and exists, which tells whether an
-// optimum exists. It makes a pass with the Hessian H, and another if the first doesn't tell how far the step H^-1 g reaches.
+// certify sets gap, an upper bound of how far the objective at w is above the optimum, and exists, which tells whether
+// an optimum exists. It makes a pass with the Hessian H, and another if the first doesn't tell how far the step H^-1 g
+// reaches.
 //
-// Let d = H^-1 g be the step, c the sample weight of a row, p the probability of the class that isn't the row's, and a = c p its
-// dual variable. Change each a by c p(1-p) y x.d. If |x.d| is less than 1 for all rows, that gives a point of the dual problem,
-// since g - H d = 0; the same holds for more classes. All a are then above 0 and their rows y x sum to 0, so that an optimum
-// exists by duality. Let z be the greatest |x.d|. On the way, the second derivative of the entropy is at most 1/(1-z) times that
-// at p. So the gap between the objectives is at most g'd / (2 (1-z)).
+// Let d = H^-1 g be the step. Let c be the sample weight of a row, p the probability of the class that isn't the row's,
+// and a = c p its dual variable. Change each a by c p(1-p) y x.d. If |x.d| is less than 1 for all rows, that gives a
+// point of the dual problem, since g - H d = 0. The same holds for more classes. All a are then above 0, and their rows
+// y x sum to 0. So an optimum exists by duality. Let z be the greatest |x.d|. On the way, the second derivative of the
+// entropy is at most 1/(1-z) times that at p. So the gap between the objectives is at most g'd / (2 (1-z)).
 //
-// If a plane separates all rows but those on it, each Newton step adds 1 to the scores of the rows off it, however short the step
-// is in the norm of H. Then there is no such bound.
+// There is no such bound if a plane separates all rows but those on it. Then each Newton step adds 1 to the scores of
+// the rows off the plane, however short the step is in the norm of H.
 func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 	s.gap, s.exists, s.fresh = math.Inf(1), false, true
 	if err := s.pass(ctx, w, true, &s.at); err != nil {
@@ -53,18 +54,18 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 	return nil
 }
 
-// reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at least
-// e^-m/4, with m the greatest |w.x|. With more classes, each has a probability of at least e^-m/K.
+// reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at
+// least e^-m/4, with m the greatest |w.x|. With more classes, each has a probability of at least e^-m/K.
 func (s *sums) reach(vectors int) float64 {
 	e := []float64{s.largest / 2}
 	kernel.Exp(e, e)
 	return e[0] * math.Sqrt(float64(max(4, vectors))/s.lightest)
 }
 
-// dualGap returns the difference between the objective, with sums at, and that of a point of the dual problem. The objective is
-// above the optimum by at most this. The penalty must be above 0. The point consists of the probabilities p of the classes for
-// each row. With a bias, their sum for a class must be the sample weight of its rows. So dualGap mixes a little of the same
-// probabilities rho into those of all rows: (1-e) p + e rho.
+// dualGap returns the difference between the objective, with sums at, and that of a point of the dual problem. The
+// objective is above the optimum by at most this. The penalty must be above 0. The point consists of the probabilities
+// p of the classes for each row. With a bias, their sum for a class must be the sample weight of its rows. So dualGap
+// mixes a little of the same probabilities rho into those of all rows: (1-e) p + e rho.
 //
 // zero is the sum over rows of 1/K - [y = k] times the row, for each class k. total is the sum of the rows.
 func (s *solver[T]) dualGap(w []float64, at *sums, zero, total []float64) float64 {

@@ -10,8 +10,8 @@ import (
 	"halfspace/train"
 )
 
-// apart tells, in integers, whether some d other than 0 has z.d >= 0 for all rows z, and z.d > 0 for one. Rows are of full rank, so that
-// there is none unless one is orthogonal to as many independent rows as it has elements, less one.
+// apart tells, in integers, whether some d other than 0 has z.d >= 0 for all rows z, and z.d > 0 for one. Rows have
+// full rank n. So if there is such a d, one is orthogonal to n-1 independent rows.
 func apart(rows [][]int64) (found, full bool) {
 	n := len(rows[0])
 	chosen := make([][]int64, 0, n-1)
@@ -80,8 +80,9 @@ func determinant(m [][]int64) (sum int64) {
 	return sum
 }
 
-// TestVerdict: every solver converges where the loss has a minimum, and says that a plane separates the rows where it has none, also
-// where rows lie on the plane. Rows are small integers, with an outlier in some; the verdict is found in integers.
+// TestVerdict: if the loss has a minimum, every solver converges. If it has none, every solver says that a plane
+// separates the rows, also if rows lie on the plane. Rows are small integers, in some cases with an outlier. Integers
+// decide which is true.
 func TestVerdict(t *testing.T) {
 	count, seeds := map[string]int{}, uint64(400)
 	if testing.Short() {
@@ -139,8 +140,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// differences returns, for each row and each other class, what the score of the row's class is greater by, as a function of all weights
-// but those of class 0.
+// differences returns rows of coefficients, for each row of x and each other class. Their products with the weights of
+// all classes but 0 are the score of the row's class less that of the other.
 func differences(x [][]float64, y []float64, classes int) (rows [][]int64) {
 	for r, features := range x {
 		own := int(y[r])

@@ -63,9 +63,10 @@ func (r *Result[T]) keep(m *model.Model, opt *Options) {
 	}
 }
 
-// uncounted tells whether rows of two classes have weights that can't be counts: of classes, other than 1, or not whole.
+// uncounted tells whether rows of two classes have weights that can't be counts: class weights other than 1, or sample
+// weights that aren't whole.
 func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, error) {
-	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 { // of which no standard errors are kept
+	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 { // no standard errors are kept of these
 		return false, nil
 	}
 	if slices.ContainsFunc(task.ClassWeights, func(w float64) bool { return w != 1 }) {
@@ -78,7 +79,7 @@ func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, 
 	return broken, err
 }
 
-// named names the columns that depend on others.
+// named returns the dependences with the names of their columns.
 func named(m *model.Model, found []dense.Dependence) (all []model.Dependence) {
 	name := func(column int) string {
 		if column < len(m.Features) {

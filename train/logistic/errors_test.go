@@ -15,7 +15,7 @@ import (
 	"halfspace/train"
 )
 
-// TestSingular: a column twice, one that is the bias, and one of zeros don't change what is predicted.
+// TestSingular: a repeated column, one that equals the bias, and one of zeros don't change predictions.
 func TestSingular(t *testing.T) {
 	x, y := draw(300, 3, 5)
 	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{})
@@ -38,8 +38,8 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// TestSeparable: without penalty, separable rows are an error, also where rows of both classes lie on the plane, and where the first
-// steps don't separate them.
+// TestSeparable: without penalty, separable rows are an error. So are rows of both classes on the plane, and rows that
+// the first steps don't separate.
 func TestSeparable(t *testing.T) {
 	many, labels := draw(200, 3, 8)
 	for i, row := range many {
@@ -127,14 +127,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFew: one row, and one pass, are results, not errors.
+// TestFew: one row, or one pass, gives a result, not an error.
 func TestFew(t *testing.T) {
 	one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{L2: 1})
 	// w = p' x / l2 with p' = 1/(1 + e^(2w)): w = 2/(1 + e^(2w))
 	if w := one.Exact[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
 		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
 	}
-	for _, epochs := range []int64{1, 2, 100} { // what is told belongs to the weights
+	for _, epochs := range []int64{1, 2, 100} { // the figures are those of the weights
 		r := mustTrain(t, testrows.Dense[float64]([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Options{L2: 1, Options: train.Options{Epochs: epochs}})
 		w := r.Weights[0]
 		loss, g, h := 0.0, w, 1.0

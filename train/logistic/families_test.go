@@ -8,8 +8,8 @@ import (
 	"halfspace/train"
 )
 
-// TestFamilies: each solver that promises the optimum of hard problems has it, and says so unless float32 holds the weights too roughly. A
-// sample's start costs two passes over zeros at most.
+// TestFamilies: each solver that promises the optimum of hard problems finds it. It says so unless float32 is too
+// coarse for the weights. A sample's start costs at most two passes more than zeros.
 func TestFamilies(t *testing.T) {
 	rows := 10 * 4096
 	if testing.Short() {

@@ -10,10 +10,10 @@ import (
 	"halfspace/kernel"
 )
 
-// products are sums of u u' over rows, with u = (p_1 x, p_2 x, ...) times the root of the sample weight and p_k the probability
-// of class k. They are stored in blocks of 32 x 32, the rows of blocks of the lower triangle.
+// products are sums of u u' over rows, with u = (p_1 x, p_2 x, ...) times the root of the sample weight. p_k is the
+// probability of class k. They are stored in blocks of 32 x 32, row by row of the lower triangle.
 type products struct {
-	cols, n int // n: of u
+	cols, n int // n is the length of u
 	u       []float64
 	blocks  []float64
 }
@@ -70,9 +70,10 @@ func (s *products) element(i, j int) float64 {
 	return s.blocks[(bi*(bi+1)/2+bj)*unitBlock+i%unit*unit+j%unit]
 }
 
-// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j is -X' diag(p_k p_j) X.
-// The blocks for k = j make the blocks of a row sum to zero. The Hessian is singular, since the same vector may be added to the
-// weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients are orthogonal to them.
+// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j is -X'
+// diag(p_k p_j) X. The blocks for k = j make the blocks of a row sum to zero. The Hessian is singular, since the same
+// vector may be added to the weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients
+// are orthogonal to them.
 func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
 	type part struct {
 		sums

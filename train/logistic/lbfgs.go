@@ -22,16 +22,16 @@ const (
 	shortest   = 1e-10 // the shortest step, relative to the first one tried
 )
 
-// A scaling is the change of variables to features with a mean of 0 and about the same second derivative. First-order methods
-// work in them. Weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
+// A scaling is the change of variables to features with a mean of 0 and about the same second derivative. First-order
+// methods work in them. Weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
 type scaling struct {
 	mean, scale []float64 // of each column; means are 0 if there is no bias
 	bias        int       // its column, or -1
 	total       []float64 // sums of the columns
 }
 
-// scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K classes,
-// 1/K (1 - 1/K) times n times the variance of the column.
+// scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K
+// classes, 1/K (1 - 1/K) times n times the variance of the column.
 func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 	err := block.ReduceRuns(ctx, p.src, p.workers, p.columns, func(m columns) {
@@ -125,8 +125,8 @@ func (f whitening) gradient(g []float64, stride int) {
 	}
 }
 
-// moments are sums over rows, times their sample weights: total is that of the rows. hessian is the Hessian of the objective at zeros:
-// the sum of products of columns, times 1/K (1 - 1/K) for K classes, with the penalty.
+// moments are sums over rows, times their sample weights: total is that of the rows. hessian is the Hessian of the
+// objective at zeros: the sum of products of columns, times 1/K (1 - 1/K) for K classes, with the penalty.
 type moments struct {
 	weight  float64
 	total   []float64
@@ -195,11 +195,12 @@ func (s *scaling) gradient(g []float64, stride int) {
 	}
 }
 
-// quasiNewton finds the optimum by L-BFGS in the variables of a change (Nocedal, "Updating Quasi-Newton Matrices with Limited Storage",
-// 1980; Nocedal and Wright, "Numerical Optimization", algorithm 7.5). A step goes along -H g. H approximates the inverse Hessian by the
-// last ten steps and the changes of the gradient in them. Interpolation shortens the step until it meets Armijo's condition. If
-// differences of the objective are rounding, the slope at the end of the step decides (Hager and Zhang, "A New Conjugate Gradient
-// Method with Guaranteed Descent", 2005, equation 4.1). It tells whether it reached the goal.
+// quasiNewton finds the optimum by L-BFGS in the variables of a change (Nocedal, "Updating Quasi-Newton Matrices with
+// Limited Storage", 1980; Nocedal and Wright, "Numerical Optimization", algorithm 7.5). A step goes along -H g. H
+// approximates the inverse Hessian by the last ten steps and the changes of the gradient in them. Interpolation
+// shortens the step until it meets Armijo's condition. If differences of the objective are only rounding, the slope at
+// the end of the step decides (Hager and Zhang, "A New Conjugate Gradient Method with Guaranteed Descent", 2005,
+// equation 4.1). quasiNewton tells whether it reached the goal.
 func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 	c, err := s.variables(ctx)
 	if err != nil {
@@ -299,7 +300,7 @@ func (h *history) add(v, next, g, gNext []float64) {
 	h.pairs = append(h.pairs, p)
 }
 
-// direction returns -H g by the two loops of Nocedal's.
+// direction returns -H g by Nocedal's two loops.
 func (h *history) direction(g []float64) []float64 {
 	q := make([]float64, len(g))
 	kernel.Axpy(q, -1, g)

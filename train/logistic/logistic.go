@@ -13,55 +13,58 @@ import (
 	"halfspace/train"
 )
 
-// Train finds the weights with the greatest likelihood, less a penalty if there is one, of rows with labels y of -1 and +1, or
-// of class numbers where there are more than two.
+// Train finds the weights with the greatest likelihood, less a penalty if there is one. Labels y are -1 and +1, or
+// class numbers if there are more than two.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))). The bias is not
-// penalised. With p = 1/(1 + e^(-w.x)), the gradient is g = l2 w + X'(p - (y+1)/2), and the Hessian is
-// H = l2 I + X' diag(p(1-p)) X.
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))). The
+// bias is not penalised. Let p = 1/(1 + e^(-w.x)). The gradient is g = l2 w + X'(p - (y+1)/2), and the Hessian is H =
+// l2 I + X' diag(p(1-p)) X.
 //
-// With K > 2 classes, each has weights w_k. With p_k = e^(w_k.x) / sum over j of e^(w_j.x), the objective is 1/2 l2 sum of |w_k|^2 -
-// sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning",
-// section 4.4). The gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each w_k changes no p_k. The weights of
-// the result sum to zero over the classes but for rounding, as gradients do.
+// With K > 2 classes, each has weights w_k. Let p_k = e^(w_k.x) / sum over j of e^(w_j.x). The objective is 1/2 l2 sum
+// of |w_k|^2 - sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of
+// Statistical Learning", section 4.4). The gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each
+// w_k changes no p_k. The weights of the result sum to zero over the classes up to rounding, as gradients do.
 //
-// Newton runs Newton's method on rows of any source, known as iteratively reweighted least squares (Nelder and Wedderburn,
-// "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g from w = 0.
+// Newton runs Newton's method on rows of any source, known as iteratively reweighted least squares (Nelder and
+// Wedderburn, "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g from w
+// = 0.
 //
-//   - If the objective would rise, a multiple of H's diagonal is added to H, and larger multiples until the objective doesn't rise.
-//     The multiple falls again while steps gain what H predicts (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares
-//     Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
-//   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H serves once more (the chord
-//     method): H of the pass before if the norm of its gradient was at most 1, or an older one if the last step with it divided
-//     the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in standard errors.
-//   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps over all
-//     rows begin at the optimum of the sample with the H of the sample, unless the rows turn out to differ from the sample.
-//   - The last step is taken when it brings the norm to 1e-6 or less, as far as the step before tells, or when the norm is below
-//     1e-4 and no longer falls.
+//   - If the objective would rise, a multiple of H's diagonal is added to H, and larger multiples until the objective
+//     doesn't rise. The multiple falls again while steps gain what H predicts (Levenberg 1944; Marquardt, "An Algorithm
+//     for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
+//   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H is used again (the
+//     chord method). That is H of the pass before if the norm of its gradient was at most 1, or an older one if the
+//     last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in
+//     standard errors.
+//   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps
+//     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the
+//     sample.
+//   - The last step is the one that brings the norm to 1e-6 or less, as the step before predicts. A step is also the
+//     last if the norm is below 1e-4 and no longer falls.
 //   - Standard errors are the roots of the diagonal of H^-1 at the weights of the result; the penalty is part of H.
-//   - A column that is a linear combination of others, but for the rounding of its elements, gets a weight of 0. If H is singular
-//     all the same, the steps add a small ridge to it; the objective has none.
+//   - A column that is a linear combination of others, up to the rounding of its elements, gets a weight of 0. If H is
+//     still singular, the steps add a small ridge to it. The objective has none.
 //
-// LBFGS works in other variables: those that make the Hessian at zeros the identity, or, with more than 256 columns, features
-// less their mean and scaled so that its diagonal is 1 there; see quasiNewton. It stops when the norm of the gradient in those
-// variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all classes
-// together have up to 1,024 weights, Newton's method continues from zeros.
+// LBFGS works in other variables, which make the Hessian at zeros the identity. With more than 256 columns, they are
+// features less their mean, scaled so that the Hessian's diagonal is 1 there. It stops when the norm of the gradient in
+// those variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all
+// classes together have up to 1,024 weights, Newton's method continues from zeros.
 //
 // SGD visits rows in their order in batches; see descend.
 //
-// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD within
-// 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, planes with rows on them included,
-// unless there is proof that there is none. If neither is found, the result isn't converged.
+// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD
+// within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also with rows on
+// the plane. They don't if it is proven that there is none. If neither is found, the result isn't converged.
 //
-// From columns far from zero, as Unix seconds are, Train first subtracts a number near their values; see train.Pivots.
+// Train first subtracts a number near their values from columns far from zero, such as Unix seconds; see train.Pivots.
 //
-// A row with sample weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the standard errors.
-// With SGD, its step is k times as long.
+// A row with sample weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the
+// standard errors. With SGD, its step is k times as long.
 //
-// All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, ErrSeparable, which names
-// the class if one alone is apart from two or more others, features that overflow, too many columns or classes for Newton,
-// errors of src, and ctx's error.
+// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
+// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
+// features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. ErrSeparable names
+// the class if one alone is apart from two or more others.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {
@@ -142,7 +145,7 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 		r.Interrupted, r.Converged, r.Gap = true, false, math.Inf(1)
 		return r, err
 	}
-	if opt.Solver != SGD { // which learns weights for them all
+	if opt.Solver != SGD { // SGD learns the weights of all classes at once
 		r.Dependent = s.dependent
 	}
 	switch {

@@ -38,7 +38,7 @@ func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// several returns labels of more classes that depend on the rows, not without exceptions.
+// several returns labels of more classes that depend on the rows, with exceptions.
 func several(x [][]float64, classes int) (y []float64) {
 	rng := rand.New(rand.NewPCG(uint64(classes), 7))
 	for _, row := range x {
@@ -77,8 +77,8 @@ func nearly(t *testing.T, name string, got, want []float64, tol float64) {
 	}
 }
 
-// weigh returns the rows of a fixture with its weights.
-func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
+// reweighted returns the rows of a fixture with its weights.
+func reweighted[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
 	t.Helper()
 	if rows != nil {
 		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
@@ -94,8 +94,8 @@ func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float
 	return train.WithClassWeights[T](d, balanced)
 }
 
-// TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy; testdata/sklearn_logistic.py made the
-// fixture.
+// TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy.
+// testdata/sklearn_logistic.py made the fixture.
 func TestScikitLearn(t *testing.T) {
 	file, err := os.ReadFile("testdata/sklearn_logistic.json")
 	if err != nil {
@@ -122,10 +122,10 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		doubles, floats := testrows.Dense[float64](c.X, c.Y, c.FitIntercept), testrows.Dense[float32](c.X, c.Y, c.FitIntercept)
-		wide := mustTrain(t, weigh(t, doubles, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
-		narrow := mustTrain(t, weigh(t, floats, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
+		wide := mustTrain(t, reweighted(t, doubles, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
+		narrow := mustTrain(t, reweighted(t, floats, c.SampleWeight, c.ClassWeight), Options{L2: c.L2})
 		for _, d := range []*block.Data[float64]{doubles, testrows.Sparse(doubles)} {
-			d := weigh(t, d, c.SampleWeight, c.ClassWeight)
+			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Options{L2: c.L2, Solver: LBFGS})
 			nearly(t, c.Name+", L-BFGS", r.Weights, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {
@@ -150,9 +150,9 @@ func TestScikitLearn(t *testing.T) {
 	}
 }
 
-// TestShuttle has the figures of the space shuttle's O-rings, of 23 flights: temperature (F) and whether one was in distress (Dalal,
-// Fowlkes and Hoadley, "Risk Analysis of the Space Shuttle", JASA 84, 1989): log odds of 15.0429 - 0.2322 temperature,
-// with standard errors of 7.3786 and 0.1082.
+// TestShuttle has figures of 23 flights of the space shuttle: temperature (F), and whether an O-ring was in distress.
+// The log odds are 15.0429 - 0.2322 temperature, with standard errors of 7.3786 and 0.1082 (Dalal, Fowlkes and Hoadley,
+// "Risk Analysis of the Space Shuttle", JASA 84, 1989).
 func TestShuttle(t *testing.T) {
 	temperatures := []float64{66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78, 67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58}
 	distress := []float64{0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1}
@@ -211,8 +211,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestSample: where there are many rows, the sample's start leads to the optimum that zeros lead to, in few passes, the
-// same in memory and streamed; rows sorted by label leave no sample to learn from but that.
+// TestSample: with many rows, the sample's start leads in few passes to the optimum that zeros lead to, the same in
+// memory and streamed. Rows sorted by label still have a sample.
 func TestSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a million rows")
@@ -263,7 +263,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestDamped: rows of very different lengths, on which steps of Newton's overshoot by far, so that there are fewer steps than passes.
+// TestDamped has rows of very different lengths, on which Newton's steps overshoot by far. So there are fewer steps
+// than passes.
 func TestDamped(t *testing.T) {
 	const n, d = 20_000, 12
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -291,8 +292,8 @@ func TestDamped(t *testing.T) {
 	}
 }
 
-// TestOptimum checks the result by what it is: the objective's gradient in each weight is next to nothing, and any other weights
-// have a greater objective. Sums here are made in plain loops.
+// TestOptimum checks the result by its definition, with sums in plain loops. The objective's gradient in each weight is
+// nearly 0, and any other weights have a greater objective.
 func TestOptimum(t *testing.T) {
 	for seed := range uint64(10) {
 		x, y := draw(500, 6, seed)
@@ -333,8 +334,8 @@ func objective(x [][]float64, y, w []float64, l2 float64) (sum float64) {
 	return sum
 }
 
-// TestInvariance: the order of rows changes nothing but rounding; a row of zeros weight, twice the rows is half the penalty; a
-// column scaled scales its weight; labels swapped swap signs.
+// TestInvariance: the order of rows changes only rounding. So does a row with weight 0. Twice the rows is half the
+// penalty. A scaled column scales its weight. Swapped labels swap signs.
 func TestInvariance(t *testing.T) {
 	x, y := draw(300, 4, 5)
 	want := mustTrain(t, testrows.Dense[float64](x, y, true), Options{L2: 1})

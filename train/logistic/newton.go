@@ -77,9 +77,9 @@ func (s *solver[T]) distance(step []float64) float64 {
 	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
 }
 
-// doubt checks whether to begin at w, a sample's optimum, with the sample's Hessian. It begins at zeros if w is no better, or if
-// that Hessian promises a further gain of more than 1/20 of what w gained over zeros: then all rows differ from the sample. If
-// the optimum is merely far from w, it takes the Hessian of all rows instead.
+// doubt checks whether to begin at w, a sample's optimum, with the sample's Hessian. It begins at zeros if w is no
+// better. It also does if that Hessian predicts a further gain of more than 1/20 of w's gain over zeros. Then all rows
+// differ from the sample. If the optimum is merely far from w, it takes the Hessian of all rows instead.
 func (s *solver[T]) doubt(ctx context.Context) error {
 	farthest, norm := s.farthest, s.distance(s.step(s.factor))
 	s.farthest = 0
@@ -122,8 +122,8 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	return nil
 }
 
-// move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells whether
-// there was one. It replaces an earlier Hessian by that at w before it adds damping.
+// move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells
+// whether there was one. If the Hessian is an earlier one, move replaces it by that at w before it adds damping.
 func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {

@@ -23,8 +23,8 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
 
-// Epochs returns the default of the most passes over the rows. LBFGS mostly takes few, but many if features nearly depend on
-// each other.
+// Epochs returns the default of the most passes over the rows. LBFGS mostly takes few, but many if features nearly
+// depend on each other.
 func (s Solver) Epochs() int64 {
 	if s == LBFGS {
 		return 1000
@@ -32,8 +32,8 @@ func (s Solver) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta. Epochs is the most
-// passes over the rows; its default is 100, or 1,000 for LBFGS.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta. Epochs is the
+// most passes over the rows; its default is 100, or 1,000 for LBFGS.
 type Options struct {
 	train.Options
 	L2     float64 // the penalty, 0 or more
@@ -41,12 +41,13 @@ type Options struct {
 	Robust bool    // standard errors are those of the sandwich estimator, for sample weights that aren't counts
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin are those
-// of Weights. Epochs counts passes over the rows, without those that prove the result or measure its errors. Updates counts
-// steps. Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's class, without the penalty.
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin
+// are those of Weights. Epochs counts passes over the rows, without those that prove the result or measure its errors.
+// Updates counts steps. Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's class, without
+// the penalty.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact     []float64 // the weights, one for each column, the bias last; of more than two classes a vector for each
+	Exact     []float64 // the weights, one for each column, the bias last; with more than two classes a vector for each
 	Solver    Solver    // the solver that ran
 	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, columns depend on each other, or the solver isn't Newton
 	Ridge     float64   // what was added to the scaled diagonal of the Hessian, see dense.Factorise; mostly 0
@@ -55,7 +56,7 @@ type Result[T kernel.Float] struct {
 	Objective float64            // Loss and the penalty, of Weights
 	Gap       float64            // Objective is above the optimum by at most this; +Inf if no bound is known
 	Rounded   bool               // the gap of Exact is small enough, but that of Weights isn't
-	Dependent []dense.Dependence // columns that are linear combinations of others, but for rounding; their weights are 0
+	Dependent []dense.Dependence // columns that are linear combinations of others, up to rounding; their weights are 0
 }
 
 // ErrSeparable is the error if there is no penalty and weights would grow without end.

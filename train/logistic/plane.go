@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	onPlane  = 1e-10 // a score up to this is rounding errors, relative to 1 and the sizes of its terms
+	onPlane  = 1e-10 // relative to 1 and the sizes of its terms, a score up to this is rounding errors
 	offPlane = 0.1   // a score above this times the greatest one is no rounding error
 	between  = 0.1   // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
 	refined  = 2     // how often separatedNear refines a direction
@@ -158,14 +158,14 @@ func (p *probed) any() bool {
 	return len(p.own) > 2 && slices.ContainsFunc(p.own, func(o onSides) bool { return o.separate(p.reach) })
 }
 
-// suspicious tells whether the norm falls as it does if weights grow without end. Each step adds 1 to scores, which multiplies
-// losses by 1/e and the norm by e^(-1/2).
+// suspicious tells whether the norm falls as it does if weights grow without end. Each step adds 1 to scores, which
+// multiplies losses by 1/e and the norm by e^(-1/2).
 func suspicious(norm, last float64) bool { return norm > 0.5*last && norm < 0.72*last }
 
 // separatedNear is separated for a direction near w that is orthogonal to all rows with small scores.
 //
-// Let I be independent columns of these rows, J the others, and G the matrix X'X of the rows. The direction is w in J, and
-// w_I = -G_II^-1 G_IJ w_J in I.
+// Let I be independent columns of these rows, J the others, and G the matrix X'X of the rows. The direction is w in J,
+// and w_I = -G_II^-1 G_IJ w_J in I.
 func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 	g, err := s.onPlane(ctx, w)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, and what sums over them need. Two classes have one vector of weights; of more classes each has one. A
-// vector has stride elements, with zeros at its end.
+// A problem is the rows, and what sums over them need. Two classes have one vector of weights; of more classes each has
+// one. A vector has stride elements, with zeros at its end.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
@@ -49,7 +49,7 @@ func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *p
 	return p
 }
 
-// zeros returns weights of zero.
+// zeros returns zero weights.
 func (p *problem[T]) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
 // sums are sums over rows.
@@ -123,8 +123,8 @@ func (s *sums) add(t sums) {
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run computes the sums over the rows of a run. Of two classes it writes the rows' factors in the Hessian to s, unless that is nil.
-// Of more classes it adds the rows to products, unless that is nil.
+// run computes the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s,
+// unless that is nil. With more classes it adds the rows to products, unless that is nil.
 func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *products) sums {
 	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
@@ -163,7 +163,7 @@ func (s *sums) addWeights(w []float64, n int) {
 	}
 }
 
-// compact returns weights, or a gradient, without the zeros at the end of vectors. It may share memory with w.
+// compact returns weights, or a gradient, without the zeros at the ends of vectors. It may share memory with w.
 func (p *problem[T]) compact(w []float64) []float64 {
 	if p.vectors == 1 {
 		return w[:p.cols:p.cols]
@@ -206,8 +206,8 @@ func (p *problem[T]) take(c *scratch[T], g []float64) {
 	}
 }
 
-// logistic adds the losses of rows of two classes. It sets their factors in the gradient and, in s, those in the Hessian, each
-// times the sample weight.
+// logistic adds the losses of rows of two classes. It sets the rows' factors in the gradient and, in s, those in the
+// Hessian. Each is multiplied by the sample weight.
 func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums) {
 	n := len(scores)
 	for i, y := range rows.Y {
@@ -234,8 +234,8 @@ func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums
 	}
 }
 
-// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 counts for nothing, whatever
-// its margin.
+// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 counts for nothing,
+// whatever its margin.
 func (c *scratch[T]) multiply(weights, margins, s []float64) {
 	for i, weight := range weights {
 		if weight == 0 {

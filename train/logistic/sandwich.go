@@ -11,10 +11,13 @@ import (
 	"halfspace/train"
 )
 
-// sandwich returns the standard errors of the weights if sample weights are not counts, or nil if stdErrors returns none. They are the
-// roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' with s_i = k_i (p_i - (y_i+1)/2) for a row with sample weight k_i
-// (Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum likelihood estimation of
-// misspecified models", Econometrica 50, 1982). Without a penalty, sample weights times a number give the same errors.
+// sandwich returns the standard errors of the weights if sample weights aren't counts. It returns nil if stdErrors
+// does. They are the roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with sample weight
+// k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't change
+// them.
+//
+// References: Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum
+// likelihood estimation of misspecified models", Econometrica 50, 1982.
 func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	errors := s.stdErrors()
 	if errors == nil {
@@ -42,7 +45,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 		if err := b.MulVec(ctx, product, x, s.opt.Workers); err != nil {
 			return nil, err
 		}
-		if errors[i] = math.Sqrt(kernel.Dot(x, product)); !(errors[i] > 0) { // no row pulls at it
+		if errors[i] = math.Sqrt(kernel.Dot(x, product)); !(errors[i] > 0) { // no row changes this weight
 			return nil, nil
 		}
 	}

@@ -12,8 +12,9 @@ import (
 	"halfspace/train"
 )
 
-// TestSandwich: standard errors of rows whose weights are not counts are those that NumPy computes (testdata/robust.py made
-// them), far columns and streams included, on any number of workers; without a penalty they stay when all weights are multiplied.
+// TestSandwich: standard errors of rows whose weights aren't counts are those that NumPy computes (testdata/robust.py
+// made them). That holds for far columns, streams, and any number of workers. Without a penalty, multiplying all
+// weights doesn't change them.
 func TestSandwich(t *testing.T) {
 	var fixture struct {
 		Cases []struct {
@@ -42,7 +43,7 @@ func TestSandwich(t *testing.T) {
 	differ := 0
 	for i, c := range fixture.Cases {
 		dense := testrows.Dense[float64](c.X, c.Y, c.FitIntercept)
-		d, sparse := weigh(t, dense, c.SampleWeight, c.ClassWeight), weigh(t, testrows.Sparse(dense), c.SampleWeight, c.ClassWeight)
+		d, sparse := reweighted(t, dense, c.SampleWeight, c.ClassWeight), reweighted(t, testrows.Sparse(dense), c.SampleWeight, c.ClassWeight)
 		if want[i].Name != c.Name {
 			t.Fatalf("case %d is %s, and the errors are of %s", i, c.Name, want[i].Name)
 		}

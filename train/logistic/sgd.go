@@ -19,14 +19,14 @@ const (
 
 // descend comes near the optimum by averaged stochastic gradient descent.
 //
-// Step t, from 0, takes the next 32 rows in their order. Let g be the gradient of n/32 times their loss and of the penalty, in the
-// variables v of a scaling: v = v - eta_t g. eta_t is eta/(1 + D)/sqrt(1 + t/T); T is the number of steps in an epoch, and D the
-// number of columns, each of which has a second derivative of up to 1 in v. The result is a mean of v, in which step t has a
-// share of 4/(t + 4) and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for Non-smooth
-// Optimization", 2013, section 4).
+// Step t, from 0, takes the next 32 rows in their order. Let g be the gradient of n/32 times their loss and of the
+// penalty, in the variables v of a scaling. Then v = v - eta_t g with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the
+// number of steps in an epoch. D is the number of columns, each with a second derivative of up to 1 in v. The result is
+// a mean of v. In it step t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic
+// Gradient Descent for Non-smooth Optimization", 2013, section 4).
 //
-// It ends after opt.Epochs, or when the loss of the visits in an epoch has for the third epoch in a row not been below the least
-// so far by 1e-4 of it, and the objective is proven to be within 1e-3 of the optimum.
+// An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
+// opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
 func (s *solver[T]) descend(ctx context.Context) error {
 	sc, err := s.scaling(ctx)
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *solver[T]) walk(a *walk[T], part *block.Block[T], sum *sums) {
 	s.steps++
 }
 
-// bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it bounds it by the optimum, which Newton's
-// method finds. If the Hessian is too large, the dual problem gives a bound, if there is a penalty.
+// bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it finds the optimum by Newton's
+// method, and compares. If the Hessian is too large and there is a penalty, the dual problem gives a bound.
 func (s *solver[T]) bound(ctx context.Context) error {
 	if !s.hasMatrix() {
 		if s.zero == nil && s.opt.L2 > 0 {

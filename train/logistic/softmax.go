@@ -7,11 +7,12 @@ import (
 	"halfspace/kernel"
 )
 
-// softmax adds the losses of rows of more than two classes to r, and sets the rows' factors in the gradients. scores has
-// dense.PanelRows elements for each class; they become the probabilities of the classes.
+// softmax adds the losses of rows of more than two classes to r, and sets the rows' factors in the gradients. scores
+// has dense.PanelRows elements for each class; they become the probabilities of the classes.
 //
 // Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k for k other than m. The loss is
-// log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), less 1 if k is y. Both are times the sample weight.
+// log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), less 1 if k is y. Both are times the sample
+// weight.
 func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64, r *sums) {
 	var best [softmaxRows]int
 	var own, rest [softmaxRows]float64
@@ -54,11 +55,11 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 	}
 }
 
-// softmaxRows is the number of rows that softmax takes at most.
+// softmaxRows is the most rows that softmax takes.
 const softmaxRows = dense.PanelRows
 
-// centreScores subtracts the greatest score of each row from all of its scores. It sets the class with that score in best, and
-// what is left of the score of the row's own class in own. It updates r.margin and r.largest.
+// centreScores subtracts the greatest score of each row from all of its scores. It sets the class with that score in
+// best, and what is left of the score of the row's own class in own. It updates r.margin and r.largest.
 func centreScores[T kernel.Float](scores []float64, y []T, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {

@@ -18,7 +18,7 @@ const (
 	roughly    = 1e-3    // the same for SGD
 	tiny       = 100     // the norm at which Newton's method stops is also at most tolerance * tiny * sqrt(objective)
 	unlike     = 10      // all rows differ from a sample if their optima are this times as far apart as chance explains
-	worth      = 20      // a sample's optimum is used if it gained over zeros this times what is left to gain
+	worth      = 20      // a sample's optimum is used if its gain over zeros is this times the gain that is left
 	ofSample   = 0.1     // the tolerance for a sample's optimum
 	slack      = 4       // a step with an earlier Hessian leaves at most this times the part of the norm that the last step left
 	rounding   = 1e-4    // a norm below it that a step doesn't halve is rounding errors
@@ -94,8 +94,8 @@ func (s *solver[T]) fit(ctx context.Context) error {
 	return s.finish(ctx)
 }
 
-// first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether nothing is left
-// to do about the gap.
+// first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether the gap
+// needs no more work.
 func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
 	reached, err := s.quasiNewton(ctx)
 	if err != nil {
@@ -215,8 +215,8 @@ func (s *solver[T]) finish(ctx context.Context) error {
 // hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.
 func (s *solver[T]) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
 
-// boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no better bound
-// can be computed.
+// boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no
+// better bound can be computed.
 func (s *solver[T]) boundDual(ctx context.Context) (bool, error) {
 	if s.opt.L2 == 0 && s.hasMatrix() {
 		return false, nil

@@ -11,13 +11,13 @@ import (
 	"halfspace/train"
 )
 
-// TestSGD: the objective comes within a thousandth of the optimum's where rows are enough for a few thousand steps.
+// TestSGD: with rows for a few thousand steps, the objective comes within a thousandth of the optimum.
 func TestSGD(t *testing.T) {
 	for _, l2 := range []float64{0, 10} {
 		for _, classes := range []int{2, 4} {
 			x, y := draw(5000, 8, 2)
 			for i := range x {
-				x[i][3] = 1000 + 50*x[i][3] // which the scaling is for
+				x[i][3] = 1000 + 50*x[i][3] // the scaling is for this column
 				x[i][4] *= 1e-3
 			}
 			d := testrows.Dense[float64](x, y, true)
@@ -49,7 +49,7 @@ func TestSGD(t *testing.T) {
 	}
 }
 
-// TestWeights: a weight of k is the row k times, 0 is the row left out, by every solver.
+// TestWeights: with every solver, a weight of k is k copies of the row, and 0 leaves it out.
 func TestWeights(t *testing.T) {
 	x, y := draw(400, 4, 6)
 	weight := func(r int) float64 { return float64(r % 4) }
@@ -106,7 +106,7 @@ func TestWeights(t *testing.T) {
 	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
-	// Rows of weight 0 have no say in whether a plane separates the others.
+	// Rows of weight 0 don't matter for whether a plane separates the others.
 	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {
 		if _, err := Train(t.Context(), line, Options{Solver: solver}); err != ErrSeparable {

@@ -19,7 +19,7 @@ import (
 	"halfspace/schema"
 )
 
-// TestMultinomial: the optimum is scikit-learn's; testdata/sklearn_multinomial.py made the fixture.
+// TestMultinomial: the optimum is scikit-learn's. testdata/sklearn_multinomial.py made the fixture.
 func TestMultinomial(t *testing.T) {
 	file, err := os.ReadFile("testdata/sklearn_multinomial.json")
 	if err != nil {
@@ -102,7 +102,7 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 	return loss, errors, first
 }
 
-// TestSoftmax holds losses and factors of scores, also far apart ones, against sums in an order that loses nothing.
+// TestSoftmax compares losses and factors of scores, also of distant ones, with sums in an order that loses nothing.
 func TestSoftmax(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64
@@ -134,8 +134,8 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
-// TestHistory: the last ten steps are remembered, the direction is that of Newton's where they span all variables of a quadratic
-// objective, and a step along which the gradient falls is left out.
+// TestHistory: a history has the last ten steps. Its direction is Newton's if they span all variables of a quadratic
+// objective. It leaves out a step along which the gradient falls.
 func TestHistory(t *testing.T) {
 	curvature := []float64{1, 10, 100}
 	var h history
@@ -159,7 +159,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestConstant: a column that is constant but for rounding, next to the bias, changes no score.
+// TestConstant: a column beside the bias that is constant up to rounding changes no score.
 func TestConstant(t *testing.T) {
 	x, y := draw(300, 3, 5)
 	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
@@ -190,8 +190,8 @@ func TestClassesRenamed(t *testing.T) {
 	nearly(t, "renamed", turned, want.Weights, 1e-9)
 }
 
-// TestGonum: the objective at the end is as small as that which gonum's L-BFGS finds, and the gradient is the objective's, by
-// differences.
+// TestGonum: the final objective is as small as that of gonum's L-BFGS. The gradient agrees with differences of the
+// objective.
 func TestGonum(t *testing.T) {
 	x, _ := draw(300, 4, 3)
 	for _, classes := range []int{3, 5} {
@@ -247,7 +247,7 @@ func TestGonum(t *testing.T) {
 	}
 }
 
-// TestSeparableClasses: without penalty, classes that planes separate are an error; with one they are not.
+// TestSeparableClasses: without penalty, classes that planes separate are an error. With one they aren't.
 func TestSeparableClasses(t *testing.T) {
 	x, y := [][]float64{{1, 0}, {0, 1}, {-1, -1}, {2, 0}}, []float64{0, 1, 2, 0}
 	if _, err := Train(t.Context(), testrows.Classes[float64](x, y, 3, true), Options{}); !errors.Is(err, ErrSeparable) {
@@ -258,7 +258,7 @@ func TestSeparableClasses(t *testing.T) {
 	}
 }
 
-// wideRows returns sparse rows of ones in a few columns of many, the first of which tell the label.
+// wideRows returns sparse rows of ones in a few of many columns. The first columns tell the label.
 func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
@@ -282,7 +282,7 @@ func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
 	return block.NewData(spec, []*block.Block[T]{{Cols: cols, Stride: kernel.Stride[T](cols), Sparse: s, Y: y}})
 }
 
-// TestWide: of 200,000 columns, an optimum is found in memory for some vectors of them.
+// TestWide: with 200,000 columns, an optimum is found in the memory of a few vectors.
 func TestWide(t *testing.T) {
 	const cols = 200_000
 	d := wideRows[float32](3000, cols, 1)

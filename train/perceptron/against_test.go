@@ -14,8 +14,8 @@ import (
 	"halfspace/train"
 )
 
-// TestLiteral holds every order, with and without the pocket, against the literal algorithm, on data in memory, sparse,
-// streamed and in a cache file, for several numbers of workers and every instruction set.
+// TestLiteral compares every order, with and without the pocket, with the literal algorithm. Data are in memory,
+// sparse, streamed and in a cache file, for several numbers of workers and every instruction set.
 func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -71,7 +71,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
-		if _, double := any(T(0)).(float64); double && c.rows > 1000 && i%3 > 0 { // float32 has them all
+		if _, double := any(T(0)).(float64); double && c.rows > 1000 && i%3 > 0 { // float32 has all cases
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
@@ -129,7 +129,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 	}
 }
 
-// testSources holds the training from every source, by so many workers each, against the literal one.
+// testSources compares the training from every source with the literal one, for each number of workers.
 func testSources[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], workers []int, opt Options, want *literal[T],
 	converged bool) {
 	t.Helper()
@@ -146,8 +146,8 @@ func testSources[T kernel.Float](t *testing.T, what string, sources map[string]b
 	}
 }
 
-// testVotes holds the voters from every source against the literal algorithm's weights, and how many rows they outvote unless that is
-// below 0.
+// testVotes compares the voters from every source with the literal algorithm's weights. It also compares the number of
+// rows that they outvote, unless outvoted is negative.
 func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T], converged bool, outvoted int64) {
 	t.Helper()
 	opt.Form = train.Voted
@@ -163,8 +163,8 @@ func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]blo
 	}
 }
 
-// testAverage holds the averaged perceptron from every source against the running mean of the literal algorithm's weights: they
-// are the same where every sum is exact, and else as near as roundings allow.
+// testAverage compares the averaged perceptron from every source with the mean of the literal algorithm's weights. They
+// are equal if every sum is exact, and otherwise within rounding.
 func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
 	converged, exact bool) {
 	t.Helper()
@@ -190,7 +190,7 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 		eps = 0x1p-52
 	}
 	for c, v := range first {
-		// The sum of a span rounds once for each of its updates, of which each is counted spanVisits times at most.
+		// The sum of a span rounds once for each of its updates. Each of these is counted at most spanVisits times.
 		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
 		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
 		if exact && unsafe.Sizeof(T(0)) == 8 {
@@ -202,7 +202,7 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 	}
 }
 
-// compareLiteral holds a result against the literal algorithm's.
+// compareLiteral compares a result with the literal algorithm's.
 func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result[T], want *literal[T], converged bool) {
 	t.Helper()
 	want.measure()

@@ -7,11 +7,11 @@ import (
 	"halfspace/kernel"
 )
 
-// A mean is the mean of the weights after every visit. It does no work for visits that update nothing.
+// A mean is the mean of the weights after every visit. Visits that update nothing cost it nothing.
 //
-// Over a span of n visits, an update of a y x that comes after c of them stands in n - c of the weights. Their sum is
-// n w - sum of c a y x over the updates, with w the last of them (the lazy form; Collins 2002, Daume's thesis 2006, figure
-// 2.3). A span is short, so that the second sum is small numbers of T. The spans are summed in float64.
+// Let a span have n visits. An update of a y x after c of them is part of n - c of the weights. Their sum is n w - sum
+// of c a y x over the updates, with the last weights w (the lazy form; Collins 2002, Daume's thesis 2006, figure 2.3).
+// A span is short, so that the second sum has small numbers of T. Spans are summed in float64.
 type mean[T kernel.Float] struct {
 	late []T       // of the span: the sum of c a y x
 	a    []T       // c a of some updates
@@ -19,7 +19,7 @@ type mean[T kernel.Float] struct {
 	sum  []float64 // of the weights of the spans before
 }
 
-// spanVisits is how many visits make a span at least.
+// spanVisits is the least number of visits of a span.
 const spanVisits = block.RunRows
 
 func newMean[T kernel.Float](stride int) *mean[T] {
@@ -38,7 +38,7 @@ func (m *mean[T]) add(u *rule[T], s *stretch[T], visits int, positions []uint32,
 	}
 }
 
-// end ends a span, at whose end the weights are w.
+// end ends a span with the weights w.
 func (m *mean[T]) end(w []T) {
 	for i, v := range w {
 		m.sum[i] += math.FMA(float64(m.span), float64(v), -float64(m.late[i]))
@@ -47,7 +47,7 @@ func (m *mean[T]) end(w []T) {
 	m.span = 0
 }
 
-// weights returns the mean over all visits, at whose end the weights are w.
+// weights returns the mean over all visits. The last weights are w.
 func (m *mean[T]) weights(w []T, visits int64) []T {
 	m.end(w)
 	out := block.Alloc[T](len(w))

@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// benchData returns rows of normal features with labels of which a share are flipped.
+// benchData returns rows of normal features. A share of the labels is flipped.
 func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(1, 1))
 	truth := make([]float64, d)
@@ -40,7 +40,7 @@ func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
 	return block.NewData(spec, blocks)
 }
 
-// BenchmarkTrain is ten epochs over a million rows, about 13 % of which update.
+// BenchmarkTrain is ten epochs over a million rows. About 13 % of the visits update.
 func BenchmarkTrain(b *testing.B) {
 	d := benchData[float32](1_000_000, 28, 0.04)
 	for i := range 2 * len(train.Orders) {

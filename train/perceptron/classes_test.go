@@ -14,7 +14,7 @@ import (
 	"halfspace/train"
 )
 
-// classLiteral is the perceptron on several classes as the papers have it, one row and one class at a time.
+// classLiteral is the perceptron on several classes as in the papers, one row and one class at a time.
 type classLiteral[T kernel.Float] struct {
 	x                      [][]T
 	y                      []int
@@ -37,7 +37,7 @@ func newClassLiteral[T kernel.Float](d *block.Data[T]) *classLiteral[T] {
 	return l
 }
 
-// rival returns the other class with the greatest score, and whether that is at least the score of the row's own.
+// rival returns the other class with the greatest score, and whether that is at least the score of the row's own class.
 func (l *classLiteral[T]) rival(i int) (rival int, wrong bool) {
 	rival = -1
 	for c := range l.w {
@@ -94,8 +94,9 @@ func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta 
 	return false
 }
 
-// TestClasses: the weights, updates and visits are those of the literal algorithm, in every order, dense and sparse, in memory, from a
-// stream and from a cache, for every instruction set; averaged, they are the mean after all visits.
+// TestClasses compares weights, updates and visits with the literal algorithm, and averaged weights with the mean after
+// all visits. It covers every order and instruction set, and rows that are dense, sparse, in memory, streamed and in a
+// cache.
 func TestClasses(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testClasses[float32](t, 1e-5) })
 	t.Run("float64", func(t *testing.T) { testClasses[float64](t, 1e-12) })
@@ -162,8 +163,8 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 	}
 }
 
-// TestTwoAsClasses: two classes, with a third that no row has and no score is for, have w and -w of the perceptron on two, which makes
-// the same mistakes.
+// TestTwoAsClasses: two classes have the weights w and -w of the perceptron on two, which makes the same mistakes.
+// There is a third class without rows and without scores.
 func TestTwoAsClasses(t *testing.T) {
 	x, signs := noisy(3000, 6, 0.05, false, 3)
 	numbers := make([]float64, len(signs))
@@ -205,7 +206,8 @@ func defaults(t *testing.T, opt Options) Options {
 	return opt
 }
 
-// TestClassesMargin: with a margin, rows right by less change the weights too, and those that converge are right by it.
+// TestClassesMargin: with a margin, rows that are right by less also update the weights. Converged weights have all
+// rows right by it.
 func TestClassesMargin(t *testing.T) {
 	d := testrows.RandomClasses[float64](400, 3, 3, 0)
 	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
@@ -214,8 +216,8 @@ func TestClassesMargin(t *testing.T) {
 	}
 }
 
-// TestClassesValidation: the weights at the end of the epoch with the fewest errors on other rows are kept, and training ends after some
-// epochs without fewer.
+// TestClassesValidation: the weights after the epoch with the fewest errors on other rows are kept. Training ends after
+// some epochs without fewer errors.
 func TestClassesValidation(t *testing.T) {
 	d, v := testrows.RandomClasses[float32](1000, 4, 5, 0.2), testrows.RandomClasses[float32](999, 4, 5, 0.2)
 	for _, form := range train.Forms[:2] {
@@ -242,7 +244,8 @@ func TestClassesValidation(t *testing.T) {
 	}
 }
 
-// TestOneVersusRest: each class has the weights that it has alone, for any number of workers, in memory and from a cache.
+// TestOneVersusRest: each class has the weights that it gets alone, for any number of workers, in memory and from a
+// cache.
 func TestOneVersusRest(t *testing.T) {
 	d := testrows.RandomClasses[float32](3000, 12, 5, 0.1)
 	cached := inCache(t, d)

@@ -13,8 +13,9 @@ import (
 	"halfspace/train"
 )
 
-// TestDataSets holds every mode of the pocket against the literal algorithm on public data sets, for every instruction set,
-// on several workers, in memory and in a cache. They stand beside the repository, if at all.
+// TestDataSets compares every mode of the pocket with the literal algorithm on public data sets. It takes every
+// instruction set, several workers, rows in memory and in a cache. It skips data sets that aren't beside the
+// repository.
 func TestDataSets(t *testing.T) {
 	const folder = "../../../shared/data"
 	if _, err := os.Stat(folder); err != nil || testing.Short() {

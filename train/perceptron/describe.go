@@ -26,7 +26,7 @@ var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptr
 var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	Use: "rows that no plane separates; models are large", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
 
-// Of returns the learner that options are those of.
+// Of returns the learner that has these options.
 func Of(o *Options) *train.Learner {
 	switch {
 	case o.Form == train.Voted:
@@ -51,7 +51,7 @@ var (
 		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 
-// describe completes a description by what all perceptrons share.
+// describe adds to a description what all perceptrons share.
 func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
 	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
 	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}
@@ -67,7 +67,7 @@ func describe(l train.Learner, defaults Options, options ...train.Option) *train
 	return &l
 }
 
-// learnTask trains with the rows of a validation as judges, if the learner takes them.
+// learnTask trains. If the learner takes validation rows, they judge the weights.
 func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges bool) (*train.Learned[T], error) {
 	opt, validation := *task.Settings.(*Options), task.Validation
 	if !judges {

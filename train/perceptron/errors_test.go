@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"as many as 64 MiB hold: end": func() error {
 			row := make([]float64, 60000)
 			row[0] = 1
-			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // which update at every visit
+			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // the rows update at every visit
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Form: train.Voted})
 			return err
 		},

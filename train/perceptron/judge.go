@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// A judge keeps the best weights of a path: a pocket.Pocket, or a classJudge.
+// A judge keeps the best of a training's weights: a pocket.Pocket, or a classJudge.
 type judge[T kernel.Float] interface {
 	Updated(ctx context.Context, w []T, update, visits int64) error
 	EpochEnded(ctx context.Context, w []T, updates, visits int64) error
@@ -23,18 +23,18 @@ type judge[T kernel.Float] interface {
 	Judged() (candidates, rows int64)
 }
 
-// A keeper has a judge keep the best weights. It ends the training when nothing can replace them, or after a number of
-// epochs without better ones.
+// A keeper keeps the best weights, as its judge finds them. It ends the training when nothing can replace them, or
+// after a number of epochs without better ones.
 type keeper[T kernel.Float] struct {
 	judge[T]
 	validated bool  // judged on other rows than those that are learned from
 	found     int   // points of the judge's curve so far
-	stale     int64 // epochs since the last of them
-	earlyStop int64 // the number of such epochs that ends the training; 0: none does
+	stale     int64 // epochs since the last point
+	earlyStop int64 // number of stale epochs that ends the training; 0: no end
 }
 
-// newKeeper returns what keeps the best weights, of so many vectors, judged on the rows of validation unless that is nil. It returns nil if opt
-// asks for no pocket and there is no validation.
+// newKeeper returns a keeper of weights of that many vectors. They are judged on the rows of validation, or, if that is
+// nil, on those of src. It returns nil if opt has no pocket and there is no validation.
 func newKeeper[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options, vectors int) (*keeper[T], error) {
 	if opt.Pocket == "" && validation == nil {
 		return nil, nil
@@ -102,8 +102,8 @@ func (k *keeper[T]) fewest() int64 {
 	return k.Best().Errors
 }
 
-// judgeLast has the last weights judged. If the best weights make no errors, the training ended with them: it doesn't count
-// what came between their update and their judgement.
+// judgeLast judges the last weights. If the best weights make no errors, the training ended with them. Then it doesn't
+// count what came between their update and their judgement.
 func (l *learner[T]) judgeLast(ctx context.Context) error {
 	if l.keeper == nil {
 		return nil
@@ -124,13 +124,14 @@ func (l *learner[T]) judgeLast(ctx context.Context) error {
 	return err
 }
 
-// A classJudge keeps the best weights of several classes among those at the ends of epochs. The initial zeros are the first.
+// A classJudge keeps the best weights of several classes among those at the ends of epochs. The initial zeros are the
+// first.
 type classJudge[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
 	best    pocket.Candidate[T]
 	curve   []pocket.Point
-	last    []T // judged
+	last    []T // the weights judged last
 	judged  int64
 	start   time.Time
 }

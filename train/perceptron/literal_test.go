@@ -12,8 +12,8 @@ import (
 	"halfspace/train"
 )
 
-// literal is the algorithm of the papers, one row at a time in the given order, and the pocket that judges weights on all
-// rows, or those of validation.
+// literal is the algorithm of the papers, one row at a time in the given order. Its pocket judges weights on all rows,
+// or on those of validation.
 type literal[T kernel.Float] struct {
 	x            [][]T
 	y            []T
@@ -31,11 +31,11 @@ type literal[T kernel.Float] struct {
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 
 	voters []T     // w after each update
-	counts []int64 // and for how many visits it stood
+	counts []int64 // number of visits that each survived
 
-	sum, change []float64 // over the visits: of w after each, and of the magnitudes of what updates changed
+	sum, change []float64 // sums over the visits: of w after each, and of the magnitudes of updates
 
-	// Of best, as measure finds it.
+	// These figures are best's; measure sets them.
 	measured         bool
 	errorsOf         int64
 	lossOf, marginOf float64
@@ -109,7 +109,7 @@ func (l *literal[T]) judge() {
 	}
 }
 
-// over tells whether nothing can be better than what the pocket holds.
+// over tells whether nothing can be better than the pocket's weights.
 func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
 
 // outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
@@ -144,7 +144,7 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 	return loss, max(0, margin) / max(math.Sqrt(square), math.SmallestNonzeroFloat64)
 }
 
-// visit tells whether the training goes on.
+// visit visits a row, and tells whether the training goes on.
 func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
@@ -220,7 +220,7 @@ func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
 	return rows
 }
 
-// train follows an order for some epochs, with its stopping rule, and judges the last weights of an epoch.
+// train makes epochs in an order, with its stopping rule. It judges the last weights of an epoch.
 func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
 	if !l.over() {
 		converged = l.walk(order, seed, epochs, eta, maxUpdates)
@@ -274,7 +274,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 	return false
 }
 
-// verified tells whether no row calls for an update of weights.
+// verified tells whether no row would update the weights.
 func (l *literal[T]) verified(w []T) bool {
 	for i, x := range l.x {
 		if l.y[i]*kernel.Dot(x, w) <= l.margin && l.weight(i) > 0 {
@@ -284,7 +284,7 @@ func (l *literal[T]) verified(w []T) bool {
 	return true
 }
 
-// pointWeight returns what the wrong rows at a point of the curve weigh.
+// pointWeight returns the sum of sample weights of wrong rows at a point of the curve.
 func (l *literal[T]) pointWeight(p pocket.Point) float64 {
 	if l.validation.weights == nil && p.Weight == 0 {
 		return float64(p.Errors)

@@ -24,7 +24,7 @@ type Options struct {
 
 	Margin    float64 // a row updates the weights if y (w.x) is at most this, 0 or more; 0
 	L2        float64 // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
-	EarlyStop int64   // epochs without fewer errors of the best weights judged that end the training; 0: none do
+	EarlyStop int64   // epochs without fewer errors that end the training; 0: none do
 	Versus    bool    // the rows are one class versus the rest of several: a pocket doesn't keep the initial zeros, see pocket.LeaveZeros
 }
 

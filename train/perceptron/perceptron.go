@@ -1,4 +1,5 @@
-// Package perceptron trains linear classifiers by the perceptron learning algorithm and its pocket, averaged and voted forms.
+// Package perceptron trains linear classifiers by the perceptron learning algorithm and its pocket, averaged and voted
+// forms.
 package perceptron
 
 import (
@@ -16,8 +17,9 @@ import (
 // Train runs the perceptron learning algorithm on rows with labels -1 and +1, or on class numbers.
 //
 // Objective: weights w, the bias among them, with y (w.x) > 0 for every row. From w = 0, each row in turn updates the
-// weights if y (w.x) <= 0: w = w + eta y x (Rosenblatt 1958). Let R be the largest norm of a row. If some unit vector u has
-// y (u.x) >= rho > 0 for all rows, there are at most R^2/rho^2 updates (Novikoff 1962). If not, the updates never end.
+// weights if y (w.x) <= 0: w = w + eta y x (Rosenblatt 1958). Let R be the largest norm of a row. If some unit vector u
+// has y (u.x) >= rho > 0 for all rows, there are at most R^2/rho^2 updates (Novikoff 1962). If not, the updates never
+// end.
 //
 // Train stops when opt.Epochs or opt.MaxUpdates are reached, or when the training has converged:
 //
@@ -25,49 +27,49 @@ import (
 //   - Shuffle: an epoch made no update.
 //   - Random: as many draws in a row as there are rows made no update, and a pass over all rows finds none to make.
 //
-// opt.Pocket: Train judges weights on the path on all rows and keeps the first with the fewest errors (Gallant 1990). The
-// initial zeros are the first. Training also stops once weights without errors are found. That is convergence if no row
-// would update them: a row of class -1 and score 0 would, though its prediction is right.
+// opt.Pocket: Train judges weights on the path on all rows and keeps the first with the fewest errors (Gallant 1990).
+// The initial zeros are the first. Training also stops once weights without errors are found. That is convergence if no
+// row would update them: a row of class -1 and score 0 would, though its prediction is right.
 //
-// opt.Form Averaged: the result is the mean of the weights after every visit (Freund and Schapire 1999; Collins 2002). The
-// path is that of Last. Converged is about the last weights; their mean may still make errors.
+// opt.Form Averaged: the result is the mean of the weights after every visit (Freund and Schapire 1999; Collins 2002).
+// The path is that of Last. Converged is about the last weights; their mean may still make errors.
 //
-// opt.Form Voted: Train keeps the weights after every update. Each has a vote for every visit that it survived (Freund and
-// Schapire 1999). Errors counts the rows whose label loses the vote. It is an error if the weights take more than
+// opt.Form Voted: Train keeps the weights after every update. Each has a vote for every visit that it survived (Freund
+// and Schapire 1999). Errors counts the rows whose label loses the vote. It is an error if the weights take more than
 // opt.VoterBytes.
 //
-// opt.Margin: a row updates the weights if y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a unit
-// vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights then have a
-// margin of at least rho/(2 + eta R^2/margin).
+// opt.Margin: a row updates the weights if y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a
+// unit vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights then
+// have a margin of at least rho/(2 + eta R^2/margin).
 //
-// opt.L2: after each epoch, Train divides all weights but the bias by 1 + eta l2. This is the step for the penalty
-// 1/2 l2 |w|^2 on the sum of losses (forward-backward splitting; Duchi and Singer, "Efficient Online and Batch Learning Using
-// Forward Backward Splitting", Journal of Machine Learning Research 10, 2009). The next epoch counts its visits without an
-// update from 0.
+// opt.L2: after each epoch, Train divides all weights but the bias by 1 + eta l2. This is the step for the penalty 1/2
+// l2 |w|^2 on the sum of losses (forward-backward splitting; Duchi and Singer, "Efficient Online and Batch Learning
+// Using Forward Backward Splitting", Journal of Machine Learning Research 10, 2009). The next epoch counts its visits
+// without an update from 0.
 //
-// More than two classes: each class has a vector w_c. A row of class y updates the weights if another class has a score of
-// at least w_y.x. Let r be the other class with the greatest score, the first of equal ones: w_y = w_y + eta x and
-// w_r = w_r - eta x. That is the perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12), and an
-// ultraconservative algorithm (Crammer and Singer, "Ultraconservative Online Algorithms for Multiclass Problems", Journal of
-// Machine Learning Research 3, 2003). If vectors of norm 1 together separate the rows by rho, as train.Evaluate measures it,
-// there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be -w. Average, margin and validation
-// work as above; the margin is half the difference of the two scores. A pocket and votes take two classes. Loss is the sum
-// of the differences.
+// More than two classes: each class has a vector w_c. A row of class y updates the weights if another class has a score
+// of at least w_y.x. Let r be the other class with the greatest score, the first of equal ones: w_y = w_y + eta x and
+// w_r = w_r - eta x. That is the perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12).
+// It is an ultraconservative algorithm (Crammer and Singer, "Ultraconservative Online Algorithms for Multiclass
+// Problems", Journal of Machine Learning Research 3, 2003). If vectors of norm 1 together separate the rows by rho, as
+// train.Evaluate measures it, there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be
+// -w. Average, margin and validation work as above; the margin is half the difference of the two scores. A pocket and
+// votes take two classes. Loss is the sum of the differences.
 //
 // The sample weight of a row multiplies eta in its updates, and its share of the loss. A row with a sample weight of 0
-// updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest sum of
-// sample weights over wrong rows. Errors counts rows.
+// updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest
+// sum of sample weights over wrong rows. Errors counts rows.
 //
-// Every order but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
-// options out of range, no rows, fewer than two classes, weights that overflow the element type, errors of src, and ctx's
-// error.
+// Every order but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers.
+// Errors: options out of range, no rows, fewer than two classes, weights that overflow the element type, errors of src,
+// and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	return TrainValidated(ctx, src, nil, opt)
 }
 
-// TrainValidated is Train with a pocket that judges weights on the rows of validation, unless that is nil. They have the
-// columns and classes of src. Without opt.Pocket, it judges the weights, or their mean, at the end of each epoch. The training
-// ends once weights make no errors there, since nothing can replace them; that isn't convergence.
+// TrainValidated is Train with a pocket that judges weights on the rows of validation, unless that is nil. They have
+// the columns and classes of src. Without opt.Pocket, it judges the weights, or their mean, at the end of each epoch.
+// The training ends once weights make no errors there, since nothing can replace them. That isn't convergence.
 func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*train.Result[T], error) {
 	opt, err := opt.withDefaults(validation != nil)
 	if err != nil {
@@ -149,14 +151,14 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
 	}
 	if opt.Pocket != "" && opt.Pocket != pocket.Epoch {
-		l.log = l.log[:1] // come back after every update
+		l.log = l.log[:1] // return after every update
 	}
 	var err error
 	l.keeper, err = newKeeper(ctx, src, validation, opt, vectors)
 	return l, err
 }
 
-// current returns the weights that the training would end with now.
+// current returns the weights of a training that ends now.
 func (l *learner[T]) current() []T {
 	if l.mean != nil {
 		return l.mean.weights(l.w, l.visits)
@@ -171,7 +173,7 @@ const (
 	reportCalls = 16
 )
 
-// mayReport reports the progress if the last report is some time ago.
+// mayReport reports the progress if the last report was some time ago.
 func (l *learner[T]) mayReport() {
 	if l.calls++; l.calls%reportCalls == 0 && time.Since(l.reported) > reportEvery {
 		l.report()
@@ -199,7 +201,7 @@ func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 	return r
 }
 
-// learned returns what needs no further pass over the rows.
+// learned returns the figures that need no further pass over the rows.
 func (l *learner[T]) learned() *train.Result[T] {
 	w, cols := l.current(), l.src.Spec().Cols()
 	r := &train.Result[T]{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
@@ -224,7 +226,7 @@ func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	if l.updates == 0 {
 		return nil, errors.New("every row has a sample weight of 0: there is nothing to learn from")
 	}
-	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // they were of the mean
+	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // those counts were of the mean
 	var err error
 	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
 	return r, err

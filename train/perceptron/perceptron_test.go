@@ -28,8 +28,8 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
-// TestPocketConverged: weights without errors are converged only where no row calls for an update: a row of class -1 and score 0 is right,
-// and does.
+// TestPocketConverged: weights without errors have converged only if no row would update them. A row of class -1 and
+// score 0 is right, but would.
 func TestPocketConverged(t *testing.T) {
 	found := map[bool]int{}
 	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
@@ -50,8 +50,8 @@ func TestPocketConverged(t *testing.T) {
 	}
 }
 
-// TestPocketSeeds holds every mode against the literal algorithm on thousands of small problems with many ties, half of which
-// are judged on other rows.
+// TestPocketSeeds compares every mode with the literal algorithm on thousands of small problems with many ties. Half of
+// them are judged on other rows.
 func TestPocketSeeds(t *testing.T) {
 	seeds := uint64(4000)
 	if testing.Short() {
@@ -98,9 +98,9 @@ func TestPocketSeeds(t *testing.T) {
 	}
 }
 
-// TestOptimum: on draws with replacement the pocket reaches the fewest errors that a plane can make, with ratchet and without
-// (Muselli, "On convergence properties of pocket algorithm", 1997). Enumeration finds them: planes with small whole numbers
-// divide the points -1, 0, 1 in the plane in every way that lines can.
+// TestOptimum: on draws with replacement the pocket reaches the fewest errors of any plane, with ratchet and without
+// (Muselli, "On convergence properties of pocket algorithm", 1997). Enumeration finds them: planes with small whole
+// numbers divide the points -1, 0, 1 in the plane in every way that lines can.
 func TestOptimum(t *testing.T) {
 	separable := 0
 	for seed := range uint64(100) {
@@ -128,8 +128,8 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// TestPermutation holds the permutation made a window at a time, on this goroutine or on another, against the documented
-// one; every row appears once.
+// TestPermutation compares the permutation, made a window at a time on this goroutine or another, with the documented
+// one. Every row appears once.
 func TestPermutation(t *testing.T) {
 	for _, n := range []int{1, 2, 511, 512, 4095, 4096, 4097, 5000, 40960, 100001} {
 		want := documented(n, 3, 2)
@@ -152,8 +152,8 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// TestUpdateBound checks Novikoff's theorem (1962) on data of known margin: at most R^2/rho^2 updates, whatever the
-// order and the seed.
+// TestUpdateBound checks Novikoff's theorem (1962) on data of known margin: at most R^2/rho^2 updates, for any order
+// and seed.
 func TestUpdateBound(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
@@ -172,7 +172,7 @@ func TestUpdateBound(t *testing.T) {
 	}
 }
 
-// margin returns the margin of the data about the plane that noisy drew for the seed.
+// margin returns the data's margin from the plane that noisy drew for the seed.
 func margin(d *block.Data[float64], seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	u := make([]float64, d.Spec().Cols())
@@ -196,7 +196,7 @@ func margin(d *block.Data[float64], seed uint64) float64 {
 }
 
 // TestConjunctions learns conjunctions of k literals over d variables of -1 and +1. The weights 1 for each literal and
-// the bias -(k-1) separate them with margin 1, their norm is k^2-k+1 and R^2 is d+1, so that there are at most
+// the bias -(k-1) separate them with margin 1. The squared norm is k^2-k+1 and R^2 is d+1, so there are at most
 // (d+1)(k^2-k+1) updates.
 func TestConjunctions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -243,8 +243,8 @@ func TestPocketNeverWorse(t *testing.T) {
 	}
 }
 
-// TestMargin: on separable rows, the updates keep within (R^2 + 2 margin/eta)/rho^2, and the weights have at least the margin
-// rho/(2 + eta R^2/margin), the larger the margin asked for, the nearer to half of rho.
+// TestMargin: on separable rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights have at least the
+// margin rho/(2 + eta R^2/margin). It approaches half of rho as the requested margin grows.
 func TestMargin(t *testing.T) {
 	for seed := range uint64(10) {
 		var x [][]float64
@@ -272,7 +272,7 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// TestEarlyStop holds the epoch where the training ends, and what is kept, against trainings of one epoch more each.
+// TestEarlyStop compares the last epoch, and the kept weights, with trainings of one epoch more each.
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
 	d, other := dense[float32](x[:400], y[:400]), dense[float32](x[400:], y[400:])

@@ -57,7 +57,7 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 	return block.NewData(d.Spec(), blocks)
 }
 
-// A stream yields the blocks of a data set in memory that it overwrites, as a source that reads a file would.
+// A stream overwrites its blocks, as a source that reads a file does.
 type stream[T kernel.Float] struct{ *block.Data[T] }
 
 func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
@@ -82,8 +82,8 @@ func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 	}
 }
 
-// noisy returns n rows of d features whose labels follow a random plane except for a share of flips. Values are
-// integers, so that every sum is exact, if whole is set.
+// noisy returns n rows of d features. Labels follow a random plane except for a share of flips. If whole is set, values
+// are integers, so that every sum is exact.
 func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	truth := make([]float64, d)

@@ -14,8 +14,9 @@ import (
 	"halfspace/train"
 )
 
-// TestScikitLearn: on integer-valued features, whose sums are exact, ten epochs in file order give the weights of
-// scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None), and averaged its SGDClassifier's. testdata/sklearn_perceptron.py made the fixture.
+// TestScikitLearn trains ten epochs in file order on integers, whose sums are exact. The weights are those of
+// scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None), and averaged its SGDClassifier's.
+// testdata/sklearn_perceptron.py made the fixture.
 func TestScikitLearn(t *testing.T) {
 	data, err := os.ReadFile("testdata/sklearn_perceptron.json")
 	if err != nil {
@@ -63,7 +64,7 @@ func TestScikitLearn(t *testing.T) {
 	}
 }
 
-// fixtureData returns the rows as a data set, without the bias column that dense adds unless bias is set.
+// fixtureData returns the rows as a data set, with a bias column only if bias is set.
 func fixtureData[T kernel.Float](x [][]float64, y, weights []float64, bias bool) *block.Data[T] {
 	if weights != nil {
 		return testrows.Weighted(fixtureData[T](x, y, nil, bias), func(r int) float64 { return weights[r] })
@@ -93,7 +94,7 @@ func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result
 	}
 }
 
-// compareMean holds averaged weights against scikit-learn's, which has an intercept of 0 where there is none.
+// compareMean compares averaged weights with scikit-learn's, whose intercept is 0 if there is none.
 func compareMean(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	for i, v := range got {

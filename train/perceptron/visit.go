@@ -8,12 +8,12 @@ import (
 // A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
 // row has position 0.
 type stretch[T kernel.Float] struct {
-	block  *block.Block[T] // nil where rows are visited by number
+	block  *block.Block[T] // nil if rows are visited by number
 	lo, hi int             // its rows
 
 	index *block.Index[T]
 	rows  []uint32 // row numbers in index
-	ahead []T      // rows to prefetch meanwhile; see kernel.EpochIndexed
+	ahead []T      // rows to prefetch; see kernel.EpochIndexed
 }
 
 func (s *stretch[T]) len() int {
@@ -48,7 +48,8 @@ func (s *stretch[T]) epoch(w []T, log []uint32, eta T) (visits, updates int) {
 
 // A rule says which rows update the weights, and how.
 //
-// Of two classes, a row with label y, features x and sample weight c > 0 updates w if y (w.x) <= margin: w = w + eta c y x.
+// Of two classes, a row with label y, features x and sample weight c > 0 updates w if y (w.x) <= margin: w = w + eta c
+// y x.
 //
 // Of more classes, w holds one vector for each, in their order. The rival of a row is the other class with the greatest
 // score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score of its own
@@ -57,8 +58,8 @@ type rule[T kernel.Float] struct {
 	eta, margin T
 	weighted    bool     // rows have sample weights
 	stride      int      // length of a vector of weights
-	scores      []T      // of one row, by class; nil of two classes
-	rivals      []uint32 // of the updates of the last visit, of several classes; as long as the log
+	scores      []T      // of one row, by class; nil for two classes
+	rivals      []uint32 // of the updates of the last visit, for several classes; as long as the log
 }
 
 // visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
@@ -85,8 +86,8 @@ func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int
 	return s.len(), updates
 }
 
-// wrong tells whether the score of row r of b is on the wrong side, or within the margin. NaN never is, and neither is a
-// label that is no class.
+// wrong tells whether the score of row r of b is on the wrong side, or within the margin. NaN is never wrong, and
+// neither is a label that is no class.
 func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool) {
 	if u.scores == nil {
 		s := b.Dot(r, w)
@@ -111,7 +112,7 @@ func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool)
 	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
 }
 
-// add does to w what an update on row r of b does, with a in the place of eta.
+// add makes the update of row r of b, with a in the place of eta.
 func (u *rule[T]) add(w []T, a T, b *block.Block[T], r, rival int) {
 	if u.scores == nil {
 		b.Axpy(w, times(a*b.Y[r], b.Weight(r)), r)
@@ -125,8 +126,8 @@ func (u *rule[T]) add(w []T, a T, b *block.Block[T], r, rival int) {
 // times returns a times a sample weight, rounded once.
 func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight) }
 
-// repeat does to w what updates of the last visit did, with a[k] in the place of eta. The updates are at positions
-// at[k] and are the first ones, or from number first on, of that visit. Four dense rows at a time read w once.
+// repeat makes updates of the last visit again, with a[k] in the place of eta. The updates are at positions at[k], and
+// are those from number first on. Four dense rows at a time read w once.
 func (u *rule[T]) repeat(w, a []T, s *stretch[T], first int, at []uint32) {
 	k := 0
 	if u.scores == nil && !u.weighted && !s.sparse() {

@@ -9,8 +9,8 @@ import (
 	"halfspace/internal/testrows"
 )
 
-// TestRepeat: updates are repeated as by add one after another, also those of a row that comes twice, by position in a
-// block and in an index.
+// TestRepeat: repeat gives the same weights as add, update by update, also for a row that comes twice. Positions are in
+// a block and in an index.
 func TestRepeat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, cols := range []int{1, 28, 40} {

@@ -13,7 +13,7 @@ import (
 // VoterBytes is the default of Options.VoterBytes.
 const VoterBytes = 64 << 20
 
-// Voters are the weights after each update of a perceptron. Each has a count of the visits that it survived, the visit of
+// voters are the weights after each update of a perceptron. Each has a count of the visits that it survived, the visit of
 // its update included (Freund and Schapire 1999, figure 1).
 type voters[T kernel.Float] struct {
 	w      []T // the vectors of weights, in the order of the updates

@@ -10,7 +10,7 @@ import (
 	"halfspace/train"
 )
 
-// run makes the epochs. It returns errStop if the training ends before the last of them.
+// run makes the epochs. It returns errStop if the training ends before the last.
 func (l *learner[T]) run(ctx context.Context) error {
 	epoch, err := l.order()
 	if err != nil {
@@ -33,7 +33,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 	return nil
 }
 
-// order returns what makes an epoch in the order of the options.
+// order returns the function that makes an epoch in the order of the options.
 func (l *learner[T]) order() (epoch func(context.Context, int64) error, err error) {
 	if l.opt.Order == train.Cyclic {
 		return l.cyclic, nil
@@ -144,8 +144,8 @@ type numbered[T kernel.Float] struct {
 	windows windows[T]
 }
 
-// walk visits the rows of a window, a panel at a time. It prefetches the chunks that are ahead: row i of them, in storage
-// order, during visit i. It calls after, unless that is nil, between panels.
+// walk visits the rows of a window, a panel at a time. Meanwhile it prefetches the chunks ahead: row i of them, in
+// storage order, during visit i. Between panels it calls after, unless that is nil.
 func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() error) error {
 	panel := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride))
 	for i := 0; i < len(win.rows); {
@@ -169,13 +169,13 @@ func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() erro
 	return nil
 }
 
-// permuted is an epoch through the permutation that belongs to an epoch.
+// permuted is an epoch in the order of the given epoch's permutation.
 func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
 	return x.windows.permuted(ctx, p, func(win window[T]) error { return x.walk(ctx, win, after) })
 }
 
-// shuffle is an epoch through a permutation of its own. The training converges in an epoch without an update.
+// shuffle is an epoch with its own permutation. The training converges in an epoch without an update.
 func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
 	before := x.updates
 	err := x.permuted(ctx, epoch, nil)
@@ -205,8 +205,8 @@ func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
 	})
 }
 
-// verify makes a pass over all rows once as many draws as there are rows updated nothing. The training converged if the
-// pass finds no row that would update the weights.
+// verify makes a pass over all rows once as many draws as there are rows updated nothing. The training has converged if
+// the pass finds no row that would update the weights.
 func (x *numbered[T]) verify(ctx context.Context) error {
 	if x.streak < x.rows {
 		return nil
@@ -222,8 +222,8 @@ func (x *numbered[T]) verify(ctx context.Context) error {
 	return x.finish()
 }
 
-// someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its prediction
-// is right.
+// someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its
+// prediction is right.
 func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
 	w = slices.Clone(w)
 	panel := kernel.PanelRows[T](l.rule.stride)

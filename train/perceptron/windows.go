@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// windowRows is how many rows a window has: one of a permutation, or as many draws.
+// windowRows is the number of rows in a window of a permutation, and of draws in a window of those.
 const windowRows = train.WindowChunks * kernel.ChunkRows
 
 // A window is rows to visit one after another.
@@ -23,7 +23,7 @@ type window[T kernel.Float] struct {
 	ahead []uint32        // chunks of index to prefetch meanwhile: those of the next window
 }
 
-// features returns the features of rows lo to hi of a chunk of the index, or nil where rows are sparse.
+// features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
 func (w *window[T]) features(chunk, lo, hi, stride int) []T {
 	if w.index.Rows() == nil {
 		return nil
@@ -32,7 +32,7 @@ func (w *window[T]) features(chunk, lo, hi, stride int) []T {
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
-// Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
+// windows gives a learner rows by number. It calls visit with one window after another until there is an error.
 type windows[T kernel.Float] interface {
 	permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error
 	drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error
@@ -68,8 +68,8 @@ func (s *memoryWindows[T]) permuted(ctx context.Context, p *train.Permutation, v
 	})
 }
 
-// aheadBytes is the largest window that is prefetched: two of them share a second-level cache of 1 MiB. A larger one
-// evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with them.
+// aheadBytes is the size of the largest window that is prefetched: two of them share a second-level cache of 1 MiB. A
+// larger one evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with them.
 const aheadBytes = 512 << 10
 
 // prefetched returns the chunks of a window, or nil if it is too large for prefetches.
@@ -98,7 +98,7 @@ func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	return dst
 }
 
-// A fileWindows reads the rows of each window from a file, the next windows while one is visited.
+// A fileWindows reads the rows of each window from a file. It reads the next windows while one is visited.
 type fileWindows[T kernel.Float] struct {
 	src  block.Seekable[T]
 	rows int
@@ -115,8 +115,8 @@ type readWindow[T kernel.Float] struct {
 // windowsInFlight is how many windows there are. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes that Train takes for windows of rows, beside the blocks, if the order isn't cyclic and the
-// source isn't in memory.
+// WindowBytes returns the bytes that Train takes for windows of rows, beside the blocks, if the order isn't cyclic and
+// the source isn't in memory.
 func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
 	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }

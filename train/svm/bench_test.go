@@ -7,7 +7,7 @@ import (
 	"halfspace/internal/testrows"
 )
 
-// BenchmarkTrain is a million rows: the whole call, and the learning alone in ms/fit.
+// BenchmarkTrain trains on a million rows. It measures the whole call, and the learning alone in ms/fit.
 func BenchmarkTrain(b *testing.B) {
 	d := testrows.Logistic(1_000_000, 28)
 	for _, loss := range Losses {

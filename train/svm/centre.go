@@ -4,19 +4,19 @@ import "math"
 
 const (
 	farthest = 0x1p-12 // a column is far from zero if its variance is at most this times its squared mean
-	constant = 0x1p-92 // and it is constant if its variance is at most this times its squared mean
+	constant = 0x1p-92 // a column is constant if its variance is at most this times its squared mean
 )
 
-// A frame is a change of variables for columns whose mean is many times their deviation. From each of them, train.Centre
-// subtracts a multiple of another column, so that the mean becomes about 0. The other column is the bias, which is 1, or
-// without a bias one of them. Its weight becomes that of all of them together.
+// A frame is a change of variables for columns whose mean is many times their deviation. train.Centre subtracts a
+// multiple of another column from each of them, so that the mean becomes about 0. The other column is the bias, which
+// is 1, or without a bias one of them. Its weight becomes that of all of them together.
 type frame struct {
 	of       int       // the other column
 	multiple []float64 // of it, for each column
 }
 
-// far returns the frame for the columns that are far from zero, or nil if there are none. It takes the sums and the Hessian at
-// weights of 0, where the dual variables of all rows are in proportion to their sample weights.
+// far returns the frame for the columns that are far from zero, or nil if there are none. It takes the sums and the
+// Hessian at weights of 0, where the dual variables of all rows are in proportion to their sample weights.
 func (p *problem[T]) far(at *sums, h *hessian) *frame {
 	f := &frame{of: p.cols - 1, multiple: make([]float64, p.cols)}
 	total, found, largest := at.a[0]+at.a[1], 0, 0.0
@@ -44,8 +44,8 @@ func (p *problem[T]) far(at *sums, h *hessian) *frame {
 	return f
 }
 
-// constant tells whether the frame leaves nothing but rounding errors of all of its columns, so that it is of no use. It takes
-// the Hessian in the frame where all rows are in the active set.
+// constant tells whether the frame is useless, since it leaves only rounding errors of all of its columns. h must be
+// the Hessian in the frame with all rows in the active set.
 func (p *problem[T]) constant(h *hessian, weight float64) bool {
 	for i, m := range p.frame.multiple {
 		square := (h.rows[i*(i+1)/2+i] - p.l2) / (p.loss.slope * weight)
@@ -56,8 +56,8 @@ func (p *problem[T]) constant(h *hessian, weight float64) bool {
 	return p.src.Spec().Bias
 }
 
-// biased tells whether the frame subtracts multiples of the bias, the last of so many columns, or nothing. The penalty is then
-// that of the original weights.
+// biased tells whether the frame subtracts multiples of the bias, the last of so many columns, or nothing. The penalty
+// is then that of the original weights.
 func (f *frame) biased(cols int) bool { return f == nil || f.of == cols-1 }
 
 // original turns weights for the rows in the frame into weights for the original rows.

@@ -11,7 +11,7 @@ import (
 	"halfspace/train"
 )
 
-// offset returns normal rows with labels, some columns far from zero, another constant and another mostly 0.
+// offset returns normal rows with labels. Some columns are far from zero, one is constant, and one is mostly 0.
 func offset(n int) (x [][]float64, y []float64) {
 	x, y = draw(n, 6, 11)
 	for r := range x {
@@ -28,8 +28,8 @@ func offset(n int) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestFrame: with columns far from zero the optimum is that of rows whose means are subtracted, the bias excepted, and without a bias it is a
-// minimum; and the bits depend on nothing but the rows.
+// TestFrame has columns far from zero. The optimum is that of rows less their means, except for the bias. Without a
+// bias it is a minimum. Its bits depend only on the rows.
 func TestFrame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
@@ -62,7 +62,7 @@ func TestFrameWithoutBias(t *testing.T) {
 		if objective := exactly(d, r.Weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
 			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
 		}
-		for i := range r.Weights { // a minimum along each axis, where the bound on the optimum is true
+		for i := range r.Weights { // a minimum along each axis, where the bound on the optimum holds
 			for _, by := range []float64{1 + 1e-6, 1 - 1e-6} {
 				w := slices.Clone(r.Weights)
 				w[i] *= by
@@ -74,7 +74,7 @@ func TestFrameWithoutBias(t *testing.T) {
 	}
 }
 
-// TestConstant: a constant column, which a bias makes superfluous, is none that is far from zero.
+// TestConstant: a constant column beside a bias is not far from zero.
 func TestConstant(t *testing.T) {
 	x, y := draw(500, 3, 2)
 	plain := testrows.Dense[float64](x, y, true)

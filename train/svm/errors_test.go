@@ -68,7 +68,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFew: one row, one class, one feature, constant features and few passes are results, not errors.
+// TestFew: one row, one class, one feature, constant features or few passes give a result, not an error.
 func TestFew(t *testing.T) {
 	for _, loss := range Losses {
 		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
@@ -96,8 +96,8 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestRareCategories: where rows are categories, some of them rare, the rows near the bend of a sample's optimum don't balance the fixed ones,
-// and the first weights are led far away. It finds the way back.
+// TestRareCategories has rows of categories, some of them rare. The rows near the kink of a sample's optimum don't
+// balance the fixed ones, so the first weights are far off. Training still finds the optimum.
 func TestRareCategories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -128,7 +128,8 @@ func TestRareCategories(t *testing.T) {
 	}
 }
 
-// TestHessian: brought from point to point, the matrix is the one made at the last of them; unless nearly nothing is left of it there.
+// TestHessian: the matrix that is updated from point to point equals the one computed at the last of them, unless it
+// nearly vanishes there.
 func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
@@ -159,7 +160,7 @@ func TestHessian(t *testing.T) {
 		t.Error("rounding errors are taken for a matrix")
 	}
 	points := [][]float64{zero}
-	for r := range 8 { // each point is on the right side of one large row more, and leaves a tenth of the element of the diagonal
+	for r := range 8 { // each point has one more large row on its right side, and leaves a tenth of the diagonal's element
 		x[r][0], y[r] = math.Pow(10, float64(11-r)/2), 1
 		if r < 5 {
 			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})

@@ -12,7 +12,7 @@ import (
 	"halfspace/kernel"
 )
 
-// measure trains, and fails unless that converges after so many passes, and what it says of its weights is true.
+// measure trains. It fails unless training converges within that many passes and its figures are true of its weights.
 func measure[T kernel.Float](t *testing.T, name string, d *block.Data[T], loss Loss, l2 float64, passes int64) {
 	t.Helper()
 	r := mustTrain(t, d, Options{Loss: loss, L2: l2})
@@ -47,7 +47,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestSeparable: so do rows that a plane separates, with columns of unlike scales, and columns that depend on each other, with any penalty.
+// TestSeparable: so do rows that a plane separates, with columns of unlike scales or dependent ones, with any penalty.
 func TestSeparable(t *testing.T) {
 	for _, n := range []int{200, 2000, 20000} {
 		if testing.Short() && n > 2000 {
@@ -56,7 +56,7 @@ func TestSeparable(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		x, y := draw(n, 8, uint64(n))
 		for r := range x {
-			for i := range x[r] { // away from the plane that draw has, which the first normal numbers of its seed are
+			for i := range x[r] { // move the row away from draw's plane, which the first normal numbers of its seed make
 				x[r][i] = (x[r][i] + 0.1*y[r]) * math.Pow(10, float64(i)*6/7-3)
 			}
 		}

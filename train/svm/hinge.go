@@ -12,9 +12,10 @@ const (
 	mostly     = 1.3     // a gap up to this times the part due to dual variables is mostly due to them
 )
 
-// hinge finds the optimum for the hinge from w, given the sums and the Hessian's factor there. It minimises the smooth objective, makes
-// each row's dual variable its base and the slope larger, and repeats that until the gap is small enough: the augmented Lagrangian
-// method, with Newton's method inside. Once few rows are near the kink of their loss, it continues with those alone.
+// hinge finds the optimum for the hinge from w, given the sums and the Hessian's factor there. It is the augmented
+// Lagrangian method, with Newton's method inside. hinge minimises the smooth objective, makes each row's dual variable
+// its base, and increases the slope. It repeats that until the gap is small enough. Once few rows are near the kink of
+// their loss, it continues with those alone.
 func (s *solver[T]) hinge(ctx context.Context) error {
 	stuck := 0
 	for {
@@ -27,7 +28,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			stuck = 0
 		}
 		if stuck == mostStuck || s.loss.slope > mostSlope {
-			return nil // rounding errors prevent more
+			return nil // rounding errors prevent a smaller gap
 		}
 		if rows := s.src.Rows(); rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least {
 			if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
@@ -48,8 +49,8 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 	}
 }
 
-// shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were left out
-// wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
+// shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were
+// left out wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
 func (s *solver[T]) shrink(ctx context.Context) error {
 	w, at := s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
 	s.chosen = make([]bool, s.src.Rows())

@@ -3,12 +3,12 @@ package svm
 import "math"
 
 const (
-	octaves = 100 // octaves of the places of kinks on a line from 0 to 1; the last one ends at 1
+	octaves = 100 // number of octaves of the places of kinks on a line from 0 to 1; the last one ends at 1
 	parts   = 8   // of an octave
 )
 
-// kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables reach a bound
-// or leave one. The changes within an eighth of an octave are summed.
+// kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables
+// reach a bound or leave one. The changes within an eighth of an octave are summed.
 type kinks struct {
 	curvature float64
 	by, at    []float64 // sums for each part of an octave of the changes, and of the changes times their places; nil if there is no line
@@ -65,8 +65,8 @@ func (k *kinks) change(place, by float64) {
 	k.at[i] += float64(by * place)
 }
 
-// minimum returns the place of the minimum on the line of a function with the given slope at the start and the given curvature in
-// addition to that of k. Its slope at the end of the line must be above 0.
+// minimum returns the place of a function's minimum on the line. The function has the given slope at the start, and the
+// given curvature plus that of k. Its slope at the end of the line must be above 0.
 func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.curvature
 	offset, place, then := slope, 0.0, slope

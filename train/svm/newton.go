@@ -15,7 +15,7 @@ const (
 	short    = 0.25    // a step shortened to this part leads to an extra penalty
 	relaxed  = 1e-3    // the first extra penalty, relative to the mean of the Hessian's diagonal
 	blur     = 0x1p-52 // the rounding error of a loss of 1
-	dim      = 0x1p-36 // the same if large products cancel in the loss
+	dim      = 0x1p-36 // blur if large products cancel in the loss
 	patience = 10      // passes without half of the gap that end a training with a gap near rounding
 	hopeless = 100     // passes without half of the gap that end any training
 	refined  = 1e-20   // the squared error of a step, relative to the step in the norm of the Hessian, that a ridge may leave
@@ -24,9 +24,9 @@ const (
 	least    = 0x1p-96 // a smaller part of a step is not worth taking
 )
 
-// newton minimises the smooth objective from w, first with the factor if there is one. It stops when the goal is reached or, for
-// the hinge, when most of the gap is due to dual variables that only another base corrects. It uses a factor for a second step if
-// the active set hardly changes. It tells whether it reached one of the two ends.
+// newton minimises the smooth objective from w, first with the factor if there is one. It stops when the goal is
+// reached. For the hinge it also stops when most of the gap is due to dual variables that only another base corrects.
+// It uses a factor for a second step if the active set hardly changes. It tells whether one of the two happened.
 func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 	for !s.done() && !s.solved() {
 		if s.passes >= s.opt.Epochs || s.blurred() {
@@ -53,9 +53,9 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. After a short step of the squared
-// hinge there is an extra penalty, in proportion to the Hessian's diagonal. It is divided by ten when half of the gap that it leaves
-// is gone, and ends when steps gain little.
+// relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. So relax adds an extra
+// penalty after a short step of the squared hinge, in proportion to the Hessian's diagonal. It divides it by ten when
+// half of the gap that it leaves is gone. It removes it when steps gain little.
 func (s *solver[T]) relax() error {
 	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
 	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
@@ -93,8 +93,8 @@ func (s *solver[T]) eased() bool {
 // solved tells whether the gap is mostly due to the errors of dual variables.
 func (s *solver[T]) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 
-// move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least objective. It
-// tells whether there is one.
+// move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least
+// objective. It tells whether there is one.
 func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	step := s.direction()
 	down := kernel.Dot(step, s.at.gradient)
@@ -123,8 +123,9 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the penalty,
-// direction corrects the step by conjugate gradients with the factor as preconditioner. The ridge changes few eigenvalues.
+// direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the
+// penalty, direction corrects the step. It uses conjugate gradients with the factor as preconditioner. The ridge
+// changes few eigenvalues.
 func (s *solver[T]) direction() []float64 {
 	step := s.factor.Solve(s.at.gradient)
 	if s.ridge == 0 {
@@ -180,8 +181,8 @@ func (s *solver[T]) done() bool {
 	return s.converged
 }
 
-// blurred tells whether the gap may be rounding errors of the losses of the active rows: if it is no larger than these, if it is
-// not much larger and several passes haven't halved it, or if many passes haven't.
+// blurred tells whether the gap may be rounding errors of the losses of the active rows. It may if it is no larger than
+// these, or if many passes haven't halved it. If it is not much larger than these, several passes are enough.
 func (s *solver[T]) blurred() bool {
 	gap := s.close()
 	if s.halved == 0 || gap < s.halfGap {
@@ -201,7 +202,7 @@ func (s *solver[T]) close() float64 {
 // reached tells whether the objective of a point with these sums is as near the optimum as the goal demands.
 func (s *solver[T]) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
 
-// evaluate makes a pass over the rows at a point, and computes the Hessian and its factor if they are asked for.
+// evaluate makes a pass over the rows at a point. It computes the Hessian and its factor if matrix is set.
 func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
 	var h *hessian
 	if matrix {
@@ -224,7 +225,7 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 	if err := s.factorise(at); err != nil {
 		return err
 	}
-	if pt.raise > 0 { // it isn't the Hessian of this point
+	if pt.raise > 0 { // the Hessian isn't that of this point
 		s.hessian.w = nil
 	}
 	return nil

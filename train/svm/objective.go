@@ -14,8 +14,9 @@ func (p *problem[T]) rest(w []float64, at *sums) {
 	}
 }
 
-// objectives computes the gradient and the objectives of both problems from the sums over rows. With a bias, it scales the dual
-// variables of one class down for the dual objective, so that both classes have the same sum.
+// objectives computes the gradient and the objectives of both problems from the sums over rows. With a bias, the dual
+// variables of both classes must have the same sum. So objectives scales those of one class down for the dual
+// objective.
 func (p *problem[T]) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale := [2]float64{1, 1}

@@ -12,7 +12,7 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, the loss in the form that Newton's method takes, and what sums over rows need.
+// A problem is the rows, the loss in the form that Newton's method takes, and memory for sums over rows.
 type problem[T kernel.Float] struct {
 	src     block.Source[T]
 	cols    int
@@ -25,9 +25,9 @@ type problem[T kernel.Float] struct {
 	scratch sync.Pool // of *dense.Panel[T]
 }
 
-// A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum of
-// a u - (a-base)^2 / (2 slope) over dual variables a from 0 to most. With base 0, slope 2 and no most, it is the squared hinge. With
-// most 1, it is the augmented Lagrangian of the hinge with the multiplier base.
+// A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum
+// over a of a u - (a-base)^2 / (2 slope). The dual variable a is from 0 to most. With base 0, slope 2 and no most, it
+// is the squared hinge. With most 1, it is the augmented Lagrangian of the hinge with the multiplier base.
 type smoothing struct {
 	slope, most float64
 	base        []float64 // of each row; nil if all are 0
@@ -64,7 +64,7 @@ type sums struct {
 	runSums
 	objective float64   // the loss and the penalty
 	dual      float64   // the objective of the dual problem
-	vector    []float64 // sum a y x in it
+	vector    []float64 // sum a y x in the dual objective
 	gradient  []float64 // of the smooth objective: l2 w - sum a y x
 }
 
@@ -145,8 +145,8 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 	return err
 }
 
-// scatter computes the sums at a point and updates h to it: by the rows that are free at one of the two points alone, or, if h has no
-// point yet, by all free rows.
+// scatter computes the sums at a point and updates h to it. It needs only the rows that are free at one of the two
+// points. If h has no point yet, it needs all free rows.
 func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
 	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
 	if err != nil {
@@ -177,8 +177,8 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 	return nil
 }
 
-// change adds the change of the Hessian from its point to w. If an element of the diagonal was many times as large before, what is
-// left may be rounding errors: the Hessian then has no point.
+// change adds the change of the Hessian from its point to w. If an element of the diagonal was many times as large
+// before, the rest may be rounding errors. The Hessian then has no point.
 func (h *hessian) change(w, by []float64) {
 	const least = 0x1p-16
 	h.w = w
@@ -192,8 +192,8 @@ func (h *hessian) change(w, by []float64) {
 	kernel.Axpy(h.rows, 1, by)
 }
 
-// run computes the sums over the rows of a run. Unless s is nil, it sets it to the weights of the rows in the change of the Hessian,
-// divided by the slope.
+// run computes the sums over the rows of a run. Unless s is nil, run sets it to the weights of the rows in the change
+// of the Hessian, divided by the slope.
 func (p *problem[T]) run(run block.Run[T], pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
@@ -241,11 +241,11 @@ func shortfall[T kernel.Float](panel *dense.Panel[T], labels []T, w, u []float64
 	}
 }
 
-// same tells whether two points are one and the same slice.
+// same tells whether two points are the same slice.
 func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
 
-// rowsAt are, for each row of a panel, 1 less its margin at the points of a pass, and its weight in the change of the Hessian. A
-// slice is nil if there is no such point, or no Hessian.
+// rowsAt has an element for each row of a panel: 1 less its margin at the points of a pass, and its weight in the
+// change of the Hessian. A slice is nil if there is no such point, or no Hessian.
 type rowsAt struct{ u, from, other, s []float64 }
 
 // rows adds the rows of a panel to the sums, and sets their factors in the sums of the panel.

@@ -39,7 +39,8 @@ func table(t *testing.T, name string, comma rune) [][]string {
 	return rows
 }
 
-// numbers makes features of all columns but label and those to leave out: of numbers as they are, of others indicators of their values.
+// numbers makes features of all columns but label and those in leave. Columns of numbers stay as they are. Others
+// become indicators of their values.
 func numbers(rows [][]string, label int, leave ...int) (x [][]float64) {
 	x = make([][]float64, len(rows))
 	for c := range rows[0] {
@@ -79,13 +80,13 @@ func signs(rows [][]string, label int, positive string) []float64 {
 	return y
 }
 
-// TestReal: shared data take few passes.
+// TestReal: training takes few passes on the shared data.
 func TestReal(t *testing.T) {
 	for _, c := range []struct {
 		name, file   string
 		comma        rune
 		skip, label  int
-		every        int // row of so many is taken; 0 stands for 1
+		every        int // one of so many rows is taken; 0 stands for 1
 		positive     string
 		leave        []int
 		raw, std, l2 bool

@@ -10,12 +10,12 @@ import (
 	"halfspace/train"
 )
 
-// longer are the relative lengths by which round lengthens the exact weights. If rows are separable, rounding brings some margins
-// below 1, which costs far more than slightly longer weights.
+// longer are the relative lengths by which round lengthens the exact weights. If rows are separable, rounding brings
+// some margins below 1, which costs far more than slightly longer weights.
 var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
-// round sets Weights to Exact rounded to T, and the objective, the loss and the gap to those of Weights. If the gap is too large, it
-// takes the best of slightly longer weights. It makes one pass over the rows, or two.
+// round sets Weights to Exact rounded to T. It sets the objective, the loss and the gap to those of Weights. If the gap
+// is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two.
 func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options) error {
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	for _, by := range [][]float64{{0}, longer} {

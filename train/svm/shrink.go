@@ -14,14 +14,14 @@ import (
 
 const (
 	narrower = 5   // near rows begin with this times the slope
-	fewest   = 512 // no rows are left out of so few
-	nearest  = 4   // rows are left out if at most one of so many is near
+	fewest   = 512 // of so few rows all are kept
+	nearest  = 4   // others are left out if at most one row of so many is near
 )
 
-// near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free, changes, or would
-// change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the objective. It returns a solver of
-// the near rows and their numbers. In that solver, the dual variables of the other rows are fixed at 0 or at their sample weight, so
-// that these rows are one sum.
+// near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free,
+// changes, or would change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the
+// objective. It returns a solver of the near rows and their numbers. That solver fixes the dual variables of the other
+// rows at 0 or at their sample weight, which makes these rows one sum.
 func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
@@ -156,8 +156,8 @@ func gather[T kernel.Float](spec *schema.Spec, parts []nearRows[T]) *block.Data[
 	return block.NewData(spec, blocks)
 }
 
-// narrow finds the optimum of the near rows, whose numbers are given, and takes over its weights and dual variables. It tells whether
-// it did.
+// narrow finds the optimum of the near rows, whose numbers are given, and takes its weights and dual variables. It
+// tells whether it did.
 func (s *solver[T]) narrow(ctx context.Context, few *solver[T], numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
 		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {

@@ -11,7 +11,7 @@ import (
 	"halfspace/kernel"
 )
 
-// cases reads a small problem that broke solvers: numbers with the label last, after a header.
+// cases reads a small problem that broke solvers: numbers after a header, with the label last.
 func cases(t *testing.T, name string) (x [][]float64, y []float64) {
 	t.Helper()
 	rows := table(t, "solvers/"+name+".csv", ',')[1:]
@@ -19,7 +19,7 @@ func cases(t *testing.T, name string) (x [][]float64, y []float64) {
 	return numbers(rows, label), signs(rows, label, "1")
 }
 
-// exactly returns the objective that weights have, each sum in twice the precision by Neumaier's method.
+// exactly returns the objective of weights, each sum in twice the precision by Neumaier's method.
 func exactly[T kernel.Float](d *block.Data[T], w []T, loss Loss, l2 float64) float64 {
 	var total sum
 	for _, v := range w[:len(d.Spec().Features)] {
@@ -43,7 +43,7 @@ func exactly[T kernel.Float](d *block.Data[T], w []T, loss Loss, l2 float64) flo
 	return total.value()
 }
 
-// A sum adds up numbers and what rounding takes from them.
+// A sum adds up numbers and their rounding errors.
 type sum struct{ s, c float64 }
 
 func (s *sum) add(v float64) {
@@ -58,7 +58,7 @@ func (s *sum) add(v float64) {
 
 func (s *sum) value() float64 { return s.s + s.c }
 
-// claims fails unless what a training says of its objective and of the gap is true: other is an objective that some weights have.
+// claims fails unless the objective and the gap of a training are true. other is the objective of some weights.
 func claims[T kernel.Float](t *testing.T, name string, d *block.Data[T], r *Result[T], loss Loss, l2, other float64) {
 	t.Helper()
 	objective := exactly(d, r.Weights, loss, l2)
@@ -73,7 +73,8 @@ func claims[T kernel.Float](t *testing.T, name string, d *block.Data[T], r *Resu
 	}
 }
 
-// TestSolvers: small problems that broke solvers have the optimum of their rows as exact arithmetic has them, found with centred rows.
+// TestSolvers: on small problems that broke solvers, the optimum is that of the rows in exact arithmetic, found with
+// centred rows.
 func TestSolvers(t *testing.T) {
 	for _, name := range []string{"03_ts_hour", "03_ts_day", "03_offset_mixed", "06_total", "07_offset1e7", "08_sep_scaled", "08_sep_scaled64"} {
 		x, y := cases(t, name)
@@ -99,7 +100,8 @@ func TestSolvers(t *testing.T) {
 	}
 }
 
-// centredOptimum returns the objective that the rows, as T holds them, have at weights that are learned with their means subtracted.
+// centredOptimum learns with the rows' means subtracted, and returns the objective of these weights on the rows as T
+// holds them.
 func centredOptimum[T kernel.Float](t *testing.T, x [][]float64, y []float64, loss Loss, l2 float64) float64 {
 	t.Helper()
 	centred := make([][]float64, len(x))

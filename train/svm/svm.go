@@ -26,7 +26,8 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
-// Epochs returns the default for the most passes over the rows. Most data take 3 to 20 passes, few or awkward rows up to 130.
+// Epochs returns the default of the most passes over the rows. Most data take 3 to 20 passes, and few or difficult rows
+// up to 130.
 func (l Loss) Epochs() int64 {
 	if l == Hinge {
 		return 1000
@@ -34,18 +35,18 @@ func (l Loss) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, the most passes over the rows, by default those of Loss, Workers and
-// Progress.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes
+// over the rows; its default is that of Loss.
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
 	L2   float64 // the penalty, above 0; 1. LIBLINEAR's C is 1/L2
 }
 
-// Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap are those of
-// Weights. Epochs counts passes over all rows. Visits counts the rows of all passes, those over some of the rows included.
-// Updates counts steps. Loss is the sum of losses over rows, times their sample weights, without the penalty. Converged says that
-// Gap is at most 1e-6 of Objective.
+// Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap
+// are those of Weights. Epochs counts passes over all rows. Visits counts the rows of all passes, those over some of
+// the rows included. Updates counts steps. Loss is the sum of losses over rows, times their sample weights, without the
+// penalty. Converged says that Gap is at most 1e-6 of Objective.
 type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact     []float64 // the weights, one for each column, the bias last
@@ -62,35 +63,36 @@ const (
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y (w.x).
-// The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the
+// margin y (w.x). The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
 //
-// Train stops by the duality gap. With a variable a for each row, the dual problem is to maximise sum a - |sum a y x|^2 / (2 l2), less
-// sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a y = 0. Train scales
-// the a of one class down to meet the last one. The dual objective is a lower bound of the optimum. Train stops when the objective
-// of w is above the bound by at most 1e-6 of itself, or 1e-8 for the squared hinge. Then it rounds w to T and measures the gap
-// again.
+// Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 /
+// (2 l2), less sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a
+// bias sum a y = 0. Train scales the a of one class down to meet the last one. The dual objective is a lower bound of
+// the optimum. Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8 for the
+// squared hinge. Then it rounds w to T and measures the gap again.
 //
-// For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for Classification", Optimization
-// Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs", Journal of
-// Machine Learning Research 6, 2005): w = w - t H^-1 g, with g = l2 w - sum a y x, a = 2c max(0, 1-m), and H = l2 I + X' diag(s) X, where s is 2c
-// for the rows that have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the
-// rows computes all of it. It updates H by the rows that enter or leave the active set.
+// For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
+// Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
+// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is w = w - t
+// H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for the rows that
+// have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
+// computes all of it. It updates H by the rows that enter or leave the active set.
 //
-// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with the same Newton's method inside (Yan and Li, "An Efficient
-// Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35, 2020). Each inner problem has a loss with
-// a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c. After it, a becomes the row's base, and the slope grows.
-// Once few rows are near the kink of their loss, Train fixes the a of the others at 0 or c, which makes them one sum, and continues
-// with the near rows alone. The next pass over all rows adds rows that were left out wrongly. Each row takes eight bytes.
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
+// Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
+// 2020). Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
+// After it, a becomes the row's base, and the slope grows. Once few rows are near the kink of their loss, Train
+// continues with those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all
+// rows adds rows that were left out wrongly. Each row takes eight bytes.
 //
-// If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each other
-// as possible.
-// If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from the column, in float64, and maps
-// the weights back at the end. Without a bias, one of those columns takes its place.
+// If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
+// other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it, in
+// float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
 //
-// All is float64, in the order of package dense within a run, and then over runs in row order: the result depends neither on
-// opt.Workers nor on the source's kind. Errors: options out of range, no rows, other than two classes, features that overflow, too
-// many columns, errors of src, and ctx's error.
+// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
+// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, other than two classes,
+// features that overflow, too many columns, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -137,14 +139,14 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	return result[T](s), err
 }
 
-// result returns what a solver learned, but for the weights rounded to T.
+// result returns what a solver learned, except for the weights rounded to T.
 func result[T, U kernel.Float](s *solver[U]) *Result[T] {
 	r := &Result[T]{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
 	return r
 }
 
-// interrupted completes the result where ctx ended the training after some steps over all rows, else it returns nil.
+// interrupted completes the result if ctx ended the training after some steps over all rows. Otherwise it returns nil.
 func (r *Result[T]) interrupted(ctx context.Context, start time.Time) *Result[T] {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
@@ -189,7 +191,7 @@ type solver[T kernel.Float] struct {
 	lower     float64 // the greatest dual objective so far; it is 0 with all dual variables 0
 	hessian   hessian
 	factor    *dense.Factor
-	ridge     float64 // that was added to the factor's matrix
+	ridge     float64 // what was added to the factor's matrix
 	fresh     bool    // factor is of the Hessian at w
 	short     bool    // a step was short
 	down      float64 // twice the predicted gain of the last step
@@ -202,11 +204,11 @@ type solver[T kernel.Float] struct {
 	misled    bool    // near rows alone led to weights worse than zeros
 	converged bool
 	chosen    []bool  // whether each row is among those that shrink takes
-	least     float64 // slope for it
+	least     float64 // slope for shrink
 	single    bool    // all rows are of one class
 	decided   bool    // it is known whether the rows need a frame
-	wanted    *frame  // the frame that the rows need; nothing was learned then
-	idle      bool    // the frame is of no use; nothing was learned then
+	wanted    *frame  // the frame that the rows need; then nothing was learned
+	idle      bool    // the frame is useless; then nothing was learned
 	start     time.Time
 }
 
@@ -219,8 +221,8 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 	return s
 }
 
-// solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if there are enough
-// rows for one.
+// solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if
+// there are enough rows for one.
 func (s *solver[T]) solve(ctx context.Context) error {
 	sample, err := train.Sample(ctx, s.src)
 	if err != nil {
@@ -235,7 +237,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	opt.Progress = nil
 	few := newSolver[T](sample, opt)
 	few.frame, few.decided = s.frame, s.decided
-	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample there
+	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample at w
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -266,7 +268,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
-	if s.at.objective > s.at.weight { // more than at zeros, from where it is no farther then
+	if s.at.objective > s.at.weight { // more than at zeros, which are then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		if clear(s.loss.base); s.loss.base != nil {
 			s.loss.slope = firstSlope
@@ -277,7 +279,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	}
 	if !s.decided {
 		s.decided = true
-		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, which a bias is enough for
+		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, for which a bias is enough
 			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
 			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
 			s.done()

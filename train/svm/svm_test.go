@@ -18,7 +18,7 @@ import (
 	"halfspace/train"
 )
 
-// draw returns rows whose labels are those of a plane, with noise.
+// draw returns rows whose labels follow a plane, with noise.
 func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	truth := make([]float64, d)
@@ -36,7 +36,7 @@ func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// objective is the loss and the penalty, in plain loops, of weights with a bias.
+// objective returns the loss and the penalty of weights with a bias, in plain loops.
 func objective(x [][]float64, y, w []float64, loss Loss, l2 float64) (sum, penalty float64) {
 	for _, v := range w[:len(w)-1] {
 		penalty += l2 / 2 * v * v
@@ -81,7 +81,8 @@ func nearly(t *testing.T, name string, got, want []float64, tol float64) {
 	}
 }
 
-// TestScikitLearn: the optimum is that of scikit-learn, LIBSVM and LIBLINEAR in it; testdata/sklearn_svm.py made the fixture.
+// TestScikitLearn: the optimum is that of scikit-learn, which runs LIBSVM and LIBLINEAR. testdata/sklearn_svm.py made
+// the fixture.
 func TestScikitLearn(t *testing.T) {
 	file, err := os.ReadFile("testdata/sklearn_svm.json")
 	if err != nil {
@@ -109,8 +110,8 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		opt := Options{Loss: c.Loss, L2: c.L2}
-		wide := mustTrain(t, weigh(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
-		narrow := mustTrain(t, weigh(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
+		wide := mustTrain(t, reweighted(t, testrows.Dense[float64](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
+		narrow := mustTrain(t, reweighted(t, testrows.Dense[float32](c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
 		above, below, apart := 1e-8, 1e-12, 1e-5
 		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
 			above, below, apart = 1e-6, 1e-4, 2e-3
@@ -129,8 +130,8 @@ func TestScikitLearn(t *testing.T) {
 	}
 }
 
-// weigh returns the rows of a fixture with its weights.
-func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
+// reweighted returns the rows of a fixture with its weights.
+func reweighted[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float64) block.Source[T] {
 	t.Helper()
 	if rows != nil {
 		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
@@ -146,8 +147,8 @@ func weigh[T kernel.Float](t *testing.T, d *block.Data[T], rows, classes []float
 	return train.WithClassWeights[T](d, balanced)
 }
 
-// TestRepetition: a row that weighs k is k rows, also where rows far from the bend of their loss are fixed, and one that weighs 0 is none;
-// the weights are the penalty's to scale; and weights of 1 change no bit.
+// TestRepetition: a row with weight k counts as k rows, also if rows far from the kink of their loss are fixed. A row
+// with weight 0 doesn't count. Scaling all weights is scaling the penalty. Weights of 1 change no bit.
 func TestRepetition(t *testing.T) {
 	x, y := draw(1500, 4, 9)
 	var manyX [][]float64
@@ -203,7 +204,8 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-// TestOptimum checks the result by what it is: other weights have a greater objective, up to the gap, which is no more than promised.
+// TestOptimum checks the result by its definition: other weights have a greater objective, up to the gap, which is as
+// small as promised.
 func TestOptimum(t *testing.T) {
 	for seed := range uint64(10) {
 		x, y := draw(300, 5, seed)
@@ -228,8 +230,8 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// TestTextbook has the maximal margin of separable rows, at (3,3), (4,3) and (1,1) the plane x1/2 + x2/2 - 2 (Li Hang, "Statistical
-// Learning Methods", example 7.1), where the penalty is small.
+// TestTextbook: a small penalty gives the maximal margin of separable rows. At (3,3), (4,3) and (1,1) that is the plane
+// x1/2 + x2/2 - 2 (Li Hang, "Statistical Learning Methods", example 7.1).
 func TestTextbook(t *testing.T) {
 	d := testrows.Dense[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	for _, loss := range Losses {
@@ -326,7 +328,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestSample: where there are many rows, the first steps on a sample lead to the optimum, the same in memory and streamed.
+// TestSample: with many rows, the first steps on a sample lead to the optimum, the same in memory and streamed.
 func TestSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a million rows")
@@ -344,8 +346,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestInvariance: the order of rows changes nothing but rounding; twice the rows is half the penalty; labels swapped swap signs; a
-// second training gives the same.
+// TestInvariance: the order of rows changes only rounding. Twice the rows is half the penalty. Swapped labels swap
+// signs. A second training gives the same.
 func TestInvariance(t *testing.T) {
 	x, y := draw(300, 4, 5)
 	for _, loss := range Losses {

@@ -18,7 +18,7 @@ import (
 type Variant string
 
 const (
-	// Winnow2 divides the weights of the features of a false positive.
+	// Winnow2 divides the weights of a false positive's features.
 	Winnow2 Variant = "winnow2"
 	// Winnow1 sets them to zero, for disjunctions without noise.
 	Winnow1 Variant = "winnow1"
@@ -29,8 +29,8 @@ const (
 // Variants lists every variant, the default first.
 var Variants = []Variant{Winnow2, Winnow1, Balanced}
 
-// Options are the options of Train. The zero value of a field stands for its default. Train visits rows in the order of the
-// source and doesn't use Order, Eta and Seed.
+// Options are the options of Train. The zero value of a field stands for its default. Train visits rows in the order of
+// the source and doesn't use Order, Eta and Seed.
 type Options struct {
 	train.Options
 	Variant   Variant // Winnow2
@@ -40,22 +40,22 @@ type Options struct {
 
 // Train runs Winnow on rows of features that are 0 or 1, with labels -1 and +1 and a bias column.
 //
-// Objective: weights w with w.x > theta for the positive rows and for no others. All weights are 1 at first. A mistake changes
-// the weights of the row's features, those that are 1. If the row is positive, they are multiplied by alpha. If it is negative,
-// they are divided by alpha (Winnow2) or set to 0 (Winnow1).
+// Objective: weights w with w.x > theta for the positive rows and for no others. All weights are 1 at first. A mistake
+// changes the weights of the row's features, those that are 1. If the row is positive, they are multiplied by alpha. If
+// it is negative, they are divided by alpha (Winnow2) or set to 0 (Winnow1).
 //
-// Mistakes on a disjunction of k of d features, in any order (Littlestone, "Learning quickly when irrelevant attributes abound",
-// 1988, theorems 7 and 9): Winnow1 makes at most alpha k (log_alpha theta + 1) + d/theta; Winnow2 with alpha 1.5 makes at most
-// 8 d/theta + k (5 + 14 ln theta). That is O(k log d). The perceptron may need a number that is linear in d (Kivinen, Warmuth
-// and Auer 1997).
+// Mistakes on a disjunction of k of d features, in any order (Littlestone, "Learning quickly when irrelevant attributes
+// abound", 1988, theorems 7 and 9): Winnow1 makes at most alpha k (log_alpha theta + 1) + d/theta; Winnow2 with alpha
+// 1.5 makes at most 8 d/theta + k (5 + 14 ln theta). That is O(k log d). The perceptron may need a number that is
+// linear in d (Kivinen, Warmuth and Auer 1997).
 //
-// Balanced has weights u - v, the bias among them, and no threshold. All of u and v are 1 at first. A mistake on a positive row
-// multiplies u by alpha and divides v by it; a mistake on a negative row does the opposite.
+// Balanced has weights u - v, the bias among them, and no threshold. All of u and v are 1 at first. A mistake on a
+// positive row multiplies u by alpha and divides v by it; a mistake on a negative row does the opposite.
 //
-// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0. Train stops after as many
-// visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The weights don't
-// depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias, classes other than two, features other
-// than 0 and 1, weights that overflow, errors of src, and ctx's error.
+// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0. Train stops after
+// as many visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The
+// weights don't depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias, classes other
+// than two, features other than 0 and 1, weights that overflow, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	src, opt, err := check(ctx, src, opt)
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 	return nil
 }
 
-// over tells whether the training is over: no row is a mistake any more, or the updates are at their limit.
+// over tells whether the training is over: no row is a mistake, or the updates are at their limit.
 func (l *learner[T]) over() bool {
 	return l.streak == l.src.Rows() || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
@@ -149,7 +149,7 @@ func (l *learner[T]) report() {
 		Best: -1, Elapsed: time.Since(l.start)})
 }
 
-// learned completes the result, but for what needs another pass over the rows.
+// learned completes the result, except for figures that need another pass over the rows.
 func (l *learner[T]) learned() {
 	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
 }
@@ -205,8 +205,8 @@ type learner[T kernel.Float] struct {
 	r       *train.Result[T]
 	w       []T   // the weights that score rows
 	u, v    []T   // of Balanced: w is their difference
-	raise   T     // what weights are multiplied by in promotion
-	lower   T     // and in demotion
+	raise   T     // factor of a promotion
+	lower   T     // factor of a demotion
 	weights int   // how many elements of w may change
 	streak  int64 // visits since the last mistake
 	start   time.Time

@@ -18,8 +18,8 @@ import (
 
 const literals = 3 // of the disjunctions
 
-// disjunction yields rows of d features that are 1 with probability 1/4, a bias, and the label of the disjunction of the first
-// ones: positive with probability 0.58.
+// disjunction yields rows of d features that are 1 with probability 1/4, and a bias. The label is the disjunction of
+// the first features: positive with probability 0.58.
 func disjunction(d, rows int, seed uint64, visit func(x []float32, y float32)) {
 	rng := rand.New(rand.NewPCG(seed, uint64(d)))
 	x := make([]float32, kernel.Stride[float32](d+1))
@@ -54,7 +54,7 @@ func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
 	return mistakes
 }
 
-// perceptronMistakes returns those of the perceptron, as it is: it predicts by the sign of w.x + b.
+// perceptronMistakes returns the perceptron's mistakes. It predicts by the sign of w.x + b.
 func perceptronMistakes(d, rows int, seed uint64) (mistakes int) {
 	w := make([]float32, kernel.Stride[float32](d+1))
 	disjunction(d, rows, seed, func(x []float32, y float32) {
@@ -75,8 +75,8 @@ func bound(variant Variant, d int) float64 {
 	return 8*2 + literals*(5+14*math.Log(theta))
 }
 
-// TestMistakes: Winnow's mistakes on a disjunction of three of 2^4 to 2^16 features stay under Littlestone's bounds and grow with
-// the logarithm; the perceptron's grow with the number of features.
+// TestMistakes learns a disjunction of three of 2^4 to 2^16 features. Winnow's mistakes stay below Littlestone's bounds
+// and grow with the logarithm. The perceptron's grow with the number of features.
 func TestMistakes(t *testing.T) {
 	most := 16
 	if testing.Short() {
@@ -91,7 +91,7 @@ func TestMistakes(t *testing.T) {
 			}
 			mistakes = append(mistakes, n)
 		}
-		// Each doubling costs as much as the last, give or take: the second half of them no more than twice the first.
+		// Each doubling costs about as much as the last: the second half costs at most twice the first.
 		first, half, last := mistakes[0], mistakes[len(mistakes)/2], mistakes[len(mistakes)-1]
 		if half <= first || last <= half || last-half > 2*(half-first) {
 			t.Errorf("%s: mistakes for 2^4 to 2^%d features are %v", variant, most, mistakes)
@@ -107,7 +107,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// BenchmarkMistakes counts mistakes rather than time: the table in ARCHITECTURE.md.
+// BenchmarkMistakes counts mistakes, not time.
 func BenchmarkMistakes(b *testing.B) {
 	for e := 4; e <= 16; e += 2 {
 		d := 1 << e
@@ -145,7 +145,7 @@ func data[T kernel.Float](d, rows int, flips float64) *block.Data[T] {
 	return block.NewData(spec, []*block.Block[T]{b})
 }
 
-// literal is Winnow as Littlestone's table has it, with sets of features.
+// literal is Winnow as in Littlestone's table, with sets of features.
 func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int) (w []float64, updates int64) {
 	d := b.Cols - 1
 	u, v := make([]float64, d+1), make([]float64, d+1)
@@ -192,7 +192,7 @@ func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int
 	return w, updates
 }
 
-// TestLiteral: on noisy rows, with an alpha of 2, for which every number is exact.
+// TestLiteral has noisy rows and an alpha of 2, for which every number is exact.
 func TestLiteral(t *testing.T) {
 	src := data[float64](20, 300, 0.05)
 	for b := range src.Blocks(context.Background()) {
@@ -211,7 +211,7 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestLearns: disjunctions are learned without an error, whatever the instruction set.
+// TestLearns: disjunctions are learned without an error on every instruction set.
 func TestLearns(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
