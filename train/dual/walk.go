@@ -151,8 +151,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 	return nil
 }
 
-// epoch makes as many visits as there are rows, in the order of opt. See train.Permutation, and package perceptron for
-// random draws.
+// epoch makes as many visits as there are rows, in the order of opt. Package perceptron describes random draws.
 func (l *learner[T]) epoch(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
@@ -216,8 +215,7 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 }
 
 // visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next.
-// Classifiers with a mistake on the same row share its inner products. It updates the scores of hot rows; the others
-// stay pending.
+// Classifiers with a mistake on the same row share its inner products. Only the scores of hot rows are updated.
 func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
 	for _, m := range l.binaries {
 		l.seek(m, rows, from, to)
@@ -299,8 +297,7 @@ func (l *learner[T]) catchUp(ctx context.Context, hot []span) error {
 	return err
 }
 
-// add adds the updates to the scores of some rows, in order. Reading four rows of the matrix at a time is twice as fast
-// as one.
+// add adds the updates to the scores of some rows, in order. Four rows of the matrix at a time are twice as fast.
 func (u *updates[T]) add(scores []T, rows span) {
 	y, x := scores[rows.lo:rows.hi], make([][]T, 4)
 	k := 0
