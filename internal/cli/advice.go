@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/say"
 	"halfspace/train"
+	"halfspace/train/logistic"
 )
 
 // advice says what to try where the training did not converge.
@@ -57,6 +58,13 @@ func (o *trainOptions) stoppedAtUpdates(r *trainReport) bool {
 func adviseSolver(r *trainReport) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
+	}
+	if l2 := r.Options.L2; r.Optimum == nil && l2 != nil && *l2 == 0 && r.Epochs < r.most {
+		advice := "Not converged: without a penalty, nothing proved that these weights are the optimum. Use --l2"
+		if r.Options.Solver == string(logistic.LBFGS) && len(r.Classes) == 2 {
+			advice += ", or --solver newton"
+		}
+		return advice + "."
 	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }

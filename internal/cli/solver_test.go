@@ -211,3 +211,14 @@ func TestJoint(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// TestAdviceUnproved: of many weights without a penalty, L-BFGS reaches the optimum and nothing proves it. The advice is what gives a proof,
+// not more epochs.
+func TestAdviceUnproved(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "wide.parquet")
+	succeed(t, "gen", "--rows", "4000", "--features", "1030", "--noise", "0.3", "--out", data)
+	const want = "Not converged: without a penalty, nothing proved that these weights are the optimum. Use --l2, or --solver newton.\n"
+	if text := succeed(t, "train", data, "--label", "label", "--algo", "logistic", "--l2", "0"); !strings.HasSuffix(text, want) {
+		t.Errorf("no %q at the end of\n%s", want, text)
+	}
+}
