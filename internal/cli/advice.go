@@ -59,6 +59,9 @@ func adviseSolver(r *trainReport) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
 	}
+	if r.Options.Solver == string(logistic.SGD) {
+		return "Not converged: sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs."
+	}
 	if l2 := r.Options.L2; r.Optimum == nil && l2 != nil && *l2 == 0 && r.Epochs < r.most {
 		advice := "Not converged: without a penalty, nothing proved that these weights are the optimum. Use --l2"
 		if r.Options.Solver == string(logistic.LBFGS) && len(r.Classes) == 2 {

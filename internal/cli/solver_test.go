@@ -222,3 +222,20 @@ func TestAdviceUnproved(t *testing.T) {
 		t.Errorf("no %q at the end of\n%s", want, text)
 	}
 }
+
+// TestAdviceSGD: where stochastic gradient descent ends far from the optimum, the advice is another solver. One row of a thousand is positive.
+func TestAdviceSGD(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString("x,y\n6,1\n")
+	for i := range 999 {
+		fmt.Fprintf(&lines, "%d,0\n", i%8-i%3)
+	}
+	data := filepath.Join(text(t, map[string]string{"x.csv": lines.String()}), "x.csv")
+	args := []string{"train", data, "--label", "y", "--algo", "logistic", "--solver"}
+	if out := succeed(t, append(args, "sgd")...); !strings.HasSuffix(out, "rare. Use --solver lbfgs.\n") {
+		t.Errorf("no other solver is advised in\n%s", out)
+	}
+	if out := succeed(t, append(args, "lbfgs")...); strings.Contains(out, "Not converged") {
+		t.Errorf("the advice doesn't help:\n%s", out)
+	}
+}
