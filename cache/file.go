@@ -32,7 +32,6 @@ type File[T kernel.Float] struct {
 	info   os.FileInfo
 	name   string // for messages
 	advice string // what to do where the file fails
-	remove string // path to remove in the end; "" for none
 	spec   *schema.Spec
 	layout
 	sums     []uint64 // of chunks
@@ -137,13 +136,7 @@ func (f *File[T]) begin() (err error) {
 }
 
 // Close closes the file; a temporary one is gone then.
-func (f *File[T]) Close() error {
-	err := f.file.Close()
-	if f.remove != "" {
-		err = errors.Join(err, os.Remove(f.remove))
-	}
-	return err
-}
+func (f *File[T]) Close() error { return f.file.Close() }
 
 // Spec says what the columns mean.
 func (f *File[T]) Spec() *schema.Spec { return f.spec }

@@ -39,22 +39,18 @@ func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.
 	return f, err
 }
 
-// Temporary writes the blocks of src to a file in dir that has no name any more where the system can do that, and is
-// gone once it is closed or the process ends. An empty dir is the system's place for temporary files.
+// Temporary writes the blocks of src to a file in dir that is gone once it is closed or the process ends. An empty dir is the system's place for temporary files.
 func Temporary[T kernel.Float](ctx context.Context, dir string, src block.Source[T], progress func(rows int64)) (
 	_ *File[T], err error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
 	name := "temporary cache in " + dir
-	t, err := os.CreateTemp(dir, ".halfspace-cache-*")
+	t, err := atomicfile.Unnamed(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: it can't be created (%w): name a file for the cache", name, reason(err))
 	}
 	f := &File[T]{file: t, name: name, advice: "run again"}
-	if os.Remove(t.Name()) != nil { // not while it is open, on some systems
-		f.remove = t.Name()
-	}
 	defer func() {
 		if err != nil {
 			f.Close()

@@ -89,7 +89,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 		f := extensions[source.Extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = source.NewSource(ctx, path, opt.End); err != nil {
+			if sources[i], err = source.NewSource(ctx, path, opt.End, opt.Memory); err != nil {
 				return "", nil, err
 			}
 			if sources[i].Stdin != nil {
@@ -198,7 +198,7 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := source.NewSource(ctx, path, nil); err == nil {
+			if s, err := source.NewSource(ctx, path, nil, 0); err == nil {
 				f, _ = sniff(s) // where that fails, so will reading
 			}
 		}

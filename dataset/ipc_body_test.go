@@ -101,7 +101,7 @@ func TestRecordInMemory(t *testing.T) {
 	largeRecord(t, path, rows)
 	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
 		got := int64(0)
-		s, err := source.NewSource(context.Background(), path, nil)
+		s, err := source.NewSource(context.Background(), path, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/atomicfile"
 	"halfspace/internal/beside"
+	"halfspace/internal/memory"
 )
 
 // Extension returns the last part of a name in lower case, that before .gz if it ends so.
@@ -44,10 +46,11 @@ type Source struct {
 	Stdin *StandardInput // or nil
 }
 
-// NewSource returns the source of a path; "-" is standard input, which ends early when end is closed.
-func NewSource(ctx context.Context, path string, end <-chan struct{}) (*Source, error) {
+// NewSource returns the source of a path; "-" is standard input, which ends early when end is closed, and of which an
+// eighth of the limit on memory is held in memory.
+func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int64) (*Source, error) {
 	if path == "-" {
-		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: maxStandardInput()}}, nil
+		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
 	info, err := os.Stat(path)
@@ -87,12 +90,14 @@ type StandardInput struct {
 	Ctx  context.Context
 	End  <-chan struct{} // see Options
 	R    io.Reader
-	Most int64 // bytes that may be held
+	Most int64 // bytes that may be held in memory
 	Live bool  // what comes is handed on at once
 
-	Data []byte // what was read before the last pass
-	err  error  // after which there is nothing more
-	last bool   // the reader that is opened next is the last
+	Data    []byte   // what was read before the last pass, its beginning
+	rest    *os.File // what follows in a temporary file; nil: nothing
+	written int64    // bytes of that
+	err     error    // after which there is nothing more
+	last    bool     // the reader that is opened next is the last
 }
 
 // An inputError is an error of standard input, in words for the user.
@@ -101,9 +106,8 @@ type inputError struct{ error }
 // ErrCutShort is what standard input ends with where that isn't its own end.
 var ErrCutShort = errors.New("-: standard input was cut short")
 
-// maxStandardInput is how many bytes of standard input are held: half of the memory that is available, since what is made
-// of them takes room too.
-func maxStandardInput() int64 { return frame.AvailableMemory() / 2 }
+// held is the part of the memory that holds standard input: what is made of it takes most of the memory.
+const held = 8
 
 // read reads what comes next of the stream. It returns when the context ends: a read that waits is left behind with its buffer.
 func (s *StandardInput) read(most int) ([]byte, error) {
@@ -136,27 +140,63 @@ func (s *StandardInput) read(most int) ([]byte, error) {
 // A standardReader reads standard input from its beginning.
 type standardReader struct {
 	*StandardInput
-	at int // bytes of data that were handed on
+	at int64 // bytes that were handed on
 }
 
-func (r *standardReader) Read(p []byte) (int, error) {
-	if r.at == len(r.Data) {
+func (r *standardReader) Read(p []byte) (n int, err error) {
+	if r.at == int64(len(r.Data))+r.written {
 		piece, err := r.read(max(len(p), 64<<10))
-		switch {
-		case err != nil:
+		if err == nil {
+			err = r.hold(piece)
+			r.err = cmp.Or(err, r.err)
+		}
+		if err != nil {
 			return 0, err
-		case r.last:
-			r.Data, r.at = piece, 0
-		case int64(len(r.Data)+len(piece)) > r.Most:
-			return 0, inputError{fmt.Errorf("-: more than %s on standard input, half of the memory that is available: save it and name the file",
-				frame.BytesText(r.Most))}
-		default:
-			r.Data = append(r.Data, piece...)
+		}
+		if r.last {
+			r.at = 0
 		}
 	}
-	n := copy(p, r.Data[r.at:])
-	r.at += n
-	return n, nil
+	if beyond := r.at - int64(len(r.Data)); beyond < 0 {
+		n = copy(p, r.Data[r.at:])
+	} else if n, err = r.rest.ReadAt(p[:min(int64(len(p)), r.written-beyond)], beyond); err != nil {
+		err = unheld(err)
+	}
+	r.at += int64(n)
+	return n, err
+}
+
+// hold holds a piece behind what there is, or in place of that in the last pass.
+func (s *StandardInput) hold(piece []byte) (err error) {
+	switch {
+	case s.last:
+		if s.Data = piece; s.rest != nil {
+			s.rest.Close()
+			s.rest, s.written = nil, 0
+		}
+		return nil
+	case s.rest == nil && int64(len(s.Data)+len(piece)) <= s.Most:
+		s.Data = append(s.Data, piece...)
+		return nil
+	case s.rest == nil:
+		if s.rest, err = atomicfile.Unnamed(""); err != nil {
+			return unheld(err)
+		}
+	}
+	if _, err := s.rest.WriteAt(piece, s.written); err != nil {
+		return unheld(err)
+	}
+	s.written += int64(len(piece))
+	return nil
+}
+
+// unheld returns the error of the temporary file.
+func unheld(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, or save it and name the file", os.TempDir(), err)}
 }
 
 // Open starts to read, decompressing what gzip compressed. Errors of the reader name the file.
