@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
 
 	"halfspace/internal/parallel"
@@ -174,10 +173,7 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 	if l.rows < 0 {
 		return nil, fmt.Errorf("the source's Rows is %d: it returns the number of rows, before the first pass too", l.rows)
 	}
-	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
-	if c.workers < 1 {
-		c.workers = runtime.GOMAXPROCS(0)
-	}
+	c := &checker[T]{layout: *l, workers: parallel.Workers(workers), probe: Alloc[T](l.stride)}
 	if l.spec.Bias {
 		c.probe[l.cols-1], c.want = 1, 1
 	}

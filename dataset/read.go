@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -17,6 +16,7 @@ import (
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	ipcfile "halfspace/dataset/internal/ipc"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -363,13 +363,10 @@ func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memor
 }
 
 func (opt Options) pool() (frame.Pool, error) {
-	switch {
-	case opt.Workers < 0:
+	if opt.Workers < 0 {
 		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", opt.Workers)
-	case opt.Workers == 0:
-		return frame.NewPool(runtime.GOMAXPROCS(0)), nil
 	}
-	return frame.NewPool(opt.Workers), nil
+	return frame.NewPool(parallel.Workers(opt.Workers)), nil
 }
 
 // modelSigns returns the label value of each class of a model.

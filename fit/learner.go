@@ -2,10 +2,10 @@ package fit
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 
 	"halfspace/internal/nearest"
+	"halfspace/internal/parallel"
 	"halfspace/internal/say"
 	"halfspace/train"
 	"halfspace/train/dual"
@@ -134,10 +134,7 @@ func (l Learner) VariedText() string {
 
 // workers returns how many goroutines may run at once.
 func (l Learner) workers() int {
-	if n := l.Settings.Shared().Workers; n > 0 {
-		return n
-	}
-	return runtime.GOMAXPROCS(0)
+	return parallel.Workers(l.Settings.Shared().Workers)
 }
 
 // with returns the learner with other workers and another progress.

@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -67,7 +68,7 @@ func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int)
 	if x.n == 0 {
 		return nil, errors.New("there are no rows to multiply")
 	}
-	c := &RowCache[T]{x: x, kernel: m, workers: max(1, workers), at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
+	c := &RowCache[T]{x: x, kernel: m, workers: parallel.Workers(max(1, workers)), at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
 	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
 	if c.most < 1 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())

@@ -19,6 +19,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -108,7 +109,8 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	}
 	p.place = m.place
 	put := putFor(m.Data)
-	mirror := make([]mirror[T], max(1, workers))
+	workers = parallel.Workers(max(1, workers))
+	mirror := make([]mirror[T], workers)
 	p.finish = func(worker int, b *part[T]) {
 		for r := range b.rows {
 			row := b.lower(r)

@@ -47,7 +47,7 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 			}
 		}
 	}
-	workers = max(1, workers)
+	workers = parallel.Workers(max(1, workers))
 	total := newSums(cols, more)
 	var runs []*run[T]
 	w := make([]*scaledPanel[T], workers)

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"runtime"
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -87,9 +87,7 @@ const precision = 1e-6
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
 func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
-	if opt.Workers <= 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+	opt.Workers = parallel.Workers(opt.Workers)
 	if opt.MaxPasses <= 0 {
 		opt.MaxPasses = 1000
 	}

@@ -4,11 +4,11 @@ package train
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/pocket"
 	"halfspace/schema"
 )
@@ -79,9 +79,7 @@ func (o Options) WithDefaults() (Options, error) {
 	if o.Workers < 0 {
 		return o, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", o.Workers)
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = parallel.Workers(o.Workers)
 	return o, nil
 }
 

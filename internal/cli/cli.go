@@ -1,7 +1,8 @@
 // Package cli is the command line: a tree of verbs over the packages that do the work.
 //
 // Results go to standard output, everything else to standard error. The exit status is 0 when the verb is done, 1 when
-// it failed, 2 when the command line is wrong and 130 when it was interrupted. An error is one line.
+// it failed, 2 when the command line is wrong and 130 when it was interrupted. An error is one line. If the runtime itself crashes, it
+// says so in many lines, and SIGABRT ends the process: a shell's status is 134.
 package cli
 
 import (
@@ -34,6 +35,7 @@ const (
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
+	debug.SetTraceback("crash") // a crash of the runtime ends by SIGABRT: its own status 2 is that of wrong usage
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -29,9 +29,7 @@ func (m *machine) apply() error {
 	if m.workers < 0 {
 		return usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.workers)
 	}
-	if m.workers == 0 {
-		m.workers = runtime.GOMAXPROCS(0)
-	}
+	m.workers = parallel.Workers(m.workers)
 	return useISA(m.isa)
 }
 

@@ -5,9 +5,11 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +30,9 @@ const peakFile = "HALFSPACE_TEST_PEAK"
 // addressSpace is the most address space that the program may have, in bytes: beyond it the runtime ends the process.
 const addressSpace = "HALFSPACE_TEST_ADDRESS_SPACE"
 
+// crashes makes the runtime of the program crash when it prints a result.
+const crashes = "HALFSPACE_TEST_CRASHES"
+
 func TestMain(m *testing.M) {
 	mode := os.Getenv(asProgram)
 	if mode == "" {
@@ -42,12 +47,36 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	status := Main(os.Args[1:], os.Stdout, os.Stderr)
+	var stdout io.Writer = os.Stdout
+	if os.Getenv(crashes) != "" {
+		debug.SetMaxStack(16 << 20)
+		stdout = endless{}
+	}
+	status := Main(os.Args[1:], stdout, os.Stderr)
 	restore() // for what a test run writes of its own
 	if path := os.Getenv(peakFile); path != "" {
 		os.WriteFile(path, strconv.AppendInt(nil, peakRSS(), 10), 0o600)
 	}
 	os.Exit(status)
+}
+
+// An endless writer overflows the stack, which ends a process like a lack of memory: nothing recovers from it.
+type endless struct{}
+
+func (e endless) Write(p []byte) (int, error) {
+	n, err := e.Write(p)
+	return n + 1, err
+}
+
+// TestCrash: the status of a crash isn't that of wrong usage, nor of anything else that the program says.
+func TestCrash(t *testing.T) {
+	cmd := program(t, "cpu")
+	var stderr bytes.Buffer
+	cmd.Env, cmd.Stderr = append(cmd.Env, crashes+"=yes"), &stderr
+	err := cmd.Run()
+	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGABRT || !strings.Contains(stderr.String(), "fatal error: stack overflow") {
+		t.Errorf("%v: %.300s", err, stderr.String())
+	}
 }
 
 // limitFiles makes writes fail where a file would get larger than so many bytes, until it is undone.

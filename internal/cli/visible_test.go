@@ -53,3 +53,20 @@ func TestVisible(t *testing.T) {
 		t.Errorf("columns %.100q, error %v", r.Columns, err)
 	}
 }
+
+// TestManyWorkers: no verb makes room for as many workers as somebody may type.
+func TestManyWorkers(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(data, []byte("x,label\n"+strings.Repeat("1,a\n2,b\n2,a\n3,b\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(t.TempDir(), "m.json")
+	for _, args := range []string{"train DATA --label label --algo averaged --out " + model, "train DATA --label label --algo lda", "train DATA --label label --algo dual",
+		"check DATA --label label", "online DATA --label label", "compare DATA --label label --cv 2", "eval --model " + model + " DATA",
+		"convert DATA --out " + model + ".csv"} {
+		args := append(strings.Fields(strings.ReplaceAll(args, "DATA", data)), "--workers", "9223372036854775807")
+		if status, _, stderr := command(args...); status != exitDone {
+			t.Errorf("%q: status %d, %s", args, status, stderr)
+		}
+	}
+}

@@ -3,11 +3,24 @@ package parallel
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
+
+// mostWorkers is the most goroutines that compute at once on a machine of fewer cores.
+const mostWorkers = 256
+
+// Workers returns how many goroutines may compute at once where a user asks for n: GOMAXPROCS if n is below 1, and no more than
+// 256 or the cores of the machine, since each takes memory.
+func Workers(n int) int {
+	if n < 1 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return min(n, max(mostWorkers, runtime.NumCPU()))
+}
 
 // For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned.
 // do gets the number of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends,
@@ -15,7 +28,7 @@ import (
 func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for worker := range min(max(1, workers), n) {
+	for worker := range min(Workers(max(1, workers)), n) {
 		g.Go(func() error {
 			for {
 				task := int(next.Add(1)) - 1
@@ -35,7 +48,7 @@ func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 // Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a
 // time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
 func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
-	workers = max(1, workers)
+	workers = Workers(max(1, workers))
 	o := newOrdered(2*workers, merge)
 	stop := context.AfterFunc(ctx, o.end)
 	err := For(ctx, workers, n, func(_, task int) {
