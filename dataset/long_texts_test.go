@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/block"
 	"halfspace/schema"
 )
 
@@ -63,5 +64,45 @@ func TestLongNames(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.HasPrefix(err.Error(), "the names of 65536 features, 65536 of them from column ") || after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("error %.200v, %d bytes", err, after.TotalAlloc-before.TotalAlloc)
+	}
+}
+
+// TestKeptTexts: the texts that Scan hands on with a block have at most 32 MiB, however many come in a record.
+func TestKeptTexts(t *testing.T) {
+	const rows, size, most = 1000, 40 << 10, 32 << 20
+	fields := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float32}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, fields)
+	for i := range rows {
+		b.Field(0).(*array.Float32Builder).Append(float32(i))
+		b.Field(1).(*array.StringBuilder).Append(strings.Repeat(string(rune('a'+i%26)), size))
+	}
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	w, err := Create(path, fields, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(b.NewRecord()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = Scan(context.Background(), []string{path}, Options{Features: []string{"x"}, Keep: []string{"text"}},
+		func(_ *schema.Spec, b *block.Block[float32], kept arrow.Record) error {
+			texts := kept.Column(0).(*array.String)
+			if n := len(texts.ValueBytes()); n > most {
+				t.Errorf("%d bytes of text in a block of %d rows", n, b.Len())
+			}
+			for i := range b.Len() {
+				if v := texts.Value(i); b.X[i*b.Stride] != float32(seen) || len(v) != size || v[0] != byte('a'+seen%26) {
+					t.Fatalf("row %d is wrong", seen)
+				}
+				seen++
+			}
+			return nil
+		})
+	if err != nil || seen != rows {
+		t.Fatalf("%d rows, error %v", seen, err)
 	}
 }

@@ -160,11 +160,12 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 	if b.total >= 0 && b.Rows+int64(kept.Len()) > b.total {
 		return frame.ErrorIn(bt.File, "the data changed while it was read: try again")
 	}
+	most := b.keptRows(bt)
 	for i := 0; i < kept.Len(); {
 		if b.block == nil {
 			b.start()
 		}
-		rows := kept.slice(i, min(kept.Len()-i, b.room()))
+		rows := kept.slice(i, min(kept.Len()-i, b.room(), most))
 		if err := b.grow(b.fill + rows.Len()); err != nil {
 			return frame.ErrorIn(bt.File, "%w", err)
 		}
@@ -194,13 +195,23 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 	return nil
 }
 
-// room returns how many more rows the block takes. A block with large kept columns ends with its run.
+// room returns how many more rows the block takes, none if those in it have large kept columns.
 func (b *Builder[T]) room() int {
-	left := b.most - b.fill
-	if ended := b.fill % block.RunRows; b.keptBytes > maxKeptBytes && b.fill > 0 {
-		return min(left, (block.RunRows-ended)%block.RunRows)
+	if b.keptBytes > maxKeptBytes {
+		return 0
 	}
-	return left
+	return b.most - b.fill
+}
+
+// keptRows returns how many rows of a batch have about maxKeptBytes in kept columns, at least one.
+func (b *Builder[T]) keptRows(bt *frame.Batch) int {
+	bytes := int64(1)
+	for _, i := range b.sel.Keep {
+		if bt.Rows > 0 {
+			bytes += frame.RowSizes(bt.Columns[i])(0, int(bt.Rows))
+		}
+	}
+	return int(max(1, bt.Rows*maxKeptBytes/bytes))
 }
 
 // start begins a block.
