@@ -51,7 +51,7 @@ type chunker struct {
 	size   int
 	spare  *sync.Pool             // *[]byte, of chunks that nobody uses any more; nil: there are none
 	live   bool                   // a chunk is what there is, where that has a whole record
-	least  func(text []byte) bool // of a live chunker: whether a chunk is enough; nil: a record is
+	least  func(text []byte) bool // whether a chunk is enough; nil: a record is
 	rest   []byte                 // that was read and begins no whole record, in the chunk's memory, where nobody writes before next does
 	line   int64
 	end    bool
@@ -92,7 +92,7 @@ func (c *chunker) next() (Chunk, error) {
 		if !c.end || short {
 			cut = c.cut(buf)
 		}
-		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) == cap(buf)) || c.end {
+		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) >= maxRecord) || c.end {
 			ch := Chunk{buf[:cut], c.line, c.line == 1}
 			c.rest = buf[cut:]
 			c.line += int64(bytes.Count(ch.Text, []byte{'\n'}))
