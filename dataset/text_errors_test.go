@@ -120,6 +120,29 @@ func TestTruncatedGzip(t *testing.T) {
 	}
 }
 
+// TestBehindGzip: several members and zeros behind them are one text, and anything else behind them is an error that says so.
+func TestBehindGzip(t *testing.T) {
+	one, two := string(compressed(t, "x,y\n1,2\n3,4\n")), string(compressed(t, "5,6\n"))
+	zeros := strings.Repeat("\x00", 100_000)
+	const behind = "DIR/a.csv.gz: the gzip data ends, and something else stands behind it: copy it again, or cut that off"
+	for data, want := range map[string]string{
+		one: "", one + two: "", one + zeros: "", one + two + zeros: "", one + "\x00": "",
+		one + "more": behind, one + "\x1f": behind, one + zeros + "x": behind, one + zeros + two: behind,
+		one + "\x1f\x8b": "DIR/a.csv.gz: the gzip data is truncated: copy or write it again",
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv.gz")
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := table(t, Options{}, path)
+		if want != "" {
+			wantError(t, err, filepath.Dir(path), want)
+		} else if err != nil || rows.NumRows() != int64(2+strings.Count(data, two)) {
+			t.Errorf("%d bytes: rows %v, error %v", len(data), rows, err)
+		}
+	}
+}
+
 // TestLongRecord: a line without end is refused before it fills the memory.
 func TestLongRecord(t *testing.T) {
 	for _, c := range []struct{ name, start, want string }{

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/atomicfile"
 	"halfspace/internal/beside"
@@ -222,7 +220,7 @@ func (s *Source) Open() (*SourceReader, error) {
 		r.Close()
 		return nil, r.explain(err)
 	case string(magic) == "\x1f\x8b":
-		z, err := gzip.NewReader(buffered)
+		z, err := newMembers(buffered)
 		if err != nil {
 			r.Close()
 			return nil, r.explain(err)
@@ -281,6 +279,8 @@ func (r *SourceReader) explain(err error) error {
 		return said.error
 	case errors.As(err, &pe):
 		return fmt.Errorf("%s: can't be read (%w): check the disk", r.Path, pe.Err)
+	case err == errBehind:
+		return frame.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), frame.ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
 		return frame.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), frame.ErrDamaged)
 	}

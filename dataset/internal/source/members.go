@@ -1,0 +1,66 @@
+package source
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// errBehind says that something else stands behind gzip data.
+var errBehind = errors.New("something else stands behind it")
+
+// A members reads the members of gzip data one after the other. Zeros behind the last one are padding, as gzip takes them.
+type members struct {
+	raw *bufio.Reader
+	z   *gzip.Reader
+}
+
+// newMembers begins to read gzip data.
+func newMembers(raw *bufio.Reader) (*members, error) {
+	z, err := gzip.NewReader(raw)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &members{raw, z}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		switch {
+		case n > 0 && err == io.EOF:
+			return n, nil
+		case n > 0 || err != io.EOF:
+			return n, err
+		}
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// next begins the next member. It returns io.EOF behind the last one.
+func (m *members) next() error {
+	magic, err := m.raw.Peek(1)
+	if err == nil && magic[0] != 0 {
+		if magic, err = m.raw.Peek(2); string(magic) != "\x1f\x8b" {
+			return errBehind
+		}
+		if err := m.z.Reset(m.raw); err != nil {
+			return err
+		}
+		m.z.Multistream(false)
+		return nil
+	}
+	for err == nil && magic[0] == 0 {
+		m.raw.Discard(1) // it was peeked at
+		magic, err = m.raw.Peek(1)
+	}
+	if err == nil {
+		return errBehind
+	}
+	return err
+}
