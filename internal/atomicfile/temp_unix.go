@@ -1,12 +1,9 @@
-//go:build !windows
+//go:build !windows && !linux
 
 package atomicfile
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/google/renameio/v2"
 )
@@ -16,18 +13,4 @@ type tempFile = *renameio.PendingFile
 func createTemp(target string) (tempFile, error) {
 	return renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
 		renameio.WithPermissions(perm), renameio.WithExistingPermissions())
-}
-
-// syncDir makes a rename in dir last through a power failure. The file is in its place already, so a directory that
-// can't be opened for reading, or a file system that can't sync directories, is no failure.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err
-	}
-	return nil
 }

@@ -160,3 +160,19 @@ func (p *process) works() bool {
 	spent, _ := p.look()
 	return spent >= 50
 }
+
+// TestKilledLeavesNothing: nothing of an output stays in its folder when a process is killed, at the latest after the next run.
+func TestKilledLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.parquet")
+	p := start(t, "gen", "--rows", "100000000", "--features", "20", "--noise", "0.1", "--out", out)
+	for !p.works() {
+		if p.over(50 * time.Millisecond) {
+			t.Fatalf("it ended by itself: %s", &p.stderr)
+		}
+	}
+	p.cmd.Process.Kill()
+	<-p.ended
+	succeed(t, "gen", "--rows", "10", "--noise", "0.1", "--out", out)
+	onlyFiles(t, dir, "out.parquet")
+}

@@ -1,0 +1,23 @@
+//go:build !windows
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// syncDir makes a rename in dir last through a power failure. The file is in its place already, so a directory that
+// can't be opened for reading, or a file system that can't sync directories, is no failure.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
+}
