@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnnamed: until it is complete, a file has no name, so that a process that is killed leaves nothing.
-func TestUnnamed(t *testing.T) {
+// TestUnnamedOutput: until it is complete, an output has no name, so that a process that is killed leaves nothing.
+func TestUnnamedOutput(t *testing.T) {
 	dir, path := target(t)
 	f, err := createTemp(path)
 	if err != nil {
