@@ -1,6 +1,6 @@
 // Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and asm/ref
-// with their pure-Go twins. Package halfspace/kernel detects the CPU. It and internal/microkernel check every length and
-// call the kernels. This page is the contract that each of these packages keeps.
+// with their pure-Go twins. Package halfspace/kernel detects the CPU. It and internal/microkernel check every length
+// and call the kernels. This page is the contract that each of these packages keeps.
 //
 // asm/gen writes the assembly, its stubs and the dispatch, from the table of functions in asm/gen/table.
 //
@@ -9,10 +9,10 @@
 // A kernel returns the same bits on every instruction set. The width of a register doesn't matter, because the order of
 // every floating-point operation is fixed here:
 //
-//   - Dot of n elements has L lanes, L = 32 for float32 and 16 for float64, which start at +0. Element i goes to lane
-//     i mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with
-//     zeros to a multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1,
-//     lane[j] += lane[j+h] for j < h. The result is lane[0].
+//   - Dot of n elements has L lanes, L = 32 for float32 and 16 for float64, which start at +0. Element i goes to lane i
+//     mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with zeros to a
+//     multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1, lane[j] +=
+//     lane[j+h] for j < h. The result is lane[0].
 //   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds doesn't: see there.
 //   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
 //   - MaxSquaredNorm has 16 float64 lanes for either element type, folded in the same way.
@@ -27,10 +27,10 @@
 //
 // # Calls
 //
-// What is written comes first in the list of parameters, then what is read. Nothing is checked here. No byte past the end
-// of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of 64 to
-// 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler (noescape). Destination and source don't
-// overlap, unless the kernel says otherwise.
+// What is written comes first in the list of parameters, then what is read. Nothing is checked here. No byte past the
+// end of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of
+// 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler (noescape). Destination and source
+// don't overlap, unless the kernel says otherwise.
 //
 // # The kernels
 //
@@ -55,8 +55,8 @@
 //
 //	for r := range out { out[r] = Dot(row(r), w) }
 //
-// Epoch(w, log, x, y, eta) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w). y holds
-// labels: the sign is the class, and the size scales the step.
+// Epoch(w, log, x, y, eta) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w). y
+// holds labels: the sign is the class, and the size scales the step.
 //
 //	for r := range y {
 //		if sign(y[r]) * Dot(row(r), w) <= 0 {
@@ -70,18 +70,18 @@
 // It returns how many rows it visited and how many numbers it wrote to log, which has room for one at least. A score of
 // NaN is no mistake. No element of y is zero.
 //
-// EpochIndexed(w, log, x, y, idx, ahead, eta) is Epoch in the order of idx, over rows that lie in chunks of 512: row i is
-// row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it visits idx[i] it
-// prefetches row i of ahead to the second-level cache. The rows of ahead have the same stride and any number, and change no
-// result: they are the next window of a shuffled epoch, in storage order. It also prefetches the row and the label of a
-// coming visit to the first-level cache.
+// EpochIndexed(w, log, x, y, idx, ahead, eta) is Epoch in the order of idx, over rows that lie in chunks of 512: row i
+// is row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it visits idx[i]
+// it prefetches row i of ahead to the second-level cache. The rows of ahead have the same stride and any number, and
+// change no result: they are the next window of a shuffled epoch, in storage order. It also prefetches the row and the
+// label of a coming visit to the first-level cache.
 //
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.
 //
-// Pack(dst, x, y, stride, cols) packs the first cols columns of len(y) rows in groups of NR rows, with the signs of their
-// labels. NR is BoundsNRF32 or BoundsNRF64 of the package, and divides len(y). It returns the largest of the rows' squared
-// norms, 0 for none, and ignores a norm that is NaN:
+// Pack(dst, x, y, stride, cols) packs the first cols columns of len(y) rows in groups of NR rows, with the signs of
+// their labels. NR is BoundsNRF32 or BoundsNRF64 of the package, and divides len(y). It returns the largest of the
+// rows' squared norms, 0 for none, and ignores a norm that is NaN:
 //
 //	for r := range y {
 //		for c := range cols {
@@ -92,35 +92,36 @@
 //		largest = larger(largest, norm)
 //	}
 //
-// Bounds(low, high, x, w, limits, cols) judges candidates on rows that Pack packed. w holds len(limits) candidates, packed
-// in the same way in groups of MR (BoundsMRF32, BoundsMRF64). Their number is a multiple of MR from MR to 64. Let s be the
-// score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the number of rows with
-// s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds for a NaN.
+// Bounds(low, high, x, w, limits, cols) judges candidates on rows that Pack packed. w holds len(limits) candidates,
+// packed in the same way in groups of MR (BoundsMRF32, BoundsMRF64). Their number is a multiple of MR from MR to 64.
+// Let s be the score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the
+// number of rows with s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds
+// for a NaN.
 //
-// Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own tile of
-// MR rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel with NR elements for each k, one k at least. a is one
-// panel or more, each with MR elements for each k. For panel p of a:
+// Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own
+// tile of MR rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel with NR elements for each k, one k at
+// least. a is one panel or more, each with MR elements for each k. For panel p of a:
 //
 //	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
 //	r := p*MR+i; at := r*ldc + r*(r-1)/2*grow // where row r begins: ldc elements after the first, then grow more each time
 //	if add { acc[i][j] += c[at+j] for each i, j }
 //	c[at+j] = acc[i][j] for each i, j
 //
-// ScaleRows(dst, x, s, stride, cols) writes the first cols columns of len(s) rows of 32 float64. cols is a multiple of 4
-// from 4 to 32:
+// ScaleRows(dst, x, s, stride, cols) writes the first cols columns of len(s) rows of 32 float64. cols is a multiple of
+// 4 from 4 to 32:
 //
 //	for r := range s { for c := range cols { dst[r*32+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
 //
-// RankKUpdateF64(c, a, b, rows, square) adds the products of the columns of a and b to c, a block of 32 x 32 sums. a and b
-// have len(b)/32 rows, one at least. rows is 1 or a multiple of 4 from 4 to 32. It updates all columns if square is set,
-// else those up to the diagonal. Other elements of c are undefined then:
+// RankKUpdateF64(c, a, b, rows, square) adds the products of the columns of a and b to c, a block of 32 x 32 sums. a
+// and b have len(b)/32 rows, one at least. rows is 1 or a multiple of 4 from 4 to 32. It updates all columns if square
+// is set, else those up to the diagonal. Other elements of c are undefined then:
 //
 //	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
 //	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
 //
 // CopyNonTemporalF32(dst, src) is copy(dst, src) for whole cache lines, by stores that leave no line in the caches. dst
-// begins at a multiple of 64 bytes. Both have the same number of elements, a multiple of 16. Another core is sure to see
-// them after FenceF32. AVX2 alone has both functions.
+// begins at a multiple of 64 bytes. Both have the same number of elements, a multiple of 16. Another core is sure to
+// see them after FenceF32. AVX2 alone has both functions.
 //
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //
@@ -132,21 +133,21 @@
 //	for i := range x { y[i] = 1 / (1 + exp(-x[i])) }
 //	for i := range x { y[i] = log(1 + x[i]) }
 //
-// LogisticF64(z, factor, curvature, loss, y) takes scores z and signs y. It sets z to the margins m, and the others to the
-// logistic loss log(1 + e^-m) and its first and second derivative by the score. All five have the same length:
+// LogisticF64(z, factor, curvature, loss, y) takes scores z and signs y. It sets z to the margins m, and the others to
+// the logistic loss log(1 + e^-m) and its first and second derivative by the score. All five have the same length:
 //
 //	for i := range y {
 //		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
 //		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
 //	}
 //
-// asm/ref/exp.go defines their operations and the order of them, and so the result to the last bit. Each is computed in the
-// element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp, 2.6 for Sigmoid and
-// 0.95 for Log1p; it is below 0.9 for subnormal results. Exp and Log1p of float32 are monotone over all numbers. NaN gives
-// NaN. Exp overflows to +Inf and underflows gradually to 0. Sigmoid is exp(x) on its lower tail and never leaves [0, 1].
-// Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
+// asm/ref/exp.go defines their operations and the order of them, and so the result to the last bit. Each is computed in
+// the element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp, 2.6 for
+// Sigmoid and 0.95 for Log1p; it is below 0.9 for subnormal results. Exp and Log1p of float32 are monotone over all
+// numbers. NaN gives NaN. Exp overflows to +Inf and underflows gradually to 0. Sigmoid is exp(x) on its lower tail and
+// never leaves [0, 1]. Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
 //
 // Peak(n), Load(x) and Stream(x) do one thing as fast as the machine can, so that it can be timed: n rounds of fused
-// multiply-adds in registers (RoundF32 or RoundF64 of them each), loads, and non-temporal stores of zeros. Load and Stream
-// leave up to 511 bytes at the end of x alone. Pure Go has no such loops.
+// multiply-adds in registers (RoundF32 or RoundF64 of them each), loads, and non-temporal stores of zeros. Load and
+// Stream leave up to 511 bytes at the end of x alone. Pure Go has no such loops.
 package asm

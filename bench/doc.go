@@ -2,6 +2,6 @@
 //
 //	go test -run '^$' -bench Peer -benchtime 1x ./bench
 //
-// The peers are programs of others; a benchmark whose peer isn't installed is skipped with a line that says so. The
-// scripts that time them stand in the folder peers, beside a module of its own that measures other Go libraries.
+// The peers are other people's programs. A benchmark whose peer isn't installed is skipped with a line that says so.
+// The scripts that time them are in the folder peers, beside a module of its own that measures other Go libraries.
 package bench

@@ -11,8 +11,9 @@ import (
 
 const dualRows = 20_000
 
-// BenchmarkPeerSklearnDual times the dual perceptron with its Gram matrix, and scikit-learn's Perceptron for as many epochs with
-// numpy's Gram matrix beside it. ms and sklearn-ms are medians of the sums, gram-ms and numpy-gram-ms those of the matrices.
+// BenchmarkPeerSklearnDual times the dual perceptron with its Gram matrix. The peer is scikit-learn's Perceptron for as
+// many epochs, with numpy's Gram matrix. ms and sklearn-ms are medians of the sums, and gram-ms and numpy-gram-ms those
+// of the matrices.
 func BenchmarkPeerSklearnDual(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
@@ -38,7 +39,7 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 			b.ReportMetric(median(theirs), "sklearn-ms")
 			b.ReportMetric(median(numpy), "numpy-gram-ms")
 			b.ReportMetric(median(theirs)/median(own), "x-faster")
-			b.ReportMetric(0, "ns/op") // of both together: says nothing
+			b.ReportMetric(0, "ns/op") // the time of both together means nothing
 		})
 	}
 }

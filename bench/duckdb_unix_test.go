@@ -37,11 +37,11 @@ const (
 	duckRounds = 9
 )
 
-// BenchmarkPeerDuckDB loads a million rows of 28 features and a label from Parquet files into blocks, in a new process each time,
-// beside the sum of all features of the same file by a DuckDB that goes on running, and beside Arrow's record reader, which leaves
-// columns. Files are in the page cache.
-// ms and duckdb-ms are medians of runs by turns, ratio is that of the medians, and x-arrow how many times Arrow takes as
-// long; cpu-ms and duckdb-cpu-ms are medians of processor time, which others on the machine disturb less.
+// BenchmarkPeerDuckDB loads a million rows of 28 features and a label from Parquet files into blocks, in a new process
+// each time. A DuckDB that keeps running sums all features of the same file. Arrow's record reader reads columns. Files
+// are in the page cache. ms and duckdb-ms are medians of alternating runs, and ratio is that of the medians. x-arrow is
+// how many times as long Arrow takes. cpu-ms and duckdb-cpu-ms are medians of processor time, which other programs
+// disturb less.
 func BenchmarkPeerDuckDB(b *testing.B) {
 	peer := startDuckDB(b)
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func BenchmarkPeerDuckDB(b *testing.B) {
 			for b.Loop() {
 				compareLoads(b, peer, path)
 			}
-			b.ReportMetric(0, "ns/op") // of all together: says nothing
+			b.ReportMetric(0, "ns/op") // the time of all together means nothing
 		})
 	}
 }
@@ -74,7 +74,7 @@ func compareLoads(b *testing.B, peer *duckDB, path string) {
 		arrow := readWithArrow(b, path)
 		debug.FreeOSMemory()
 		if round == 0 {
-			continue // all of them warm up
+			continue // warm-up of all sides
 		}
 		own, cpu = append(own, 1000*load.Seconds), append(cpu, 1000*load.CPU)
 		theirs, duckCPU = append(theirs, 1000*answer.Seconds), append(duckCPU, 1000*answer.CPU)
@@ -125,7 +125,7 @@ func load(path string) {
 	}
 }
 
-// loadInNewProcess times a load as the command makes it: in a process that has no memory yet.
+// loadInNewProcess times a load as the command makes it, in a process that has no memory yet.
 func loadInNewProcess(b *testing.B, path string) (took loadTime) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -141,9 +141,8 @@ func loadInNewProcess(b *testing.B, path string) (took loadTime) {
 	return took
 }
 
-// touchMemory makes sure that a virtual machine has the memory that a load is about to be given. Its host may have taken
-// free memory back, and finding it again takes many times as long as clearing it, which is what the system does for every
-// process.
+// touchMemory makes sure that a virtual machine has the memory that a load needs. Its host may have taken free memory
+// back. Finding it again takes many times as long as clearing it, which the system does for every process.
 func touchMemory() {
 	m, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -156,7 +155,7 @@ func touchMemory() {
 	_ = unix.Munmap(m)
 }
 
-// processorTime returns what the process has used so far.
+// processorTime returns the processor time of this process so far.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
@@ -193,8 +192,8 @@ func readWithArrow(b *testing.B, path string) time.Duration {
 	return time.Since(start)
 }
 
-// writeDuckFile writes values of a kind: random, of a normal distribution; repeated, 100 different ones in stretches;
-// dictionary, small whole numbers, in a dictionary.
+// writeDuckFile writes values of a kind: random (normal), repeated (100 different ones in stretches) or dictionary
+// (small whole numbers).
 func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -259,10 +258,10 @@ type duckAnswer struct {
 	loadTime
 }
 
-// A loadTime is how long a load, or a query, took, and the sum of all features.
+// A loadTime is the time of a load, or a query, and the sum of all features.
 type loadTime struct{ Seconds, CPU, Sum float64 }
 
-// startDuckDB skips the benchmark where DuckDB isn't installed.
+// startDuckDB skips the benchmark if DuckDB isn't installed.
 func startDuckDB(b *testing.B) *duckDB {
 	b.Helper()
 	folder, err := filepath.Abs(duckFolder)

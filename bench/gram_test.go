@@ -23,10 +23,10 @@ import (
 	"halfspace/kernel"
 )
 
-const syrkRounds = 7 // of either side, by turns; their medians count
+const syrkRounds = 7 // of either side, alternating; their medians count
 
-// BenchmarkPeerGram computes one triangle of X X' here, with OpenBLAS's syrk in C, and with gonum's. N*N*d flops are counted.
-// x-openblas and x-gonum are how many times faster this is.
+// BenchmarkPeerGram computes one triangle of X X' here, with OpenBLAS's syrk in C, and with gonum's. It counts N*N*d
+// flops. x-openblas and x-gonum are how many times faster this is.
 func BenchmarkPeerGram(b *testing.B) {
 	binary := buildSyrk(b)
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
@@ -72,7 +72,7 @@ func peerGram[T kernel.Float](b *testing.B, binary string, n, d int) {
 		}
 		gonum := gonumSyrk(x, n, d)
 		flops := float64(n) * float64(n) * float64(d) / 1e9
-		b.ReportMetric(0, "ns/op") // of all together: says nothing
+		b.ReportMetric(0, "ns/op") // the time of all together means nothing
 		b.ReportMetric(flops/median(own), "GFLOP/s")
 		b.ReportMetric(flops/median(theirs), "openblas-GFLOP/s")
 		b.ReportMetric(median(theirs)/median(own), "x-openblas")
@@ -119,7 +119,7 @@ func startSyrk[T kernel.Float](b *testing.B, binary string, n, d int) syrk {
 	return s
 }
 
-// run returns the seconds of one product. OpenBLAS's threads spin for a while after it; they get the time to end.
+// run returns the seconds of one product. OpenBLAS's threads spin for a while after it. run waits for their end.
 func (s syrk) run(b *testing.B) float64 {
 	b.Helper()
 	if _, err := fmt.Fprintln(s.in); err != nil || !s.out.Scan() {

@@ -18,10 +18,10 @@ import (
 	"halfspace/kernel"
 )
 
-// BenchmarkPeerLiblinear times whole processes on a9a in svmlight, from their start to their end, beside LIBLINEAR's train on the same
-// file, with C and l2 1 and no bias, which LIBLINEAR would penalise: ms and liblinear-ms are medians of runs by turns, cpu-ms is processor
-// time. liblinear-above is how far its objective is above the one here, relative to that; its tolerances are its defaults. The data
-// stand beside the repository.
+// BenchmarkPeerLiblinear times whole processes on a9a in svmlight, beside LIBLINEAR's train on the same file. C and l2
+// are 1. There is no bias, which LIBLINEAR would penalise. ms and liblinear-ms are medians of alternating runs. cpu-ms
+// is processor time. liblinear-above is the relative difference between its objective, with default tolerances, and the
+// one here. The data are beside the repository.
 func BenchmarkPeerLiblinear(b *testing.B) {
 	const data = "../../shared/data/"
 	if _, err := exec.LookPath("liblinear-train"); err != nil {
@@ -76,7 +76,7 @@ func BenchmarkPeerLiblinear(b *testing.B) {
 	}
 }
 
-// process returns the milliseconds that a process takes, and those of processors.
+// process returns the milliseconds that a process takes, and its processor time.
 func process(b *testing.B, name string, args ...string) (wall, cpu float64) {
 	b.Helper()
 	cmd := exec.Command(name, args...)
@@ -125,7 +125,7 @@ func halfspaceWeights(b *testing.B, path string) []float64 {
 	return m.Weights[0]
 }
 
-// liblinearWeights returns those of LIBLINEAR's model file, whose positive class is that of the label 1.
+// liblinearWeights returns the weights of LIBLINEAR's model file. Its positive class is the label 1.
 func liblinearWeights(b *testing.B, path string) (w []float64) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// BenchmarkMNIST learns, in all forms at a time, the 60,000 handwritten digits one versus the rest, without a bias, as Freund & Schapire (1999) did, in file
-// order, and reports their errors in percent on the 10,000 of the test. They published for the polynomial kernel of degree 4 after 10
-// epochs: 1.6 to 1.8, vote and average before last; for the linear one, averaged, 8.3. That is learned in the primal form, which makes
-// the same visits in a thousandth of the time.
+// BenchmarkMNIST learns 60,000 handwritten digits one versus the rest, in all forms, as Freund & Schapire (1999) did:
+// without a bias, in file order. It reports the errors on the 10,000 test digits in percent. They published 1.6 to 1.8
+// for the polynomial kernel of degree 4 after 10 epochs, with vote and average better than last. They published 8.3 for
+// the linear kernel, averaged. The primal form learns that one, with the same visits in a thousandth of the time.
 func BenchmarkMNIST(b *testing.B) {
 	const folder = "../../shared/data/mnist"
 	rows, err := testrows.MNIST(folder, "train", 60000)
@@ -103,7 +103,8 @@ func modelErrors(b *testing.B, m *model.Model, test *block.Data[float32]) float6
 	return 100 * float64(errors) / float64(test.Rows())
 }
 
-// averaged returns the coefficients of the mean of the machines that vote: each mistake counts for the visits from it on.
+// averaged returns the coefficients of the mean of the classifiers that vote. Each mistake counts for the visits from
+// it on.
 func averaged(e *model.Expansion) [][]byte {
 	var all [][]byte
 	for c, v := range e.Votes {

@@ -42,7 +42,8 @@ type problem struct {
 	rows func() (*block.Data[float32], error)
 }
 
-// problems returns the families and the real data sets that stand beside the repository. A short test has small families only.
+// problems returns the families and the real data sets that stand beside the repository. A short test has small
+// families only.
 func problems() (all []problem) {
 	sizes := []int{2000, 40_960} // the larger is enough for a sample
 	if testing.Short() {
@@ -175,7 +176,7 @@ func methods() (all []method) {
 	return all
 }
 
-// objective is that of the weights, summed up in float64 with what each sum loses (Kahan, "Further remarks on reducing truncation
+// objective is that of the weights, in float64 with compensated sums (Kahan, "Further remarks on reducing truncation
 // errors", 1965).
 func objective(data *block.Data[float32], loss string, l2 float64, w []float64) float64 {
 	sum, lost := 0.0, 0.0
@@ -211,10 +212,10 @@ type optimum struct {
 	Above     float64 // how far that may be above the optimum
 }
 
-// TestOptima: on each problem, the objective of every solver's weights is at most a millionth above the best peer's. The solver says that
-// it converged unless float32, which the model's weights are rounded to, can't hold weights as good as that. What each takes stands in a
-// table; a dagger stands for such rounding. Where unproven lists a problem, no peer has found an optimum: the solver must have proven its own
-// by the duality gap, and a double dagger tells it.
+// TestOptima: on each problem, the objective of every solver's weights is at most a millionth above the best peer's.
+// The solver says that it converged unless float32, which the model's weights are rounded to, can't hold weights as
+// good as that. What each takes stands in a table; a dagger stands for such rounding. Where unproven lists a problem,
+// no peer has found an optimum: the solver must have proven its own by the duality gap, and a double dagger tells it.
 func TestOptima(t *testing.T) {
 	text, err := os.ReadFile(optimaFile)
 	if err != nil && *export == "" {
@@ -272,7 +273,8 @@ SVM the other two.
 // unproven lists problems and losses whose optimum peers/optima.py did not find within an hour.
 var unproven = []string{"KDD Cup 1999, standardised, hinge"}
 
-// compareOptimum returns a cell of the table: the passes, and how far the objective is above the peer's where that is too far.
+// compareOptimum returns a cell of the table: the passes, and how far the objective is above the peer's where that is
+// too far.
 func compareOptimum(t *testing.T, name string, data *block.Data[float32], m method, l2 float64, optima map[string]optimum) string {
 	want, ok := optima[fmt.Sprintf("%s %s %g", fileName(name), m.loss, l2)]
 	alone := slices.Contains(unproven, name+", "+m.loss)

@@ -30,15 +30,16 @@ const (
 	peerEpochs   = 10
 	peerScript   = "peers/sklearn_perceptron.py"
 
-	// peerRounds is how many runs of either side count, by turns, by their medians. Each follows one that doesn't: memory that lay idle
-	// for seconds, while the other side ran, is slow at first in a virtual machine (a fit of 59 ms takes 80 after 3 s).
+	// peerRounds is the number of runs of either side, by turns, whose medians count. Each follows a run that doesn't
+	// count. Memory that was idle for seconds is slow at first in a virtual machine: a fit of 59 ms takes 80 ms after 3
+	// s.
 	peerRounds = 5
 )
 
 // BenchmarkPeerSklearnPerceptron times ten epochs over a million rows in memory, from a Parquet file here and the same
-// values in a NumPy array there. ms/epoch, of the learning alone, and sklearn-ms/epoch, of fit with its check of the
-// input, are medians; x-faster is their ratio. x-faster-call compares fit with the whole call of Train instead, which
-// also counts the errors and measures the rows when it has learned.
+// values in a NumPy array there. ms/epoch is of the learning alone. sklearn-ms/epoch is of fit with its check of the
+// input. Both are medians, and x-faster is their ratio. x-faster-call compares fit with the whole call of Train, which
+// also counts the errors and measures the rows.
 func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
@@ -53,7 +54,7 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 			for b.Loop() {
 				comparePerceptrons(b, data, peer, opt)
 			}
-			b.ReportMetric(0, "ns/op") // of both together: says nothing
+			b.ReportMetric(0, "ns/op") // the time of both together means nothing
 		})
 	}
 }
@@ -92,9 +93,9 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 	b.ReportMetric(answer.Accuracy, "sklearn-accuracy")
 }
 
-// BenchmarkPeerSklearnProcess times whole processes, from their start to their end: halfspace train reads the Parquet
-// file, learns for ten epochs, evaluates and writes its model; Python imports scikit-learn, reads the same values from a
-// raw file, learns for ten epochs and prints the weights.
+// BenchmarkPeerSklearnProcess times whole processes. halfspace train reads the Parquet file, learns for ten epochs,
+// evaluates and writes its model. Python imports scikit-learn, reads the same values from a raw file, learns for ten
+// epochs and prints the weights.
 func BenchmarkPeerSklearnProcess(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
@@ -147,8 +148,8 @@ func pythonWithSklearn(b *testing.B) string {
 	return ""
 }
 
-// peerData makes the Parquet file x.parquet in dir and the same values raw, x.f32 and y.f32, and returns the rows as
-// they are read from the Parquet file.
+// peerData makes the Parquet file x.parquet in dir, and the same values raw, x.f32 and y.f32. It returns the rows as
+// read from the Parquet file.
 func peerData(b *testing.B, dir string, rows int64) *block.Data[float32] {
 	b.Helper()
 	path := filepath.Join(dir, "x.parquet")

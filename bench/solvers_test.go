@@ -21,12 +21,14 @@ type solversAnswer struct {
 	Weights           []float64
 }
 
-// BenchmarkPeerSklearnSolvers times logistic regression, Fisher's discriminant and support vector machines on a million rows in memory, beside
-// scikit-learn's solvers. ms/fit, of the learning alone, and sklearn-ms/fit, of the faster solver's fit, are medians; x-faster is
-// their ratio; of the hinge, each is run once. x-faster-call compares fit with the whole call of Train, which also computes standard errors, counts the
-// training's errors and measures the rows. weights-apart is the largest difference of a weight, relative to the largest weight;
-// scikit-learn's lbfgs stops at its default tolerance. sklearn-above is how far LinearSVC's objective is above that of the weights
-// here, whose gap to the optimum is relative-gap at most.
+// BenchmarkPeerSklearnSolvers times logistic regression, Fisher's discriminant and support vector machines on a million
+// rows in memory, beside scikit-learn's solvers. ms/fit is of the learning alone, and sklearn-ms/fit of the faster
+// solver's fit. Both are medians (one run for the hinge), and x-faster is their ratio. x-faster-call compares fit with
+// the whole call of Train, which also computes standard errors, counts errors and measures the rows.
+//
+// weights-apart is the largest difference of a weight, relative to the largest weight; scikit-learn's lbfgs stops at
+// its default tolerance. sklearn-above is how far LinearSVC's objective is above that of the weights here, whose gap to
+// the optimum is at most relative-gap.
 func BenchmarkPeerSklearnSolvers(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
@@ -119,7 +121,7 @@ func compareSolvers(b *testing.B, data *block.Data[float32], peer *sklearn, roun
 	return answers[best].Weights
 }
 
-// svmObjective is the objective of weights with a bias, for a penalty of 1.
+// svmObjective returns the objective of weights with a bias, for a penalty of 1.
 func svmObjective(b *testing.B, data *block.Data[float32], w []float64, loss svm.Loss) (sum float64) {
 	for _, v := range w[:len(w)-1] {
 		sum += v * v / 2

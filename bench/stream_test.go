@@ -19,8 +19,9 @@ import (
 const streamRounds, streamEpochs = 5, 3
 
 // BenchmarkStream times epochs over rows that aren't in memory. from=parquet decodes the file in each epoch; x-limit is
-// the time of an epoch in that of decoding alone. from=cache reads blocks that were decoded before; x-limit is against
-// reading that file with pread into one small buffer. Files are in the page cache, times are medians of runs by turns.
+// the time of an epoch as a multiple of decoding alone. from=cache reads blocks that were decoded before; x-limit
+// compares with reading that file with pread into one small buffer. Files are in the page cache. Times are medians of
+// alternating runs.
 func BenchmarkStream(b *testing.B) {
 	ctx, path := context.Background(), filepath.Join(b.TempDir(), "x.parquet")
 	opt := synth.Options{Rows: 2 * peerRows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
@@ -73,7 +74,7 @@ func compareStreams(b *testing.B, src block.Source[float32], limit func() error)
 		b.ReportMetric(median(limits), "limit-ms")
 		b.ReportMetric(median(epochs)/median(limits), "x-limit")
 	}
-	b.ReportMetric(0, "ns/op") // of all together: says nothing
+	b.ReportMetric(0, "ns/op") // the time of all together means nothing
 }
 
 // readFile reads a file from its beginning to its end.

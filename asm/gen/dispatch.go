@@ -77,7 +77,7 @@ func (v variant) parameters() (names []string, results bool) {
 	return names, t.Results != nil
 }
 
-// checkTable returns an error if the table lists a function that no package has: its callers would always get pure Go.
+// checkTable returns an error if the table lists a function that no package has. Its callers would always get pure Go.
 func checkTable(pkgs []pkg) error {
 	for _, v := range variants() {
 		if !slices.ContainsFunc(pkgs, func(p pkg) bool { return slices.Contains(p.functions, v.name()) }) {
@@ -116,8 +116,8 @@ func writeDispatch(module string, pkgs []pkg) error {
 	return nil
 }
 
-// dispatch returns a file with a function for each of a caller's functions. It calls the best package that has the
-// function, of those that the active level allows.
+// dispatch returns a file with a function for each of a caller's functions. Each calls the best package that has the
+// function and that the active level allows.
 func dispatch(caller string, t target) []byte {
 	level := "level >= "
 	if caller != table.Kernel {
@@ -175,7 +175,7 @@ func (v variant) write(b *bytes.Buffer, with []pkg, level string) {
 	b.WriteString("}\n")
 }
 
-// writeShape writes a function that returns the function's constants at the active level.
+// writeShape writes a function that returns the constants of v at the active level.
 func (v variant) writeShape(b *bytes.Buffer, with []pkg, level string) {
 	values := func(p string) string {
 		var values []string
@@ -193,7 +193,7 @@ func (v variant) writeShape(b *bytes.Buffer, with []pkg, level string) {
 	b.WriteString("}\n")
 }
 
-// writeSwitch writes the statement of the best package that level allows, the best first, or the one without any.
+// writeSwitch writes the statement of the best package that level allows, or the one without a package.
 func writeSwitch(b *bytes.Buffer, with []pkg, level string, of func(pkg string) string, without string) {
 	if len(with) == 0 {
 		b.WriteString(without)

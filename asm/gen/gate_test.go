@@ -16,7 +16,7 @@ import (
 	"halfspace/asm/gen/amd64"
 )
 
-// instructions are of one feature each; needs is empty where both gates have it.
+// instructions need one feature each. needs is empty if both gates have it.
 var instructions = []struct {
 	name, needs string
 	write       func(*build.Context)
@@ -29,7 +29,7 @@ var instructions = []struct {
 	{"VANDPS", "AVX512DQ", func(c *build.Context) { c.VANDPS(reg.Z0, reg.Z1, reg.Z2) }},
 	{"VPADDB", "AVX512BW", func(c *build.Context) { c.VPADDB(reg.Z0, reg.Z1, reg.Z2) }},
 	{"VPADDQ", "AVX512F", func(c *build.Context) { c.VPADDQ(reg.Y0, reg.Y1, reg.K1, reg.Y2) }},
-	{"VMULPS", "AVX512VL", func(c *build.Context) { c.VMULPS(reg.Y16, reg.Y1, reg.Y2) }}, // an AVX instruction but for the register
+	{"VMULPS", "AVX512VL", func(c *build.Context) { c.VMULPS(reg.Y16, reg.Y1, reg.Y2) }}, // an AVX instruction except for the register
 	{"VMOVAPS", "AVX512VL", seventeen},
 	{"ANDNQ", "BMI", func(c *build.Context) { c.ANDNQ(reg.RAX, reg.RBX, reg.RCX) }},
 	{"SHLXQ", "BMI2", func(c *build.Context) { c.SHLXQ(reg.RAX, reg.RBX, reg.RCX) }},
@@ -40,7 +40,7 @@ var instructions = []struct {
 	{"VPOPCNTQ", "AVX512VPOPCNTDQ", func(c *build.Context) { c.VPOPCNTQ(reg.Z0, reg.Z1) }},
 }
 
-// seventeen keeps one vector more than AVX2 has registers for.
+// seventeen keeps one vector more than AVX2 has registers.
 func seventeen(c *build.Context) {
 	var v [17]reg.VecVirtual
 	for i := range v {
@@ -72,7 +72,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateIsKernels: the generator believes of each package what package kernel tests for, no more and no less.
+// TestGateIsKernels: each package's gate has exactly the features that package kernel tests for.
 func TestGateIsKernels(t *testing.T) {
 	gates := kernelGates(t)
 	for _, isa := range amd64.ISAs {
@@ -87,8 +87,9 @@ func TestGateIsKernels(t *testing.T) {
 	}
 }
 
-// kernelGates returns the features that package kernel tests for on the way to each level. It reads the function
-// detected, a chain of "if !cpuid.CPU.Supports(features) { return the levels before }": the nested module can't call it.
+// kernelGates returns the features that package kernel tests for on the way to each level. The nested module can't call
+// the function detected. So kernelGates reads it: a chain of "if !cpuid.CPU.Supports(features) { return the levels
+// before }".
 func kernelGates(t *testing.T) map[string][]string {
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "kernel", "detect_amd64.go"), nil, 0)
 	if err != nil {

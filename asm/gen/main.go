@@ -2,8 +2,8 @@
 //
 //	go run . ..
 //
-// The argument is the folder of package asm, beside which the callers lie. Every generated file is committed; running gen
-// again changes nothing.
+// The argument is the folder of package asm, beside which the callers lie. Every generated file is committed. Running
+// gen again changes nothing.
 package main
 
 import (

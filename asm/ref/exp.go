@@ -5,18 +5,18 @@ import (
 	"unsafe"
 )
 
-// This file defines Exp, Sigmoid and Log1p, operation by operation: each one below rounds once to T, in the order that
-// is written, and every instruction set does the same. A product that is a term of a sum is converted explicitly, so that
-// no compiler fuses the two unasked.
+// This file defines Exp, Sigmoid and Log1p, operation by operation. Each operation below rounds once to T, in the order
+// written, and every instruction set does the same. A product that is a term of a sum is converted explicitly, so that
+// no compiler fuses the two.
 //
-// The methods are the usual ones: reduction to a small interval by a multiple of ln 2 in two parts (Cody and Waite,
-// "Software Manual for the Elementary Functions", 1980), minimax polynomials, which asm/gen/minimax finds, and sums of a
-// large and a small part, in which hardly anything but the last addition rounds (Muller, "Elementary Functions", 3rd ed.
-// 2016).
+// The methods are the usual ones. The argument is reduced to a small interval by a multiple of ln 2 in two parts (Cody
+// and Waite, "Software Manual for the Elementary Functions", 1980). asm/gen/minimax finds minimax polynomials. Results
+// are sums of a large and a small part, in which little but the last addition rounds (Muller, "Elementary Functions",
+// 3rd ed. 2016).
 //
-// float32 is computed in float32. In vectors of float64 its error would be 0.54 ULP, and its twin here faster without an
-// emulated fma, but the kernels slower by half and more: with AVX2 on Zen 5, exp takes 0.30 ns for an element, and would
-// take 0.45.
+// float32 is computed in float32. Vectors of float64 would have an error of 0.54 ULP, and a faster twin here without an
+// emulated fma. But the kernels would be slower by half and more: with AVX2 on Zen 5, exp takes 0.30 ns for an element,
+// and would take 0.45.
 
 // A format holds the constants of an element type.
 type format[T float] struct {
@@ -49,7 +49,7 @@ func formatOf[T float]() *format[T] {
 	return (*format[T])(unsafe.Pointer(&formatF64))
 }
 
-// bitsOf and fromBits see a number as an integer; only the low bits of its size count.
+// bitsOf and fromBits convert a number to and from an integer. Only the low bits of its size count.
 
 func bitsOf[T float](x T) uint64 {
 	if is32[T]() {
@@ -65,7 +65,7 @@ func fromBits[T float](b uint64) T {
 	return T(math.Float64frombits(b))
 }
 
-// polynomial is c[0] + c[1]*x + c[2]*x*x + ..., terms of even and of odd order apart. There is an even number of them.
+// polynomial is c[0] + c[1]*x + c[2]*x*x + ..., with terms of even and of odd order summed apart. Their number is even.
 func polynomial[T float](c []T, x, xx T) T {
 	even, odd := c[len(c)-2], c[len(c)-1]
 	for i := len(c) - 4; i >= 0; i -= 2 {
@@ -77,12 +77,12 @@ func polynomial[T float](c []T, x, xx T) T {
 
 // expOf is exp(x) for x <= most, or NaN.
 //
-// x = k*ln2 + r with |r| <= ln2/2, and exp(x) = 2^k * (1 + r + r*r*p(r)). k is rounded by adding it to a number so large
-// that its last bit is 1, which leaves k in the low bits as well. k*ln2High and x - k*ln2High are exact; so is the sum of
-// high and low, 1 + (x - k*ln2High).
+// x = k*ln2 + r with |r| <= ln2/2, and exp(x) = 2^k * (1 + r + r*r*p(r)). k is rounded by adding it to a number so
+// large that its last bit is 1. That leaves k in the low bits as well. k*ln2High and x - k*ln2High are exact. So is the
+// sum of high and low, 1 + (x - k*ln2High).
 //
-// 2^k may lie beyond the normal numbers where exp(x) doesn't, so that it is two factors. Only the second product rounds,
-// where exp(x) is subnormal.
+// 2^k is two factors, since it may lie beyond the normal numbers where exp(x) doesn't. Only the second product rounds,
+// if exp(x) is subnormal.
 func expOf[T float](f *format[T], x T) T {
 	if x < f.least {
 		x = f.least
@@ -129,12 +129,12 @@ func sigmoid[T float](y, x []T) {
 	}
 }
 
-// log1pOf is log(1+x) for x > -1 but zero and infinity.
+// log1pOf is log(1+x) for x > -1 except zero and infinity.
 //
-// 1+x = 2^k * (1+g) with -1/4 <= g <= 1/2, and log(1+g) = 2*atanh(s) = g - g*g/2 + s*(g*g/2 + z*p(z)), s = g/(2+g) and
-// z = s*s (as in fdlibm by Sun Microsystems, 1993). k comes from the rounded sum 1+x, g from x itself: it is exact, and
-// computed as 4*g so that no factor is subnormal, except where k is so large that the last bits of g don't matter.
-// k*ln2High is exact, and so is the sum of high and low, k*ln2High + g.
+// Let 1+x = 2^k * (1+g) with -1/4 <= g <= 1/2. Then log(1+g) = 2*atanh(s) = g - g*g/2 + s*(g*g/2 + z*p(z)) with s =
+// g/(2+g) and z = s*s (as in fdlibm by Sun Microsystems, 1993). k comes from the rounded sum 1+x, and g from x itself.
+// g is exact, unless k is so large that its last bits don't matter. It is computed as 4*g so that no factor is
+// subnormal. k*ln2High is exact, and so is the sum of high and low, k*ln2High + g.
 func log1pOf[T float](f *format[T], x T) T {
 	hidden := uint64(1) << f.mantissa
 	exponent := (bitsOf(1+x) + hidden/2) & ((2*f.bias + 1) * hidden)
@@ -170,7 +170,7 @@ func log1p[T float](y, x []T) {
 	}
 }
 
-// LogisticF64 has no twin for float32: what is summed over rows is float64.
+// LogisticF64 has no twin for float32, since sums over rows are float64.
 func LogisticF64(z, factor, curvature, loss, y []float64) {
 	f := formatOf[float64]()
 	for i, label := range y {

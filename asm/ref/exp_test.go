@@ -96,8 +96,7 @@ var elementaries = []elementary{
 	{"Log1p", Log1pF32, Log1pF64, bigLog1p, drawLog1p, 0.95, 0.9, math.Inf(1), true},
 }
 
-// drawExp draws from all that matters to exp: numbers of every size, of ordinary ones more, and those where the multiple
-// of ln 2 changes.
+// drawExp draws numbers of every size, more ordinary ones, and those where the multiple of ln 2 changes.
 func drawExp(r *rand.Rand) float64 {
 	switch r.IntN(4) {
 	case 0:
@@ -119,7 +118,7 @@ func drawSigmoid(r *rand.Rand) float64 {
 	return x
 }
 
-// drawLog1p draws likewise; the exponent changes at 0.75*2^k.
+// drawLog1p draws numbers for log1p as drawExp does. The exponent changes at 0.75*2^k.
 func drawLog1p(r *rand.Rand) float64 {
 	switch r.IntN(5) {
 	case 0:
@@ -160,7 +159,7 @@ func (r *record) check(t *testing.T, e elementary) {
 	}
 }
 
-// TestElementaryF64 holds the functions against the oracles.
+// TestElementaryF64 compares the functions with the oracles.
 func TestElementaryF64(t *testing.T) {
 	n := 30_000
 	if testing.Short() {
@@ -197,8 +196,8 @@ func TestElementaryF64(t *testing.T) {
 	}
 }
 
-// TestLogistic holds its results, for either sign of y, against the oracles of what they are made of. In the loss, the exponential
-// is rounded first.
+// TestLogistic compares the results, for either sign of y, with the oracles of their parts. In the loss, the
+// exponential is rounded first.
 func TestLogistic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	ulps := func(got float64, exact *big.Float) float64 {
@@ -237,8 +236,8 @@ func TestLogistic(t *testing.T) {
 	}
 }
 
-// TestElementaryF32 holds the functions against those of float64, whose errors don't count here: on every float32 if long
-// tests are wanted, else on short stretches all over the range.
+// TestElementaryF32 compares the functions with those of float64, whose errors don't matter here. It takes every
+// float32 in long tests, else short stretches all over the range.
 func TestElementaryF32(t *testing.T) {
 	const parts = 16
 	stretch, step := 256, int64(1<<20)
@@ -291,7 +290,7 @@ func (r *record) addF32(t *testing.T, e elementary, x []float32) {
 	}
 }
 
-// TestElementarySpecials is what package asm says of special arguments.
+// TestElementarySpecials tests what package asm says of special arguments.
 func TestElementarySpecials(t *testing.T) {
 	inf, nan, zero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	for _, c := range []struct {

@@ -31,8 +31,8 @@ func fma[T float](x, y, z T) T {
 	return T(math.FMA(float64(x), float64(y), float64(z)))
 }
 
-// dot follows the order of package asm: L lanes, then halves folded. It works on whole chunks of L elements and
-// pads the tail with zeros, so that a lane of -0 becomes +0 there as it does in the assembly.
+// dot follows the order of package asm: L lanes, then halves folded. It works on whole chunks of L elements and pads
+// the tail with zeros. So a lane of -0 becomes +0 there, as in the assembly.
 func dot[T float](x, y []T) T {
 	if is32[T]() {
 		var lane [lanesF32]T
@@ -164,7 +164,7 @@ func maxSquaredNorm[T float](x []T, stride int) float64 {
 	return largest
 }
 
-// The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
+// The numbers of candidates and rows of a tile of Bounds. Pack packs rows in groups of the latter.
 const (
 	BoundsMRF32, BoundsNRF32 = boundsMR, boundsNR
 	BoundsMRF64, BoundsNRF64 = boundsMR, boundsNR
@@ -257,7 +257,7 @@ func scaleRows[T float](dst []float64, x []T, s []float64, stride, cols int) {
 	}
 }
 
-// RankKUpdateF64 has no twin for float32: the sums are float64.
+// RankKUpdateF64 has no twin for float32, since the sums are float64.
 func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 	for i := range rows {
 		cols := i + 1

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFMA32Exact holds the emulation against exact arithmetic, rounded once by math/big.
+// TestFMA32Exact compares the emulation with exact arithmetic, rounded once by math/big.
 func TestFMA32Exact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func() float32 {
@@ -40,7 +40,7 @@ func TestFMA32Exact(t *testing.T) {
 	}
 }
 
-// TestDotOrder spells the contract's order out for two short vectors that show any other order.
+// TestDotOrder computes the contract's order for two short vectors that reveal any other order.
 func TestDotOrder(t *testing.T) {
 	const big = 1 << 25 // big + 1 isn't a float32
 	x := make([]float32, 40)
@@ -50,8 +50,8 @@ func TestDotOrder(t *testing.T) {
 	y := make([]float32, 40)
 	y[0], y[32], y[16] = big, 1, -big // lane 0 takes big, then 1 is lost; lane 16 is folded last but one
 	y[1], y[17] = 1, 1
-	// Lane 0: fma(1, 1, big) = big; folded at h = 16: big - big = 0, and lane 1: 1 + 1 = 2. The sum is 2; in plain order it
-	// would be (big + 1) + ... + (-big) + ... = 2 only by another rounding, and 3 exactly.
+	// Lane 0: fma(1, 1, big) = big; folded at h = 16: big - big = 0, and lane 1: 1 + 1 = 2. The sum is 2; in plain
+	// order it would be (big + 1) + ... + (-big) + ... = 2 only by another rounding, and 3 exactly.
 	if got := DotF32(x, y); got != 2 {
 		t.Errorf("Dot = %v, want 2", got)
 	}

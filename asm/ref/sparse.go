@@ -2,9 +2,9 @@ package ref
 
 import "math"
 
-// sparseDot is the dot product of w with the row that holds val[k] in column idx[k]: the lanes and the fold of dot.
-// Elements that aren't stored would add a zero to their lane, so the result equals the dense one, save that a result
-// of zero may differ in its sign.
+// sparseDot is the dot product of w with the row that holds val[k] in column idx[k], with the lanes and the fold of
+// dot. Elements that aren't stored would add a zero to their lane. So the result equals the dense one, except that a
+// zero may differ in its sign.
 func sparseDot[T float](idx []uint32, val, w []T) T {
 	if is32[T]() {
 		var lane [lanesF32]T

@@ -22,7 +22,7 @@ type results struct {
 	Times     []pair `json:"times"`
 }
 
-// pair is the times in milliseconds that a task took, one for each recorded run or the ends of a range.
+// pair is the times in milliseconds of a task: one for each recorded run, or the ends of a range.
 type pair struct {
 	Task      string    `json:"task"`
 	Halfspace []float64 `json:"halfspace_ms"`
@@ -112,7 +112,7 @@ func draw(r *results, c colours) string {
 	return b.String()
 }
 
-// duration writes milliseconds with two or three digits, as seconds from 1,000 on.
+// duration writes milliseconds with two or three digits, and seconds from 1,000 ms on.
 func duration(ms float64) string {
 	if ms >= 1000 {
 		return fmt.Sprintf("%.2f s", ms/1000)

@@ -18,8 +18,8 @@ import (
 	"halfspace/kernel"
 )
 
-// A library is one that computes an operation. Each has a loop of its own around a direct call: for short vectors, a
-// call through a function value would cost as much as the operation.
+// A library computes an operation. Each has a loop of its own around a direct call. For short vectors, a call through a
+// function value would cost as much as the operation.
 type library struct {
 	name string
 	run  func(calls int) float64 // returns the last result
@@ -140,7 +140,7 @@ func BenchmarkPeerAxpy(b *testing.B) {
 }
 
 // bench times each library on its own. The line of halfspace also has how many times faster it is than each other
-// library, which is measured by turns: lines that stand apart in time can't be compared on a busy machine.
+// library. That is measured by turns, since lines at different times can't be compared on a busy machine.
 func bench[T kernel.Float](b *testing.B, op operation[T]) {
 	for _, n := range sizes {
 		libraries := op.libraries(vector[T](n, 1), vector[T](n, 2))
@@ -168,7 +168,7 @@ const (
 	turn   = 300 * time.Microsecond // of one library in a round, unless a call takes longer
 )
 
-// byTurns returns the median time of a call for each library, which take turns.
+// byTurns returns the median time of a call for each library. The libraries take turns.
 func byTurns(libraries []library) []float64 {
 	calls := callsFor(libraries[0])
 	times := make([][]float64, len(libraries))
@@ -188,7 +188,7 @@ func byTurns(libraries []library) []float64 {
 	return medians
 }
 
-// callsFor is how many calls fill a turn.
+// callsFor returns the number of calls that fill a turn.
 func callsFor(lib library) int {
 	for calls := 1; ; calls *= 2 {
 		start := time.Now()
@@ -199,7 +199,7 @@ func callsFor(lib library) int {
 	}
 }
 
-// vector returns n numbers that look random; beyond the first few thousand they repeat.
+// vector returns n numbers that look random. They repeat after a few thousand.
 func vector[T kernel.Float](n int, seed uint64) []T {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	v := make([]T, n)
@@ -213,7 +213,7 @@ func vector[T kernel.Float](n int, seed uint64) []T {
 	return v
 }
 
-// TestPeers: all libraries compute the same, but for rounding.
+// TestPeers: all libraries compute the same, up to rounding.
 func TestPeers(t *testing.T) {
 	for _, n := range sizes[:slices.Index(sizes, 65536)] {
 		agree(t, dot32, n, 0x1p-23*dotError[float32](n))
@@ -253,7 +253,7 @@ func agree[T kernel.Float](t *testing.T, op operation[T], n int, tolerance float
 	}
 }
 
-// TestMain says what the figures were measured with, in the lines of configuration that benchstat reads.
+// TestMain prints what the figures were measured with, in the lines of configuration that benchstat reads.
 func TestMain(m *testing.M) {
 	fmt.Printf("halfspace-isa: %s\nvek-acceleration: %v\n", kernel.Active(), vek.Info().Acceleration)
 	os.Exit(m.Run())

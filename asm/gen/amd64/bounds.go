@@ -5,12 +5,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// maxCandidates is the most that one call of Bounds judges, so that its counters fit a stack frame.
+// maxCandidates is the most candidates of one call of Bounds. Their counters must fit a stack frame.
 const maxCandidates = 64
 
-// boundsShape returns how many candidates and rows a tile of Bounds has; the former divides maxCandidates. With AVX2, 12
-// accumulators, three vectors of rows and a weight fill the registers; the 7 loads for 12 fmas keep the ports busy four
-// cycles of six. AVX-512 needs 10 loads for 16 fmas.
+// boundsShape returns the numbers of candidates and rows of a tile of Bounds. The former divides maxCandidates. With
+// AVX2, 12 accumulators, three vectors of rows and a weight fill the registers. 7 loads for 12 fmas keep the ports busy
+// four cycles of six. AVX-512 needs 10 loads for 16 fmas.
 func (w *Writer) boundsShape() (candidates, rows int) {
 	if w.ISA.Bytes > vectorBytes {
 		return 8, 2 * w.ISA.Bytes / w.Size
@@ -18,7 +18,7 @@ func (w *Writer) boundsShape() (candidates, rows int) {
 	return 4, 3 * w.ISA.Bytes / w.Size
 }
 
-// pack: squares in registers, as transpose; a vector of rows at a time.
+// pack writes Pack. It transposes squares in registers, as transpose does, a vector of rows at a time.
 func (w *Writer) pack() {
 	_, nr := w.boundsShape()
 	w.begin("Pack")
@@ -61,7 +61,8 @@ func (w *Writer) pack() {
 	w.end()
 }
 
-// packPart packs one vector of rows: column c goes to dst + c*step. It raises best to their squared norms; a NaN doesn't.
+// packPart packs one vector of rows: column c goes to dst + c*step. It raises best to their squared norms, and ignores
+// NaN.
 func (w *Writer) packPart(dst, x, y, stride, cols reg.GPVirtual, step int, best reg.VecVirtual) {
 	from, to, left := w.GP64(), w.GP64(), w.GP64()
 	w.MOVQ(x, from)
@@ -93,7 +94,7 @@ func (w *Writer) packPart(dst, x, y, stride, cols reg.GPVirtual, step int, best 
 		for k, r := range w.halfSquare(from, stride, side) {
 			column := side*w.Per/2 + k
 			if column == w.Per-1 {
-				break // then it were a whole square
+				break // otherwise it would be a whole square
 			}
 			w.packColumn(r, sign, squares, mem(to, column*step))
 			w.CMPQ(left, imm(column+1))
@@ -101,11 +102,11 @@ func (w *Writer) packPart(dst, x, y, stride, cols reg.GPVirtual, step int, best 
 		}
 	}
 	w.Label(packed)
-	w.pick(w.VMAXPS, w.VMAXPD)(best, squares, best) // the second of VMAXPS's sources where one is a NaN: best
+	w.pick(w.VMAXPS, w.VMAXPD)(best, squares, best) // if one is NaN, VMAXPS returns its second source: best
 }
 
-// halfSquare returns half of the columns of the square of Per rows at src: the left ones for side 0. Rows half a square
-// apart are loaded into the halves of one register, which leaves only shuffles within halves.
+// halfSquare returns half of the columns of the square of Per rows at src: the left ones for side 0. It loads rows half
+// a square apart into the halves of one register. Then shuffles within halves are enough.
 func (w *Writer) halfSquare(src, stride reg.GPVirtual, side int) []reg.VecVirtual {
 	near, far, v := w.GP64(), w.GP64(), w.ymms(w.Per/2)
 	w.MOVQ(src, near)
@@ -194,8 +195,8 @@ type bounds struct {
 	acc      [][]reg.VecVirtual
 }
 
-// bounds: rows lie across the lanes, so a product of a group of rows with a candidate needs no folding. Groups of rows
-// in the outer loop stay in the first-level cache while all candidates pass.
+// bounds writes Bounds. Rows lie across the lanes, so a product of a group of rows with a candidate needs no folding.
+// The outer loop is over groups of rows, which stay in the first-level cache while all candidates pass.
 func (w *Writer) bounds() {
 	mr, nr := w.boundsShape()
 	w.begin("Bounds")
@@ -282,7 +283,7 @@ func (b *bounds) product(x, weights, cols reg.GPVirtual) {
 	b.JNZ(ref(loop))
 }
 
-// The predicates of VCMPPS; that of high holds for a NaN.
+// These are predicates of VCMPPS. That of high holds for a NaN.
 const (
 	lessOrdered = 0x11
 	notGreater  = 0x1a

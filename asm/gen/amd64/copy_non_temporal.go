@@ -1,6 +1,7 @@
 package amd64
 
-// copyNonTemporal: a cache line at a time, so that it leaves as a whole. A copy of floats is a copy of bytes: float32 is enough.
+// copyNonTemporal writes a cache line at a time, so that it leaves as a whole. A copy of floats is a copy of bytes, so
+// float32 is enough.
 func (w *Writer) copyNonTemporal() {
 	if w.Size == 8 {
 		return

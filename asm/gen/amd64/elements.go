@@ -8,15 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// group is how many vectors an elementwise function works on at a time. Their instructions alternate, so that one needn't
-// wait for another's.
+// group is the number of vectors that an elementwise function works on at a time. Their instructions alternate, so that
+// none waits for another.
 const group = 2
 
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
 	per       int           // elements of a vector
-	x, n      reg.GPVirtual // where they lie, and how many are left; in the tail n is mask's
+	x, n      reg.GPVirtual // address and number of elements left; in the tail, n is what mask needs
 	tail      bool
 	prefixes  operand.Mem    // AVX2's vector at element group*per-n selects the first n of a group
 	constants operand.Mem    // each in all lanes of a vector
@@ -26,8 +26,8 @@ type elements struct {
 // lanes are the vectors of a variable.
 type lanes []reg.VecVirtual
 
-// elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
-// the rest with masks. apply loads a group of x and returns that of y; y may be x.
+// elementwise writes a function that sets y[i] to a function of x[i]: a loop over whole groups, then the rest with
+// masks. apply loads a group of x and returns that of y; y may be x.
 func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 	e := w.elements()
 	w.begin(name)
@@ -48,7 +48,7 @@ func (w *Writer) elements() *elements {
 	return e
 }
 
-// each writes the loop over whole groups, then the rest; bases go forward by a group.
+// each writes the loop over whole groups, then the rest. It advances bases by a group.
 func (e *elements) each(bases []reg.GPVirtual, body func()) {
 	loop, tail, done := e.label("loop"), e.label("tail"), e.label("done")
 	e.CMPQ(e.n, imm(group*e.per))
@@ -71,7 +71,7 @@ func (e *elements) each(bases []reg.GPVirtual, body func()) {
 	e.Label(done)
 }
 
-// wide tells whether vectors are those of AVX-512, whose masks are registers of their own.
+// wide tells whether vectors are those of AVX-512, which has registers for masks.
 func (e *elements) wide() bool { return e.ISA.Bytes != vectorBytes }
 
 func (e *elements) new() lanes { return e.full(group) }
@@ -79,7 +79,7 @@ func (e *elements) new() lanes { return e.full(group) }
 // vec is the memory of vector i.
 func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, i*e.ISA.Bytes) }
 
-// load loads x, zeros beyond its end.
+// load loads x, and zeros beyond its end.
 func (e *elements) load() lanes { return e.loadFrom(e.x) }
 
 func (e *elements) loadFrom(base reg.Register) lanes {
@@ -97,7 +97,7 @@ func (e *elements) loadFrom(base reg.Register) lanes {
 	return x
 }
 
-// store writes v to base, nothing beyond its end.
+// store writes v to base, and nothing beyond its end.
 func (e *elements) store(v lanes, base reg.Register) {
 	for i, r := range v {
 		if e.tail {
@@ -108,7 +108,7 @@ func (e *elements) store(v lanes, base reg.Register) {
 	}
 }
 
-// maskStore stores the lanes of src that mask selects, and doesn't touch the others' memory.
+// maskStore stores the lanes of src that mask selects. It doesn't touch the memory of others.
 func (e *elements) maskStore(src, mask operand.Op, dst operand.Mem) {
 	if e.wide() {
 		e.pick(e.VMOVUPS, e.VMOVUPD)(src, mask, dst)
@@ -139,7 +139,7 @@ func (e *elements) selections() operand.Mem {
 	return m
 }
 
-// countMask makes of n what mask needs: minus n, an index into the table, or the n low bits.
+// countMask turns n into what mask needs: minus n, an index into the table, or the n low bits.
 func (e *elements) countMask() {
 	if !e.wide() {
 		e.NEGQ(e.n)
@@ -238,8 +238,8 @@ func (e *elements) fmaBy(x, y lanes, z any) {
 	e.do(e.pick(e.VFMADD213PS, e.VFMADD213PD), z, y, x)
 }
 
-// above is x, or least where x is less; below is x, or most where x is more. The instructions return their last source
-// where it is NaN, so that it has to be x.
+// above is x, or least where x is less. below is x, or most where x is more. The instructions return their last source
+// if one is NaN, so it must be x.
 func (e *elements) above(x lanes, least float64) lanes {
 	return e.get(e.pick(e.VMAXPS, e.VMAXPD), x, e.copyOf(e.c(least)))
 }
@@ -248,8 +248,7 @@ func (e *elements) below(x lanes, most float64) lanes {
 	return e.get(e.pick(e.VMINPS, e.VMINPD), x, e.copyOf(e.c(most)))
 }
 
-// A selection has a register for each vector that tells its lanes apart: a vector of which the sign bits count, or a mask
-// of AVX-512.
+// A selection has a register for each vector that selects lanes: a vector whose sign bits count, or a mask of AVX-512.
 type selection []reg.Register
 
 // negative selects the lanes of x whose sign bit is set.

@@ -8,7 +8,7 @@ import (
 	"halfspace/asm/gen/elementary"
 )
 
-// The functions below are asm/ref/exp.go, operation by operation. What a variable means is said there.
+// The functions below are asm/ref/exp.go, operation by operation. That file says what the variables mean.
 
 // A format holds the constants of an element type.
 type format struct {
@@ -56,7 +56,7 @@ func (w *Writer) exp() {
 	})
 }
 
-// sigmoid loads x again rather than keep it, since exp needs all registers. The sign bit selects.
+// sigmoid loads x twice, since exp needs all registers. The sign bit selects.
 func (w *Writer) sigmoid() {
 	f := w.formatOf()
 	w.elementwise("Sigmoid", func(e *elements) lanes {
@@ -74,10 +74,10 @@ func (w *Writer) log1p() {
 	})
 }
 
-// logistic stores what it doesn't need at once, and loads it again, since exp and log1p need all registers.
+// logistic stores intermediate values and loads them again, since exp and log1p need all registers.
 func (w *Writer) logistic() {
 	if w.Size == 4 {
-		return // what is summed over rows is float64
+		return // sums over rows are float64
 	}
 	f, e := w.formatOf(), w.elements()
 	w.begin("Logistic")
@@ -126,7 +126,7 @@ func (e *elements) exp(f format, x lanes) lanes {
 	e.fma(p, rr, low)
 	sum := e.add(high, low)
 
-	if e.wide() { // which scales by any power in one instruction, rounding once
+	if e.wide() { // AVX-512 scales by any power in one instruction, rounding once
 		return e.get(e.pick(e.VSCALEFPS, e.VSCALEFPD), k, sum)
 	}
 	half := e.copyOf(e.c(0.5))
@@ -138,7 +138,7 @@ func (e *elements) exp(f format, x lanes) lanes {
 	return e.mul(e.mul(sum, scale1), scale2)
 }
 
-// log1p is log1pOf. The exponent becomes a number when it takes the place of the last bits of 2^mantissa.
+// log1p is log1pOf. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
 func (e *elements) log1p(f format, x lanes) lanes {
 	hidden := uint64(1) << f.mantissa
 	exponent := e.get(e.pick(e.VPADDD, e.VPADDQ), e.bits(hidden/2), e.add(x, e.c(1)))
@@ -168,7 +168,7 @@ func (e *elements) log1p(f format, x lanes) lanes {
 	return e.add(high, low)
 }
 
-// log1pSpecials returns y, save x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less.
+// log1pSpecials returns y, but x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less.
 func (e *elements) log1pSpecials(y, x lanes) lanes {
 	y = e.blend(e.compare(equal, x, e.add(x, x)), x, y)
 	y = e.blend(e.compare(equal, x, e.c(-1)), e.c(math.Inf(-1)), y)

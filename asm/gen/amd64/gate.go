@@ -8,11 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// implied are the features, in avo's names, that nobody need test for beside those of a gate: what every amd64 processor
-// has (avo's MMX+ is SSE's prefetches and fences), and what AVX2 stands on.
+// implied are the features, in avo's names, that need no test beside those of a gate. Every amd64 processor has some of
+// them (avo's MMX+ is SSE's prefetches and fences). AVX2 implies the others.
 var implied = []string{"CMOV", "MMX+", "SSE", "SSE2", "SSE3", "SSSE3", "SSE4.1", "SSE4.2", "AVX"}
 
-// Check returns an error if a compiled file holds an instruction that needs a feature beyond the package's gate: a
+// Check returns an error if a compiled file holds an instruction that needs a feature beyond the package's gate. A
 // processor that passes the gate might lack it, and the first call would kill the program.
 func (isa ISA) Check(f *ir.File) error {
 	for _, fn := range f.Functions() {
@@ -27,8 +27,8 @@ func (isa ISA) Check(f *ir.File) error {
 	return nil
 }
 
-// needs lists the features that an instruction needs. The upper half of the vector registers is AVX-512's alone: avo
-// allocates it to any instruction once the lower half is full, and Go's assembler then picks the AVX-512 form.
+// needs lists the features that an instruction needs. Only AVX-512 has the upper half of the vector registers. avo
+// allocates it to any instruction once the lower half is full. Go's assembler then picks the AVX-512 form.
 func needs(i *ir.Instruction) []string {
 	for _, r := range i.Registers() {
 		if p := reg.ToPhysical(r); p != nil && r.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 && r.Size() < 64 {

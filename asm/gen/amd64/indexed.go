@@ -8,11 +8,11 @@ import (
 const (
 	sliceHeader   = 24 // bytes of a slice in a slice of slices
 	cacheLine     = 64
-	prefetchRow   = 16 // how many visits ahead a row is fetched to the first-level cache
+	prefetchRow   = 16 // number of visits ahead at which a row is fetched to the first-level cache
 	prefetchLines = 8  // most lines of a row that are fetched ahead; the processor's own prefetcher follows
 )
 
-// epochIndexed: the loop of epoch, with the address of each row computed from its number.
+// epochIndexed writes the loop of epoch. It computes the address of each row from its number.
 func (w *Writer) epochIndexed() {
 	w.begin("EpochIndexed")
 	xs, ys := w.GP64(), w.GP64()

@@ -5,10 +5,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The loops below do one thing as fast as the processor can, to tell what the other kernels could reach.
+// The loops below do one thing at the processor's full speed, as limits for the other kernels.
 
-// fmaChains is how many independent chains of fused multiply-adds keep every pipe busy: latency times throughput, 4 times
-// 2 on most processors, and some to spare.
+// fmaChains is the number of independent chains of fused multiply-adds that keeps every pipe busy: latency times
+// throughput, 4 times 2 on most processors, and some to spare.
 const fmaChains = 12
 
 // peak runs n rounds of fmaChains vector fmas.
@@ -59,7 +59,7 @@ func (w *Writer) sweep(name string, move func(v reg.VecVirtual, m operand.Mem)) 
 func (w *Writer) limits() {
 	w.peak()
 	if w.Size == 8 {
-		return // bytes are bytes
+		return // bytes have no element type
 	}
 	w.sweep("Load", func(v reg.VecVirtual, m operand.Mem) { w.movp(m, v) })
 	w.end()

@@ -5,14 +5,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blockCols is how many columns a row has that ScaleRows writes and RankKUpdate reads, and how many a block of sums.
+// blockCols is the number of columns of a row that ScaleRows writes and RankKUpdate reads, and of a block of sums.
 const (
 	blockCols = 32
 	blockRow  = blockCols * 8 // bytes
 )
 
-// scaleRows: a row at a time, four columns at a time; the stores bind. The next panel, which comes after many operations on this one, is
-// prefetched.
+// scaleRows writes a row at a time, four columns at a time. Stores are the limit. It prefetches the next panel, which
+// comes after many operations on this one.
 func (w *Writer) scaleRows() {
 	w.begin("ScaleRows")
 	dst, x := w.GP64(), w.GP64()
@@ -76,9 +76,9 @@ func (w *Writer) wideMove(src operand.Mem, dst reg.VecVirtual) {
 	}
 }
 
-// A rankK is the state of RankKUpdate's loops. Its tiles lie anywhere in a row, so that few sums above the diagonal are computed
-// besides. With AVX2, 4 rows by 3 or 2 vectors: 28 columns then take 29 vectors of 4 rows where 25.4 would be the least, and
-// tiles of 6 x 8 on a grid 39. AVX-512 has 8 rows by 2 vectors or 1.
+// A rankK is the state of RankKUpdate's loops. Its tiles lie anywhere in a row, so that few sums above the diagonal are
+// computed. With AVX2, a tile has 4 rows by 3 or 2 vectors: 28 columns then take 29 vectors of 4 rows. The least is
+// 25.4, and tiles of 6 x 8 on a grid take 39. AVX-512 has 8 rows by 2 vectors or 1.
 type rankK struct {
 	*Writer
 	tileRows int
@@ -111,7 +111,7 @@ func (w *Writer) rankKUpdate() {
 	w.Label(several)
 	o.b, o.c = w.GP64(), w.GP64()
 
-	// width is the bytes of c's row that are to be computed.
+	// width is the number of bytes to compute in c's row.
 	width, step, group := w.GP64(), w.GP64(), w.label("group")
 	wide := w.label("wide")
 	w.MOVQ(operand.U32(o.tileRows*8), width)
@@ -163,8 +163,8 @@ func (o rankK) row() {
 	}
 }
 
-// split computes left bytes of each row by tiles of many vectors and few, the former as long as what it leaves is nothing or
-// few vectors at least. It may compute more than left, where that is less than few.
+// split computes left bytes of each row by tiles of many vectors and of few. It takes tiles of many as long as they
+// leave nothing, or few vectors or more. It may compute more than left if that is less than few.
 func (o rankK) split(left reg.GPVirtual, many, few int) {
 	size := o.ISA.Bytes
 	next, small, done := o.label("next"), o.label("small"), o.label("done")

@@ -5,15 +5,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A row kernel has one variant for each number of vectors of a row up to inRegisters, with w in registers, and one for
-// longer rows, with w in memory. The weights in either form:
+// weights are w of a row kernel. The kernel has one variant, with w in registers, for each number of vectors of a row
+// up to inRegisters. Another variant is for longer rows, with w in memory.
 type weights struct {
 	regs []reg.VecVirtual // vectors of w, or none
 	base reg.GPVirtual    // its memory
 	size reg.GPVirtual    // its bytes, which are those of a row
 }
 
-// variants calls body once for each variant, in code of its own that the length of w selects; body falls out of its end.
+// variants calls body once for each variant. The length of w selects the variant's code. body falls out of its end.
 func (w *Writer) variants(done string, body func(weights)) {
 	base, n := w.slice("w")
 	size := w.GP64()
@@ -44,8 +44,8 @@ func (w *Writer) store(ws weights) {
 	}
 }
 
-// score returns the dot product of the row at x with the weights in lane 0. Lanes that only ever meet padding stay +0;
-// they matter to the sign of a zero alone, so exact asks for them and a kernel that only compares does without.
+// score returns the dot product of the row at x with the weights in lane 0. Lanes that only meet padding stay +0. They
+// matter only to the sign of a zero. exact asks for that sign; a kernel that only compares doesn't need it.
 func (w *Writer) score(x reg.GPVirtual, ws weights, exact bool) reg.VecVirtual {
 	if ws.regs == nil {
 		return w.scoreMemory(x, ws)
@@ -103,7 +103,7 @@ func (w *Writer) foldSome(a []reg.VecVirtual) reg.VecVirtual {
 	return w.foldVector(a[0])
 }
 
-// scoreMemory is score for weights in memory: rounds of four vectors, then what is left of the row and zeros beyond.
+// scoreMemory is score for weights in memory: rounds of four vectors, then the rest of the row and zeros beyond.
 func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	acc := w.ymms(accs)
 	w.zero(acc...)
@@ -153,7 +153,7 @@ func (w *Writer) scoreMemory(x reg.GPVirtual, ws weights) reg.VecVirtual {
 	return w.fold(acc)
 }
 
-// scores: one row after the other.
+// scores writes Scores, one row after the other.
 func (w *Writer) scores() {
 	w.begin("Scores")
 	x := w.GP64()
@@ -207,7 +207,8 @@ func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) 
 	v.JAE(ref(wrong))
 }
 
-// update adds eta times the label at y times the row at x to w, logs the position, and jumps to full if the log is.
+// update adds eta times the label at y times the row at x to w, and logs the position. It jumps to full if the log is
+// full.
 func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, full string) {
 	a := v.YMM()
 	v.muls(y, v.eta, a.AsX())
@@ -234,12 +235,13 @@ func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg
 	v.JE(ref(full))
 }
 
-// prefetchAhead is how many bytes ahead of a row an epoch prefetches: while it recovers from a mistake, which the predictor
-// didn't expect, no loads are begun, and what is on its way then must last. From 1 to 8 KiB measure alike.
+// prefetchAhead is the number of bytes ahead of a row that an epoch prefetches. While the processor recovers from a
+// mispredicted mistake, it begins no loads. The prefetched lines must last for that time. From 1 to 8 KiB measure
+// alike.
 const prefetchAhead = 2048
 
-// epoch: a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight; the
-// update stands out of the line.
+// epoch writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
+// The update stands outside of the loop.
 func (w *Writer) epoch() {
 	w.begin("Epoch")
 	x := w.GP64()

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dotTail adds the last n elements, fewer than a full round of the accumulators: whole vectors to the first ones, a
+// dotTail adds the last n elements, fewer than a full round of the accumulators. Whole vectors go to the first ones, a
 // masked one to the next, and zeros to the others, as padding would.
 func (w *Writer) dotTail(masks operand.Mem, x, y, n reg.GPVirtual, acc []reg.VecVirtual) {
 	parts := make([]string, accs)

@@ -5,12 +5,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A tile has two vectors of columns. Six rows, as in BLIS's kernels for Haswell and Zen, fill AVX2's registers with 12
-// accumulators; AVX-512 has room for 24. They hide the latency of the fma, and each k loads 2 vectors and a broadcast for
-// each row, fewer than the load ports can take.
+// tileVectors is the number of vectors of columns in a tile. Six rows, as in BLIS's kernels for Haswell and Zen, fill
+// AVX2's registers with 12 accumulators. AVX-512 has room for 24. They hide the latency of the fma. Each k loads 2
+// vectors and a broadcast for each row, fewer than the load ports can take.
 const tileVectors = 2
 
-// The panels that tiles are made for: of b with 256 k, while 144 rows of a pass (package gram's KC and MC).
+// Tiles are made for panels of b with 256 k, while 144 rows of a pass (package gram's KC and MC).
 const (
 	tileK   = 256
 	allRows = 144
@@ -24,9 +24,9 @@ func (w *Writer) tileShape() (mr, nr int) {
 	return 12, tileVectors * 2 * w.Per
 }
 
-// tile: a panel of b stays in the first-level cache while panels of a pass, and the next comes to the second-level cache. Where
-// c grows the processor doesn't guess where the next panel's rows are, so that they are prefetched, two panels
-// ahead.
+// tile writes Tile. A panel of b stays in the first-level cache while panels of a pass. The next panel comes to the
+// second-level cache. If c grows, the processor can't predict the next panel's rows. So tile prefetches them, two
+// panels ahead.
 func (w *Writer) tile() {
 	mr, _ := w.tileShape()
 	w.begin("Tile")
@@ -41,7 +41,7 @@ func (w *Writer) tile() {
 	w.Load(w.Param("grow"), grow)
 	w.SHLQ(imm(w.log2()), grow)
 	w.Load(w.Param("add"), add)
-	ahead, aheadEnd := w.GP64(), w.GP64() // as much as b has that follows it is prefetched: the next panel mostly
+	ahead, aheadEnd := w.GP64(), w.GP64() // the bytes that follow b are prefetched, as many as it has: mostly the next panel
 	w.LEAQ(operand.Mem{Base: b, Index: n, Scale: uint8(w.Size)}, ahead)
 	w.LEAQ(operand.Mem{Base: ahead, Index: n, Scale: uint8(w.Size)}, aheadEnd)
 
@@ -75,8 +75,8 @@ func (w *Writer) tile() {
 	w.end()
 }
 
-// prefetchPanel prefetches a part of a panel of b, and advances ahead: a part for each panel of a, since a core has few
-// misses under way, and a's loads need some.
+// prefetchPanel prefetches a part of a panel of b, and advances ahead. There is a part for each panel of a, since a
+// core has few misses in flight, and a's loads need some.
 func (w *Writer) prefetchPanel(ahead, end reg.GPVirtual) {
 	mr, nr := w.tileShape()
 	lines, fetch, fetched := w.GP64(), w.label("fetch"), w.label("fetched")

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A band is the rows that squares of Per columns by Per rows are being written to.
+// A band is the rows to which squares of Per columns by Per rows are written.
 type band struct {
 	dst, stride reg.GPVirtual // the first row's address, and the bytes from one to the next
 	offset      reg.GPVirtual // bytes from a column's start to the rows' first element
@@ -14,9 +14,9 @@ type band struct {
 	rows        reg.GPVirtual // how many rows there are, if mask selects fewer than Per
 }
 
-// transpose: squares in registers. Rows are walked in the outer loop, so that each is written once from left to right
-// while every column is read forwards, a cache line of each at a time: the lines of all columns may fall into one set of the
-// cache, where none would live to be read twice.
+// transpose writes Transpose, with squares in registers. The outer loop is over rows, so that each is written once from
+// left to right. Every column is read forwards, a cache line of each at a time. The lines of all columns may fall into
+// one set of the cache, and then none would last to be read twice.
 func (w *Writer) transpose() {
 	masks := w.masks()
 	zeros := w.StaticGlobal("zeros" + w.Suffix)
@@ -73,8 +73,8 @@ func (w *Writer) transpose() {
 	w.end()
 }
 
-// lineBand writes as many rows as a cache line of a column has, and advances dst beyond them. It needs the registers, so
-// that the end of the first row, rowEnd, lies on the stack.
+// lineBand writes as many rows as a cache line of a column has, and advances dst beyond them. It needs all registers,
+// so the end of the first row, rowEnd, lies on the stack.
 func (w *Writer) lineBand(b band, zeros, rowEnd operand.Mem) {
 	header, left, row := w.GP64(), w.GP64(), w.GP64()
 	w.Load(w.Param("cols").Base(), header)
@@ -93,7 +93,7 @@ func (w *Writer) lineBand(b band, zeros, rowEnd operand.Mem) {
 	for _, c := range columns[:w.Per-1] {
 		w.MOVQ(columns[w.Per-1], c)
 	}
-	for k, c := range columns { // those that are left; zeros for the padding
+	for k, c := range columns { // the columns that are left, and zeros for the padding
 		w.CMPQ(left, imm(k))
 		w.JLE(ref(ready))
 		w.MOVQ(mem(header, k*sliceHeader), c)

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// dot: four vectors are the lanes; x is loaded, y is the memory operand of the fma.
+// dot writes Dot. Four vectors are the lanes. x is loaded, and y is the memory operand of the fma.
 func (w *Writer) dot() {
 	masks := w.masks()
 	w.begin("Dot")
@@ -15,7 +15,8 @@ func (w *Writer) dot() {
 	acc := w.ymms(accs)
 	w.zero(acc...)
 
-	// Twice the lanes at a time: the next call's loads begin under this one's fold only if few instructions lie between.
+	// unroll takes twice the lanes at a time. The next call's loads begin under this one's fold only if few
+	// instructions lie between.
 	const unroll = 2
 	loop, one, tail, fin := w.label("loop"), w.label("one"), w.label("tail"), w.label("fold")
 	step := func(times int) {
@@ -50,7 +51,7 @@ func (w *Writer) dot() {
 	w.end()
 }
 
-// axpy: whole vectors, then single elements; each element is one fma either way.
+// axpy writes Axpy: whole vectors, then single elements. Each element is one fma either way.
 func (w *Writer) axpy() {
 	w.begin("Axpy")
 	x, n := w.slice("x")
@@ -94,7 +95,8 @@ func (w *Writer) axpy() {
 	w.end()
 }
 
-// axpy4: two vectors of y at a time, a cache line. Four streams from memory keep more of its lines under way than one.
+// axpy4 writes Axpy4, two vectors of y at a time, a cache line. Four streams from memory keep more of its lines in
+// flight than one.
 func (w *Writer) axpy4() {
 	w.begin("Axpy4")
 	from, header := w.GP64(), w.GP64()
@@ -150,7 +152,8 @@ func (w *Writer) axpy4() {
 	w.end()
 }
 
-// firstMistake: four vectors at a time until one has a product that isn't above zero, then one, then single elements.
+// firstMistake writes FirstMistake: four vectors at a time until one has a product that isn't above zero, then one,
+// then single elements.
 func (w *Writer) firstMistake() {
 	w.begin("FirstMistake")
 	y, n := w.slice("y")
@@ -243,7 +246,7 @@ func (w *Writer) moveSigns(x, dst operand.Op) {
 	}
 }
 
-// maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
+// maxSquaredNorm writes MaxSquaredNorm with 16 float64 lanes. A float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
 	w.begin("MaxSquaredNorm")
 	x, n := w.slice("x")
@@ -262,7 +265,7 @@ func (w *Writer) maxSquaredNorm() {
 	left := w.GP64()
 	w.MOVQ(stride, left)
 
-	// All four accumulators, then what is left of the row: its vectors go to the first ones.
+	// First all four accumulators, then the rest of the row, whose vectors go to the first ones.
 	widened := accs * 4 // elements that fill the four
 	w.Label(step)
 	w.CMPQ(left, imm(widened))

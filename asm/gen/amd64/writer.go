@@ -100,7 +100,7 @@ func (w *Writer) begin(name string) {
 	w.SignatureExpr("func" + table.Find(name).SignatureOf(w.Go))
 }
 
-// end closes a function that touched vectors.
+// end closes a function that used vectors.
 func (w *Writer) end() {
 	w.VZEROUPPER()
 	w.RET()
@@ -207,7 +207,7 @@ func (w *Writer) compare(x, y operand.Op) {
 	}
 }
 
-// maskLoad loads the elements of src that mask selects, zeros elsewhere; it doesn't touch the others' memory.
+// maskLoad loads the elements of src that mask selects, and zeros elsewhere. It doesn't touch the memory of others.
 func (w *Writer) maskLoad(src, mask, dst operand.Op) {
 	if w.Size == 4 {
 		w.VMASKMOVPS(src, mask, dst)

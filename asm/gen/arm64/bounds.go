@@ -5,15 +5,15 @@ import "fmt"
 // Bounds has the tile of Tile: tileRows candidates by groupVectors vectors of rows. Pack packs rows for it.
 const (
 	groupVectors  = tileVectors
-	maxCandidates = 64              // the most that one call of Bounds judges, so that its counters fit a stack frame
+	maxCandidates = 64              // the most candidates of one call of Bounds, so that their counters fit a stack frame
 	counterBytes  = 2 * vectorBytes // a vector of low counts, then one of high counts
 )
 
 // groupRows is how many rows are packed together.
 func (w *Writer) groupRows() int { return groupVectors * w.per() }
 
-// pack: squares in registers, as transpose. The vectors of a group go along side by side, since the squared norms of each
-// are a chain of fmas, and so that what is written is one stream.
+// pack writes Pack, with squares in registers, as transpose does. The vectors of a group advance together, since the
+// squared norms of each are a chain of fmas, and so that the output is one stream.
 func (w *Writer) pack() {
 	w.begin("Pack", 0)
 	dst, x := w.load(w.param("dst").Base()), w.load(w.param("x").Base())
@@ -60,7 +60,7 @@ func (w *Writer) packGroup(dst, x, y, stride, cols gp, best vec) {
 	square, packed := w.label("square"), w.label("packed")
 	w.here(square)
 	w.op("CBZ", left, packed)
-	columns := w.packSquares(rows) // those beyond the last are padding, to which a row has room for all
+	columns := w.packSquares(rows) // those beyond the last are padding; a row has room for all
 	for k, column := range columns {
 		for g, v := range column {
 			w.op("VEOR", signs[g].bytes(), v.bytes(), v.bytes())
@@ -95,11 +95,11 @@ func (w *Writer) packSquares(rows []gp) [][]vec {
 	return columns
 }
 
-// bounds: rows lie across the lanes, so a product of a group of rows with a candidate needs no folding. Groups of rows
-// in the outer loop stay in the first-level cache while all candidates pass.
+// bounds writes Bounds. Rows lie across the lanes, so a product of a group of rows with a candidate needs no folding.
+// The outer loop is over groups of rows, which stay in the first-level cache while all candidates pass.
 //
-// What isn't above a limit, as a NaN isn't, no comparison tells at once: the scores above it are counted instead, and
-// taken from the number of rows.
+// No single comparison holds for scores that aren't above a limit and for NaN. So bounds counts the scores above it,
+// and subtracts them from the number of rows.
 func (w *Writer) bounds() {
 	w.begin("Bounds", maxCandidates*counterBytes+aboveSP-8)
 	x, n := w.slice("x")
@@ -162,8 +162,8 @@ func (w *Writer) judgeGroup(x, cols gp) {
 	w.op("CBNZ", n, tile)
 }
 
-// judge counts, from 0 down, the scores of a tile below -limit and those above limit. It overwrites them, and advances
-// limits and counters beyond the tile's.
+// judge counts, from 0 down, the scores of a tile below -limit and those above limit. It overwrites the scores, and
+// advances limits and counters beyond the tile's.
 func (p product) judge(limits, counters gp) {
 	free := append(p.column, p.row...)
 	limit, minus, below, low, high := free[0], free[1], free[2], free[3], free[4]
@@ -183,7 +183,7 @@ func (p product) judge(limits, counters gp) {
 	p.op("ADD", imm(tileRows*counterBytes), counters)
 }
 
-// addCounters adds to low and high what the counters, which are negative, say of that many rows.
+// addCounters adds the counts of that many rows to low and high. The counters are negative.
 func (w *Writer) addCounters(rows gp) {
 	defer w.scope()()
 	at, low, loop := w.counters(), w.load(w.param("low").Base()), w.label("add")

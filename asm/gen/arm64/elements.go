@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// elementGroup is how many vectors an elementwise function works on at a time. Their instructions alternate, so that one
-// needn't wait for another's. exp and log1p have eight variables at once, which fill the registers.
+// elementGroup is the number of vectors that an elementwise function works on at a time. Their instructions alternate,
+// so that none waits for another. exp and log1p have eight variables at once, which fill the registers.
 const elementGroup = 4
 
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
-	x        gp // where they lie; on the stack in the rest
-	table    gp // where the constants lie
+	x        gp // address of the group; the rest lies on the stack
+	table    gp // address of the constants
 	patterns []uint64
 	offsets  map[uint64]int // of a pattern in the table
 	free     []vec
 }
 
-// lanes are the vectors of a variable, and a constant is its place in the table, where it fills a vector.
+// lanes are the vectors of a variable. A constant is its place in the table, where it fills a vector.
 type (
 	lanes    []vec
 	constant int
 )
 
-// elementwise writes a function that sets y[i] to something that depends on x[i] alone: a loop over whole groups, then
-// the rest on the stack, where it may be a whole group too; what lies there beyond it isn't stored. apply loads a group of
-// x and returns that of y; y may be x.
+// elementwise writes a function that sets y[i] to a function of x[i]: a loop over whole groups, then the rest on the
+// stack. The rest may be computed as a whole group; what lies beyond it isn't stored. apply loads a group of x and
+// returns that of y; y may be x.
 func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 	w.begin(name, 2*groupBytes+aboveSP-8)
 	x, n := w.slice("x")
@@ -38,11 +38,11 @@ func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 	})
 }
 
-// groupBytes is how much of the stack each slice needs.
+// groupBytes is the size on the stack of each slice.
 const groupBytes = elementGroup * vectorBytes
 
-// each writes the loop over whole groups, then the rest. Of the slices of n elements at bases, the first so many are read, and the
-// last so many written. body gets where a group of each begins.
+// each writes the loop over whole groups, then the rest. bases are slices of n elements. The first ones are read, as
+// many as read says, and the last ones written, as many as written says. body gets the address of a group of each.
 func (w *Writer) each(bases []gp, read, written int, n gp, body func(e *elements, bases []gp)) {
 	e := &elements{Writer: w, offsets: map[uint64]int{}, table: w.gp()}
 	table := "constants" + w.Suffix + "<>"
@@ -88,7 +88,7 @@ func (e *elements) begin(body func(e *elements, bases []gp), bases []gp) {
 	body(e, bases)
 }
 
-// move copies n elements, at least one, in single ones.
+// move copies n elements, at least one, one by one.
 func (w *Writer) move(src, dst, n gp) {
 	defer w.scope()()
 	from, to, left, v := w.gp(), w.gp(), w.gp(), w.vec()
@@ -164,8 +164,8 @@ func (e *elements) loadFrom(base gp) lanes {
 	return v
 }
 
-// all is a variable that begins as a constant. Each vector is loaded by itself, since a load takes no time from the
-// units that add and multiply.
+// all is a variable that begins as a constant. Each vector has its own load, which takes no time from the units that
+// add and multiply.
 func (e *elements) all(c constant) lanes {
 	v := e.new()
 	for _, r := range v {

@@ -6,7 +6,7 @@ import (
 	"halfspace/asm/gen/elementary"
 )
 
-// The functions below are asm/ref/exp.go, operation by operation. What a variable means is said there.
+// The functions below are asm/ref/exp.go, operation by operation. That file says what the variables mean.
 
 // A format holds the constants of an element type.
 type format struct {
@@ -56,7 +56,7 @@ func (w *Writer) exp() {
 	})
 }
 
-// sigmoid loads x again rather than keep it, since exp needs all registers. The numerator of a zero is its exp, which is 1.
+// sigmoid loads x twice, since exp needs all registers. The numerator of a zero is its exp, which is 1.
 func (w *Writer) sigmoid() {
 	f := w.formatOf()
 	w.elementwise("Sigmoid", func(e *elements) lanes {
@@ -82,10 +82,10 @@ func (w *Writer) log1p() {
 	})
 }
 
-// logistic stores what it doesn't need at once, and loads it again, since exp and log1p need all registers.
+// logistic stores intermediate values and loads them again, since exp and log1p need all registers.
 func (w *Writer) logistic() {
 	if w.Size == 4 {
-		return // what is summed over rows is float64
+		return // sums over rows are float64
 	}
 	f := w.formatOf()
 	w.begin("Logistic", 5*groupBytes+aboveSP-8)
@@ -165,7 +165,7 @@ func (e *elements) exp(f format, x lanes) lanes {
 	return sum
 }
 
-// log1p is log1pOf. The exponent becomes a number when it takes the place of the last bits of 2^mantissa.
+// log1p is log1pOf. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
 func (e *elements) log1p(f format, x lanes) lanes {
 	hidden := uint64(1) << f.mantissa
 	exponent := e.get(e.add, x, e.c(1))
@@ -206,7 +206,7 @@ func (e *elements) log1p(f format, x lanes) lanes {
 	return high
 }
 
-// log1pSpecials returns y, save x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less. It
+// log1pSpecials returns y, but x where it is a zero or infinite, -Inf where it is -1, and NaN where it is less. It
 // overwrites y.
 func (e *elements) log1pSpecials(y, x lanes) lanes {
 	twice := e.get(e.add, x, x)

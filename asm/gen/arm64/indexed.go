@@ -2,11 +2,11 @@ package arm64
 
 const (
 	cacheLine     = 64
-	prefetchRow   = 16 // how many visits ahead a row is fetched to the first-level cache
+	prefetchRow   = 16 // number of visits ahead at which a row is fetched to the first-level cache
 	prefetchLines = 8  // most lines of a row that are fetched ahead; the processor's own prefetcher follows
 )
 
-// epochIndexed: the loop of epoch, with the address of each row computed from its number.
+// epochIndexed writes the loop of epoch. It computes the address of each row from its number.
 func (w *Writer) epochIndexed() {
 	w.begin("EpochIndexed", 0)
 	rows := rows{Writer: w, x: w.load(w.param("x").Base()), y: w.load(w.param("y").Base())}

@@ -1,9 +1,9 @@
 package arm64
 
-// The loops below do one thing as fast as the processor can, to tell what the other kernels could reach.
+// The loops below do one thing at the processor's full speed, as limits for the other kernels.
 
-// fmaChains is how many independent chains of fused multiply-adds keep every pipe busy: latency times throughput, 4 times
-// 4 on the widest processors, and some to spare.
+// fmaChains is the number of independent chains of fused multiply-adds that keeps every pipe busy: latency times
+// throughput, 4 times 4 on the widest processors, and some to spare.
 const fmaChains = 24
 
 // peak runs n rounds of fmaChains vector fmas.
@@ -51,7 +51,7 @@ func (w *Writer) sweep(name string, move func(x mem, v []vec)) {
 func (w *Writer) limits() {
 	w.peak()
 	if w.Size == 8 {
-		return // bytes are bytes
+		return // bytes have no element type
 	}
 	w.sweep("Load", func(x mem, v []vec) { w.ld(x, v...) })
 	w.sweep("Stream", func(x mem, v []vec) {

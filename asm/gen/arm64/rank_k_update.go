@@ -5,7 +5,7 @@ const (
 	updateRows = 8      // of a tile, by two vectors of columns: 6 loads for 16 fma
 )
 
-// rankKUpdate: tiles along the rows of c, as far as the diagonal where c isn't square.
+// rankKUpdate writes RankKUpdate: tiles along the rows of c, up to the diagonal unless square is set.
 func (w *Writer) rankKUpdate() {
 	if w.Size == 4 {
 		return // sums are float64
@@ -79,7 +79,7 @@ func (w *Writer) updateTile(loop string, a, from, to, n gp) {
 	}
 }
 
-// scaleRows: a row at a time, four columns at a time.
+// scaleRows writes ScaleRows, a row at a time, four columns at a time.
 func (w *Writer) scaleRows() {
 	w.begin("ScaleRows", 0)
 	dst, x := w.load(w.param("dst").Base()), w.load(w.param("x").Base())

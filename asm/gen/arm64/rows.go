@@ -1,14 +1,14 @@
 package arm64
 
-// A row kernel has one variant for each length of a row up to inRegisters, with w in registers, and one for longer rows,
-// with w in memory. The weights in either form:
+// weights are w of a row kernel. The kernel has one variant, with w in registers, for each length of a row up to
+// inRegisters. Another variant is for longer rows, with w in memory.
 type weights struct {
 	regs []vec // vectors of w, or none
 	base gp    // its memory
 	size gp    // its bytes, which are those of a row
 }
 
-// variants calls body once for each variant, in code of its own that the length of w selects; body falls out of its end.
+// variants calls body once for each variant. The length of w selects the variant's code. body falls out of its end.
 func (w *Writer) variants(done string, body func(weights)) {
 	ws := weights{base: w.load(w.param("w").Base()), size: w.bytes(w.param("w").Len())}
 	for size := rowBytes; size <= inRegisters; size += rowBytes {
@@ -32,7 +32,7 @@ func inMemory(base, size gp) weights { return weights{nil, base, size} }
 func (w *Writer) keep(ws weights) { w.st(mem{ws.base, 0}, ws.regs...) }
 
 // score returns the dot product of the row at x with the weights in lane 0 of a register. Without exact, a zero has any
-// sign, which is all the same to a comparison.
+// sign, which doesn't matter to a comparison.
 func (w *Writer) score(x gp, ws weights, exact bool) vec {
 	if ws.regs == nil {
 		return w.scoreMemory(x, ws, exact)
@@ -78,7 +78,7 @@ func (w *Writer) addZero(s vec) {
 	w.adds(zero, s, s)
 }
 
-// scoreMemory is score for weights in memory: rounds of all accumulators, then what is left of the row.
+// scoreMemory is score for weights in memory: rounds of all accumulators, then the rest of the row.
 func (w *Writer) scoreMemory(x gp, ws weights, exact bool) vec {
 	acc := w.vecs(accs)
 	w.zero(acc...)
@@ -116,7 +116,7 @@ func (w *Writer) scoreMemory(x gp, ws weights, exact bool) vec {
 	return s
 }
 
-// scores: one row after the other.
+// scores writes Scores, one row after the other.
 func (w *Writer) scores() {
 	w.begin("Scores", 0)
 	x := w.load(w.param("x").Base())
@@ -166,7 +166,8 @@ func (v visitor) test(x gp, y mem, ws weights, wrong string) {
 	v.op("BLS", wrong)
 }
 
-// update adds eta times the label at y times the row at x to w, logs the position, and jumps to full if the log is.
+// update adds eta times the label at y times the row at x to w, and logs the position. It jumps to full if the log is
+// full.
 func (v visitor) update(x gp, y mem, ws weights, position gp, full string) {
 	defer v.scope()()
 	a := v.vec()
@@ -202,8 +203,8 @@ func (v visitor) updateMemory(x gp, a vec, ws weights) {
 	v.op("BLO", loop)
 }
 
-// epoch: a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight; the
-// update stands out of the line.
+// epoch writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
+// The update stands outside of the loop.
 func (w *Writer) epoch() {
 	w.begin("Epoch", 0)
 	x := w.load(w.param("x").Base())

@@ -1,14 +1,14 @@
 package arm64
 
-// The tile is 8 rows by 3 vectors of columns: its 24 accumulators, a column of a and a row of b fill the registers, and
-// hide the latency of the fma on four pipes. Each k loads 5 vectors for 24 fma (7 of float64), since the fma takes an
-// element of a where it stands.
+// The tile is 8 rows by 3 vectors of columns. Its 24 accumulators, a column of a and a row of b fill the registers, and
+// hide the latency of the fma on four pipes. Each k loads 5 vectors for 24 fma (7 of float64), since the fma takes a
+// single element of a's vector.
 const (
 	tileRows    = 8
 	tileVectors = 3
 )
 
-// tile: a panel of b stays in the first-level cache while panels of a pass.
+// tile writes Tile. A panel of b stays in the first-level cache while panels of a pass.
 func (w *Writer) tile() {
 	nr := tileVectors * w.per()
 	w.begin("Tile", 0)

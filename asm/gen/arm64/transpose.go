@@ -1,6 +1,6 @@
 package arm64
 
-// A band is as many rows as a vector has elements, or one, and where its columns are.
+// A band is as many rows as a vector has elements, or one, and the place of its columns.
 type band struct {
 	dst    gp // its first row
 	stride gp // bytes of a row
@@ -9,8 +9,8 @@ type band struct {
 	offset gp // of the band in a column, in bytes
 }
 
-// transpose: squares in registers. Rows are walked in the outer loop, so that each is written once from left to right
-// while every column is read forwards. The last rows, fewer than a band, are written element by element.
+// transpose writes Transpose, with squares in registers. The outer loop is over rows, so that each is written once from
+// left to right, while every column is read forwards. The last rows, fewer than a band, are written element by element.
 func (w *Writer) transpose() {
 	w.begin("Transpose", 0)
 	b := band{dst: w.load(w.param("dst").Base()), stride: w.bytes(w.param("stride")), offset: w.gp()}

@@ -1,6 +1,6 @@
 package arm64
 
-// dot: eight vectors are the lanes.
+// dot writes Dot. Eight vectors are the lanes.
 func (w *Writer) dot() {
 	w.begin("Dot", 0)
 	x, n := w.slice("x")
@@ -40,8 +40,8 @@ func (w *Writer) mulAdd(x, y mem, acc []vec) {
 	}
 }
 
-// dotTail adds the products of the last n elements, fewer than a full round: whole vectors to the first accumulators, to
-// the next what is left and zeros beyond it, which is padding enough (see fold).
+// dotTail adds the products of the last n elements, fewer than a full round. Whole vectors go to the first
+// accumulators, and the rest with zeros beyond it to the next. That is padding enough (see fold).
 func (w *Writer) dotTail(x, y, n gp, acc []vec) {
 	defer w.scope()()
 	px, py, left := w.gp(), w.gp(), w.gp()
@@ -71,7 +71,7 @@ func (w *Writer) dotTail(x, y, n gp, acc []vec) {
 	w.here(done)
 }
 
-// part loads the first n%per elements at p, zeros beyond them. It doesn't touch their memory. It moves p.
+// part loads the first n%per elements at p, and zeros beyond them, whose memory it doesn't touch. It moves p.
 func (w *Writer) part(p, n gp, dst vec) {
 	one, done := w.label("one"), w.label("loaded")
 	w.zero(dst)
@@ -88,7 +88,7 @@ func (w *Writer) part(p, n gp, dst vec) {
 	w.here(done)
 }
 
-// axpy: whole vectors, then single elements; each element is one fma either way.
+// axpy writes Axpy: whole vectors, then single elements. Each element is one fma either way.
 func (w *Writer) axpy() {
 	w.begin("Axpy", 0)
 	x, n := w.slice("x")
@@ -136,7 +136,7 @@ func (w *Writer) axpyVectors(x, y gp, a vec, vectors int) {
 	w.st(mem{y, 0}, vy...)
 }
 
-// axpy4: four vectors of y at a time.
+// axpy4 writes Axpy4, four vectors of y at a time.
 func (w *Writer) axpy4() {
 	w.begin("Axpy4", 0)
 	from, header := w.load(w.param("a").Base()), w.load(w.param("x").Base())
@@ -187,7 +187,8 @@ func (w *Writer) axpy4() {
 	w.op("RET")
 }
 
-// firstMistake: four vectors at a time until one has a product that isn't above zero, then single elements.
+// firstMistake writes FirstMistake: four vectors at a time until one has a product that isn't above zero, then single
+// elements.
 func (w *Writer) firstMistake() {
 	w.begin("FirstMistake", 0)
 	y, n := w.slice("y")
@@ -237,7 +238,7 @@ func (w *Writer) firstMistake() {
 	w.op("RET")
 }
 
-// maxSquaredNorm: 16 float64 lanes; a float32 element is widened first.
+// maxSquaredNorm writes MaxSquaredNorm with 16 float64 lanes. A float32 element is widened first.
 func (w *Writer) maxSquaredNorm() {
 	w.begin("MaxSquaredNorm", 0)
 	x, n := w.slice("x")
@@ -253,7 +254,7 @@ func (w *Writer) maxSquaredNorm() {
 	w.zero(acc...)
 	w.op("MOVD", stride, left)
 
-	// All accumulators, then what is left of the row: its vectors go to the first ones.
+	// First all accumulators, then the rest of the row, whose vectors go to the first ones.
 	const lanes = 2 * accs
 	w.here(step)
 	w.op("CMP", imm(lanes), left)

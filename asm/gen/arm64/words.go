@@ -2,17 +2,17 @@ package arm64
 
 import "fmt"
 
-// The instructions that Go's assembler lacks. Each is a word beside its mnemonic in the GNU assembler's syntax, which a
-// test compares with what a disassembler says.
+// These are instructions that Go's assembler lacks. Each is a word beside its mnemonic in the GNU assembler's syntax. A
+// test compares the mnemonic with a disassembler's.
 
 func (w *Writer) word(code uint32, mnemonic string, operands ...any) {
 	fmt.Fprintf(&w.asm, "\tWORD    $0x%08x // %s\n", code, fmt.Sprintf(mnemonic, operands...))
 }
 
-// double is the bit that tells elements of 64 bits from those of 32.
+// double is the bit of elements of 64 bits; those of 32 bits don't have it.
 const double = 1 << 22
 
-// code is an instruction's code with the element type and the registers at their places.
+// code returns an instruction's code with the element type and the registers.
 func (w *Writer) code(code uint32, d, n, m vec) uint32 {
 	if w.Size == 8 {
 		code |= double
@@ -37,18 +37,19 @@ func (w *Writer) mul(x, y, dst vec) { w.binary(0x6e20dc00, "fmul", y, x, dst) }
 func (w *Writer) sub(x, y, dst vec) { w.binary(0x4ea0d400, "fsub", x, y, dst) }
 func (w *Writer) div(x, y, dst vec) { w.binary(0x6e20fc00, "fdiv", x, y, dst) }
 
-// lesser is the minimum of x and y, greater the maximum; NaN if one of them is.
+// lesser is the minimum of x and y, and greater the maximum. Both are NaN if x or y is.
 func (w *Writer) lesser(x, y, dst vec)  { w.binary(0x4ea0f400, "fmin", x, y, dst) }
 func (w *Writer) greater(x, y, dst vec) { w.binary(0x4e20f400, "fmax", x, y, dst) }
 
-// greaterNumber is the maximum of x and y; where one of them is a NaN, the other, unless the NaN is a signalling one.
+// greaterNumber is the maximum of x and y. If one is a quiet NaN, it is the other.
 func (w *Writer) greaterNumber(x, y, dst vec) { w.binary(0x4e20c400, "fmaxnm", x, y, dst) }
 
 // equal and less set all bits of the lanes where x == y or x < y, and none of the others; NaN is neither.
 func (w *Writer) equal(x, y, dst vec) { w.binary(0x4e20e400, "fcmeq", x, y, dst) }
 func (w *Writer) less(x, y, dst vec)  { w.binary(0x6ea0e400, "fcmgt", y, x, dst) }
 
-// fmaLane adds x times lane i of y to acc. Bits 11 and 21 are the number of the lane, bit 11 alone for elements of 64 bits.
+// fmaLane adds x times lane i of y to acc. Bits 11 and 21 are the number of the lane, bit 11 alone for elements of 64
+// bits.
 func (w *Writer) fmaLane(x, y vec, i int, acc vec) {
 	high, low := uint32(i>>1), uint32(i&1)
 	if w.Size == 8 {
@@ -73,17 +74,17 @@ func (w *Writer) negate(v, dst vec) {
 	w.word(w.code(0x6ea0f800, dst, v, 0), "fneg v%d.%[3]s, v%[2]d.%[3]s", dst, v, w.full())
 }
 
-// positives sets all bits of the lanes that are > 0 and none of the others; a NaN isn't.
+// positives sets all bits of the lanes that are > 0, and none of the others. NaN is not > 0.
 func (w *Writer) positives(v, dst vec) {
 	w.word(w.code(0x4ea0c800, dst, v, 0), "fcmgt v%d.%[3]s, v%[2]d.%[3]s, #0", dst, v, w.full())
 }
 
-// notAbove sets all bits of the lanes that are <= 0 and none of the others; a NaN isn't.
+// notAbove sets all bits of the lanes that are <= 0, and none of the others. NaN is not <= 0.
 func (w *Writer) notAbove(v, dst vec) {
 	w.word(w.code(0x6ea0d800, dst, v, 0), "fcmle v%d.%[3]s, v%[2]d.%[3]s, #0", dst, v, w.full())
 }
 
-// zero clears registers, in the form that processors carry out while they rename registers.
+// zero clears registers by an instruction that processors carry out when they rename registers.
 func (w *Writer) zero(regs ...vec) {
 	for _, v := range regs {
 		w.word(0x6f00e400|uint32(v), "movi v%d.2d, #0x0", v)

@@ -1,7 +1,7 @@
 // Package arm64 writes the kernels for ASIMD (NEON), which every arm64 processor has. Package halfspace/asm states what
 // each computes.
 //
-// Go's assembler knows no vector addition nor multiplication; such instructions are written as words (words.go).
+// Go's assembler knows no vector addition nor multiplication. Such instructions are written as words (words.go).
 package arm64
 
 import (
@@ -127,8 +127,8 @@ func (w *Writer) label(name string) string {
 // here puts a label.
 func (w *Writer) here(label string) { fmt.Fprintf(&w.asm, "\n%s:\n", label) }
 
-// A gp is a general-purpose register, a vec a vector register, an imm a constant, a mem memory at a distance from where
-// a register points.
+// A gp is a general-purpose register, a vec a vector register, and an imm a constant. A mem is memory at a distance
+// from the address in a register.
 type (
 	gp  int
 	vec int
@@ -149,7 +149,7 @@ func (m mem) String() string {
 	return fmt.Sprintf("%d(%s)", m.off, m.base)
 }
 
-// f is lane 0 as a scalar, and the whole register where an instruction of scalars means it.
+// f is lane 0 as a scalar, or the whole register for an instruction of scalars.
 func (v vec) f() string { return fmt.Sprintf("F%d", int(v)) }
 
 // bytes is the register as a vector of bytes.
@@ -197,7 +197,7 @@ func (w *Writer) vecs(n int) []vec {
 	return v
 }
 
-// scope returns a function that gives back the registers that were taken since.
+// scope returns a function that gives back the registers taken since.
 func (w *Writer) scope() func() {
 	gps, vs := w.gps, w.vs
 	return func() { w.gps, w.vs = gps, vs }
@@ -285,7 +285,7 @@ func (w *Writer) and(x, y, dst vec)       { w.op("VAND", y.bytes(), x.bytes(), d
 func (w *Writer) or(x, y, dst vec)        { w.op("VORR", y.bytes(), x.bytes(), dst.bytes()) }
 func (w *Writer) exclusive(x, y, dst vec) { w.op("VEOR", y.bytes(), x.bytes(), dst.bytes()) }
 
-// choose turns selected, whose lanes have all bits set or none, into y where they are and x elsewhere.
+// choose turns selected into y where its lanes have all bits set, and into x where they have none.
 func (w *Writer) choose(x, y, selected vec) { w.op("VBSL", x.bytes(), y.bytes(), selected.bytes()) }
 
 // adds adds the scalars in lane 0.
@@ -293,9 +293,9 @@ func (w *Writer) adds(x, y, dst vec) { w.op("FADD"+w.letter, x.f(), y.f(), dst.f
 
 // fold adds halves of the lanes until one is left, whose register it returns. It overwrites acc.
 //
-// Where acc has fewer than all vectors of lanes, the missing ones are +0, which changes no sum but the sign of a zero;
-// and so it is with padding that makes a lane of -0 a +0. A sum is -0 only if every lane is: whoever cares for that
-// sign adds +0 to the sum if there was any padding.
+// If acc has fewer than all vectors of lanes, the missing ones are +0. That changes only the sign of a zero. Padding
+// does the same: it turns a lane of -0 into +0. A sum is -0 only if every lane is. A caller that needs that sign adds
+// +0 to the sum if there was padding.
 func (w *Writer) fold(acc []vec) vec {
 	for h := accs / 2; h > 0; h /= 2 {
 		for j := h; j < len(acc); j++ {

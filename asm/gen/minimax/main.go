@@ -94,8 +94,8 @@ func round(x *big.Float, bits uint) *big.Float {
 	return zero().Set(new(big.Float).SetPrec(bits).Set(x))
 }
 
-// exp: exp(r) = 1 + r + r*r/2 + r*r*r*p(r), the relative error of exp at its smallest. The interval is a little wider
-// than the reduction's, for its rounding. The coefficient 1/2 isn't free, since rounding it would cost more than that.
+// exp approximates exp(r) = 1 + r + r*r/2 + r*r*r*p(r) with the least relative error of exp. The interval is a little
+// wider than the reduction's, because of rounding. The coefficient 1/2 is fixed, since rounding it would cost more.
 func exp(coeffs int) problem {
 	end := mul(ln2(), number(0.5+1e-9))
 	return problem{zero().Neg(end), end, coeffs,
@@ -104,7 +104,8 @@ func exp(coeffs int) problem {
 	}
 }
 
-// log1p: log(1+f) = 2 atanh(s) = 2*s + s*z*p(z), s = f/(2+f), z = s*s, the relative error of log at its smallest.
+// log1p approximates log(1+f) = 2 atanh(s) = 2*s + s*z*p(z), s = f/(2+f), z = s*s, with the least relative error of
+// log.
 func log1p(coeffs int) problem {
 	return problem{zero(), number(0.04 + 1e-9), coeffs,
 		func(z *big.Float) *big.Float { return mul(number(2), atanhTail(z, 1)) },

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCommitted: the files that are committed are those that this program writes.
+// TestCommitted: the committed files are those that this program writes.
 func TestCommitted(t *testing.T) {
 	files, err := files()
 	if err != nil {
@@ -39,7 +39,7 @@ func TestRemez(t *testing.T) {
 	}
 }
 
-// TestFunctions holds the series against package math.
+// TestFunctions compares the series with package math.
 func TestFunctions(t *testing.T) {
 	x := 0.3
 	for _, c := range []struct {

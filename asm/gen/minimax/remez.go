@@ -28,9 +28,10 @@ type problem struct {
 	weight func(x *big.Float) *big.Float
 }
 
-// remez solves the problem by the exchange algorithm (Remez 1934; Muller, "Elementary Functions", 3rd ed., section 3.6):
-// it solves for the polynomial whose weighted error alternates between +e and -e at n+1 points, moves the points to the
-// extrema of the error, and repeats until the extrema are level. It returns the coefficients, lowest first.
+// remez solves the problem by the exchange algorithm (Remez 1934; Muller, "Elementary Functions", 3rd ed., section
+// 3.6). It solves for the polynomial whose weighted error alternates between +e and -e at n+1 points. Then it moves the
+// points to the extrema of the error, and repeats until the extrema are level. It returns the coefficients, lowest
+// first.
 func (p problem) remez() []*big.Float {
 	points := p.chebyshev()
 	for range 100 {
@@ -65,7 +66,8 @@ func (p problem) chebyshev() []*big.Float {
 	return points
 }
 
-// alternating solves sum c[j] x^j + (-1)^i e/weight(x) = f(x) for c and e, i and x running over the points, and returns c.
+// alternating solves sum c[j] x^j + (-1)^i e/weight(x) = f(x) for c and e, i and x running over the points, and returns
+// c.
 func (p problem) alternating(points []*big.Float) []*big.Float {
 	n := len(points)
 	rows := make([][]*big.Float, n)
@@ -110,7 +112,7 @@ func solve(rows [][]*big.Float) []*big.Float {
 	return s
 }
 
-// gridSteps is how finely the error is searched for its extrema, and refinements how often each is closed in on.
+// gridSteps is the number of steps of the search for extrema, and refinements the number of refinements of each.
 const (
 	gridSteps   = 500
 	refinements = 40
@@ -142,7 +144,7 @@ func (p problem) extrema(c []*big.Float, n int) []*big.Float {
 	return found
 }
 
-// refine closes in on the extremum within a step of x.
+// refine returns the extremum within a step of x.
 func (p problem) refine(c []*big.Float, x, step *big.Float) *big.Float {
 	for range refinements {
 		for _, y := range []*big.Float{add(x, step), sub(x, step)} {

@@ -76,7 +76,7 @@ var Functions = []Function{
 // Types maps the suffix of an element type to its name in Go.
 var Types = []struct{ Suffix, Go string }{{"F32", "float32"}, {"F64", "float64"}}
 
-// Find returns the function of that name. It panics if there is none: the generator itself is wrong then.
+// Find returns the function of that name. It panics if there is none, which is a bug of the generator.
 func Find(name string) Function {
 	for _, f := range Functions {
 		if f.Name == name {
