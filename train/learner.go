@@ -17,6 +17,7 @@ type Learner struct {
 	Minimises string   // what it minimises or looks for, in one line
 	Use       string   // when to use it, in one line
 	Options   []Option // the options that it uses
+	Example   string   // some of them as a user types them
 	New       func() Settings
 
 	Passes    Access // how it reads rows in file order

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,5 +45,28 @@ func TestTrainHelp(t *testing.T) {
 	}
 	if help := succeed(t, "train", "--algo", "svm", "--help"); !strings.Contains(help, "max(0, 1 - y(w.x+b))^2") || !strings.Contains(help, "(default squared_hinge)") {
 		t.Errorf("the help of svm is\n%s", help)
+	}
+}
+
+// TestLearnerExamples runs the examples in the help of each learner.
+func TestLearnerExamples(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("data.csv", []byte("a,b,y\n0,0,no\n0,1,no\n0,0,no\n1,0,yes\n1,1,yes\n1,0,yes\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range fit.Learners {
+		_, examples, _ := strings.Cut(succeed(t, "train", "--algo", l.Name, "--help"), "Examples:\n")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		lines := strings.Split(examples, "\n")
+		if len(lines) != 2 {
+			t.Errorf("%s has the examples %q", l.Name, examples)
+		}
+		for _, line := range lines {
+			args := strings.Fields(line)
+			if !strings.Contains(line, "--algo "+l.Name+" ") {
+				t.Errorf("%s has the example %s", l.Name, line)
+			}
+			succeed(t, args[1:]...)
+		}
 	}
 }

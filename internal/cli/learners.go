@@ -75,9 +75,13 @@ func helpOf(option string) string {
 	return first + others + " [" + strings.Join(users, ", ") + "]"
 }
 
-// helpWith has the help of train tell of one learner alone: what it minimises, its options and their defaults.
+// helpWith has the help of train tell of one learner alone: what it minimises, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
 	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + wrapped(l.Minimises, 13) + "\n  use it     " + wrapped(l.Use, 13)
+	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
+	if l.Example != "" {
+		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
+	}
 	s := l.New()
 	for _, option := range learnerOptions() {
 		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)

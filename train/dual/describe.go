@@ -16,12 +16,12 @@ import (
 
 // Learner and Kernel are the same learner under two names, since users look for both.
 var (
-	Learner = describe("dual", "the perceptron's loss, on inner products of rows")
-	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products")
+	Learner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 )
 
-func describe(name, minimises string) *train.Learner {
-	l := &train.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", InMemory: true, EachClass: true,
+func describe(name, minimises, example string) *train.Learner {
+	l := &train.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
 		Options: append([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption, train.EpochsOption}, options...),
 		New: func() train.Settings {
 			return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: train.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}

@@ -13,7 +13,7 @@ import (
 
 // Learner describes linear discriminant analysis.
 var Learner = &train.Learner{Name: "lda", Minimises: "the scatter within the classes, relative to the scatter between them (Fisher)",
-	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption},
+	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
 	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },
 	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}

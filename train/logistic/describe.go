@@ -14,7 +14,7 @@ import (
 
 // Learner describes logistic regression.
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + 1/2 l2 |w|^2",
-	Use: "probabilities, and standard errors of weights",
+	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []train.Option{epochsOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
 	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },

@@ -12,19 +12,19 @@ import (
 
 // Learner keeps the last weights.
 var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	Use: "rows that a plane separates", Joint: true, Judges: true, LastOnly: true}, Options{}, marginOption, l2Option, earlyStopOption)
+	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // Pocket keeps the weights with the fewest errors.
 var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	Use: "any rows, if the number of errors matters", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // Averaged keeps the mean of the weights after every visit.
 var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
-	Use: "a first model of any rows", Joint: true, Judges: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
+	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // Voted keeps all weights, which vote.
 var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
-	Use: "rows that no plane separates; models are large", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
+	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
 
 // Of returns the learner that has these options.
 func Of(o *Options) *train.Learner {

@@ -11,9 +11,9 @@ import (
 // Learner describes the support vector machine.
 var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
-	Options: []train.Option{epochsOption, l2Option, lossOption},
-	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
-	Solves:  true,
+	Options: []train.Option{epochsOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+	New:    func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
+	Solves: true,
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {

@@ -10,7 +10,7 @@ import (
 // Learner describes Winnow.
 var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	Use: "features that are 0 or 1, if only a few of them matter", NeedsBias: "which has a threshold", NoWeights: "which multiplies weights by one number",
-	Options: []train.Option{train.MaxUpdatesOption, train.EpochsOption, variantOption},
+	Options: []train.Option{train.MaxUpdatesOption, train.EpochsOption, variantOption}, Example: "--winnow balanced",
 	New: func() train.Settings {
 		return &Options{Options: train.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
 	},
