@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -65,7 +66,14 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 		rows = int(min(s.rows, int64(rows)))
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
 	}
-	bytes := count * block.Bytes[T](int64(rows), s.spec.Cols(), s.spec.Weighted)
+	sizes := slices.Repeat([]int{rows}, int(count))
+	if left := s.rows - (count-1)*int64(rows); s.rows >= 0 && left < int64(rows) { // all blocks of a pass are there at once
+		sizes[count-1] = int(left)
+	}
+	bytes := int64(0)
+	for _, n := range sizes {
+		bytes += block.Bytes[T](int64(n), s.spec.Cols(), s.spec.Weighted)
+	}
 	if err := frame.NewBudget(in.opt.Memory).Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
 		say.Plural(int64(in.sel.Width()), "feature"))); err != nil {
 		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
@@ -74,7 +82,7 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
-			blocks[i] = block.NewFor[T](s.spec, 0, rows)
+			blocks[i] = block.NewFor[T](s.spec, 0, sizes[i])
 			if in.sel.Label < 0 {
 				blocks[i].Y = nil
 			}
