@@ -87,5 +87,9 @@ func (w *Writer) writeBatch(b *frame.Batch, sel *encode.Selection) error {
 	}
 	rec := array.NewRecord(w.schema, columns, b.Rows)
 	defer rec.Release()
-	return w.Write(rec)
+	err := w.Write(rec)
+	if bad := (frame.Damaged{}); errors.As(err, &bad) {
+		return frame.ErrorIn(b.File, "the data is damaged (%w): write the file again", bad)
+	}
+	return err
 }

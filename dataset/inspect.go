@@ -81,6 +81,7 @@ func Inspect(path string) (*FileInfo, error) {
 		for i := range all {
 			all[i] = i
 		}
+		rows := int64(0)
 		for group, err := range m.Groups(all) {
 			if err == nil {
 				err = info.Add(group)
@@ -88,6 +89,10 @@ func Inspect(path string) (*FileInfo, error) {
 			if err != nil {
 				return frame.Damage(err)
 			}
+			rows += group.Rows
+		}
+		if rows != info.Rows {
+			return frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", info.Rows, rows))
 		}
 		for text, err := range m.Texts(maxTexts) {
 			if err != nil {
@@ -126,9 +131,16 @@ func (info *FileInfo) Add(group *page.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))
 	}
+	if group.Rows < 0 {
+		return fmt.Errorf("row group %d has %d rows", len(info.RowGroups), group.Rows)
+	}
 	sum := RowGroupInfo{Rows: group.Rows}
 	for i := range info.Columns {
 		chunk, c := &group.Chunks[i], &info.Columns[i]
+		if chunk.Stored > info.Bytes || chunk.Values >= 0 && c.Repetition != "repeated" && chunk.Values != group.Rows {
+			return fmt.Errorf("column %q, row group %d: %d values in %d bytes, but %d rows in a file of %d bytes", c.Name, len(info.RowGroups),
+				chunk.Values, chunk.Stored, group.Rows, info.Bytes)
+		}
 		stored, uncompressed := max(0, chunk.Stored), max(0, chunk.Uncompressed)
 		sum.Compressed, sum.Uncompressed = sum.Compressed+stored, sum.Uncompressed+uncompressed
 		c.Compressed, c.Uncompressed = c.Compressed+stored, c.Uncompressed+uncompressed
@@ -136,7 +148,7 @@ func (info *FileInfo) Add(group *page.Group) error {
 		for _, e := range chunk.Encodings {
 			c.Encodings = addName(c.Encodings, parquet.Encoding(e).String())
 		}
-		if chunk.Nulls < 0 || c.Nulls < 0 {
+		if chunk.Nulls < 0 || chunk.Nulls > chunk.Values || c.Nulls < 0 {
 			c.Nulls = -1
 		} else {
 			c.Nulls += chunk.Nulls

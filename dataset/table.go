@@ -71,10 +71,16 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 			return nil, err
 		}
 		info.Rows += b.Rows
-		for k, a := range b.Columns {
-			info.Columns[k].Nulls += int64(a.NullN())
-		}
+		err := frame.Recovered(func() error {
+			for k, a := range b.Columns {
+				info.Columns[k].Nulls += int64(a.NullN()) // of damaged data it may count what isn't there
+			}
+			return nil
+		})
 		b.Release()
+		if err != nil {
+			return nil, frame.ErrorIn(path, "the data is damaged (%w): write the file again", err)
+		}
 	}
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())

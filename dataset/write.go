@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -136,7 +137,7 @@ func (w *Writer) check(rec arrow.Record) error {
 				i, rec.ColumnName(i), col.DataType(), f.Name, f.Type)
 		}
 		if !f.Nullable && col.NullN() > 0 {
-			return fmt.Errorf("column %q has nulls, and its type in the file allows none", f.Name)
+			return frame.Damage(fmt.Errorf("column %q has nulls, and its type in the file allows none", f.Name))
 		}
 	}
 	return nil
@@ -183,12 +184,12 @@ func (w *Writer) Abort() {
 	w.file.Abort()
 }
 
-// guard runs f and turns a panic of Arrow's into an error. It returns an error of the file first, as it is: Arrow loses some
+// guard runs f and turns a panic of Arrow's, which met values that aren't what they say, into an error. It returns an error of the file first, as it is: Arrow loses some
 // of these, and panics at others.
 func (w *Writer) guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
+			err = frame.Damage(errors.New(frame.OneLine(fmt.Sprint(r))))
 		}
 		if w.file.Err() != nil {
 			err = w.file.Err()

@@ -58,9 +58,13 @@ func Recovered(f func() error) (err error) {
 	return f()
 }
 
-// OneLine shortens what Arrow says about damaged data to a part of a line.
+// OneLine shortens what Arrow says about damaged data to a part of a line. What the runtime says of the code that met the data is no
+// help to whoever has the file.
 func OneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	before, _, found := strings.Cut(s, "runtime error: ")
+	if s = strings.Join(strings.Fields(before), " "); found {
+		s = strings.TrimPrefix(s+" its sizes are out of range", " ")
+	}
 	if r := []rune(s); len(r) > 120 {
 		s = string(r[:120]) + "..."
 	}

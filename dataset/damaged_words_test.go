@@ -1,0 +1,83 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+)
+
+// TestDamagedArrow changes every other byte of a file. Nothing panics, and the error is one of the file that was read, in words.
+func TestDamagedArrow(t *testing.T) {
+	dir := t.TempDir()
+	good, path, out := filepath.Join(dir, "good.arrow"), filepath.Join(dir, "bad.arrow"), filepath.Join(dir, "out.csv")
+	rec := record(t, field("s", arrow.BinaryTypes.String, `["a", null, "ccc"]`), field("x", arrow.PrimitiveTypes.Float64, `[1, 2, null]`))
+	w, err := Create(good, rec.Schema(), WriterOptions{})
+	if err == nil {
+		err = errors.Join(w.Write(rec), w.Close())
+	}
+	data, read := os.ReadFile(good)
+	if err != nil || read != nil {
+		t.Fatal(err, read)
+	}
+	failed := 0
+	for i := 1; i < len(data); i += 2 {
+		for _, b := range []byte{0xff - byte(i/2%2)*0x7f} {
+			bad := slices.Clone(data)
+			bad[i] = b
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, converted := Convert(context.Background(), []string{path}, out, Options{Memory: 64 << 20}, WriterOptions{})
+			_, inspected := InspectTable(context.Background(), path, Options{Memory: 64 << 20})
+			for _, err := range []error{converted, inspected} {
+				if err == nil {
+					continue
+				}
+				failed++
+				if text := err.Error(); !strings.Contains(text, path) && !strings.Contains(text, "column") || strings.Contains(text, "runtime error") ||
+					strings.Contains(text, "can't be written") && !strings.Contains(text, "UTF-8") {
+					t.Errorf("byte %d is %d: %v", i, b, err)
+				}
+			}
+		}
+	}
+	if failed < 25 {
+		t.Errorf("%d errors", failed)
+	}
+}
+
+// TestOneLine: what the runtime says of code isn't what somebody with a file can use.
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"runtime error: invalid memory address or nil pointer dereference":        "its sizes are out of range",
+		"arrow/ipc: while reading: runtime error: index out of range [1] with\n0": "arrow/ipc: while reading: its sizes are out of range",
+		"two\n  lines": "two lines",
+	} {
+		if got := frame.OneLine(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestInspectDamaged: what a footer says of rows and nulls is shown only if it agrees with itself.
+func TestInspectDamaged(t *testing.T) {
+	schema := thriftList(0xc, 2, schemaGroup("s", 1), schemaColumn("x"))
+	for rows, want := range map[int64]string{0: "", -15: "-15 rows, but 0 in the row groups", 7: "7 rows, but 0 in the row groups"} {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		if err := os.WriteFile(path, parquetOf(footer(schema, rows, thriftList(0xc, 1, emptyGroup))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := Inspect(path)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d rows: %+v, error %v", rows, info, err)
+		}
+	}
+}
