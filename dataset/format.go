@@ -13,6 +13,7 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/say"
 )
 
 // A format is a kind of file, as messages name it.
@@ -73,8 +74,16 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	if err != nil {
 		return nil, err
 	}
+	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
+		if err := frame.NewBudget(max(frame.LeastReading, opt.Memory)).Take(n*columnBytes, "reading "+say.Plural(n, "column")); err != nil {
+			return nil, frame.ErrorIn(in.Name(), "%w", err)
+		}
+	}
 	return &openedInput{in, pick.Sel}, nil
 }
+
+// columnBytes is about what a column takes beside its values: descriptions, an array in each batch, a reader and a writer.
+const columnBytes = 2 << 10
 
 // reader returns what a reader of text needs of the options.
 func (o TextOptions) reader() textfile.Options {

@@ -145,13 +145,14 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 
 // place selects the columns at p, each once.
 func (s *Selection) place(cols []frame.Column, p places) {
-	place := map[int]int{} // numbers in the schema to numbers in the selection
+	place := make([]int, len(cols)) // one more than the number in the selection; 0: not selected
+	s.Columns = make([]frame.Column, 0, min(len(cols), len(p.features)+len(p.keep)+2))
 	use := func(i int) int {
-		if _, ok := place[i]; !ok {
-			place[i] = len(s.Columns)
+		if place[i] == 0 {
 			s.Columns = append(s.Columns, cols[i])
+			place[i] = len(s.Columns)
 		}
-		return place[i]
+		return place[i] - 1
 	}
 	for _, i := range p.features {
 		s.Features = append(s.Features, use(i))
