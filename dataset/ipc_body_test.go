@@ -138,3 +138,36 @@ func TestDictionariesInMemory(t *testing.T) {
 		t.Errorf("%d bytes are left beside dictionaries of 500 and 200", m.Left())
 	}
 }
+
+// TestWindow: a few bytes of Zstandard that ask for a window of 512 MiB are refused by the limit on memory, before there is room
+// for it.
+func TestWindow(t *testing.T) {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues(make([]float64, 5000), nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(schema), ipc.WithZstd())
+	if err := w.Write(array.NewRecord(schema, []arrow.Array{b.NewArray()}, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Of a single segment, whose length takes 2 bytes: those of a window and of no dictionary stand there instead.
+	sound, large := out.Bytes(), "\x28\xb5\x2f\xfd\x05\x98\x00"
+	at := bytes.Index(sound, []byte(large[:4]))
+	if at < 0 || sound[at+4] != 0x64 {
+		t.Fatal("no such frame")
+	}
+	changed := strings.Replace(string(sound), string(sound[at:at+len(large)]), large, 1)
+	for text, want := range map[string]error{string(sound): nil, changed: ErrMemory} {
+		path := filepath.Join(t.TempDir(), "a.arrow")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load[float64](context.Background(), []string{path}, Options{Memory: 64 << 20})
+		if !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+}

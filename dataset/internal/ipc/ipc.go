@@ -286,6 +286,9 @@ func (m *Messages) read() (*ipc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.takeWindow(meta, data); err != nil {
+		return nil, err
+	}
 	m.meta = meta
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(data)), nil
 }

@@ -1,0 +1,126 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/google/flatbuffers/go"
+	"github.com/klauspost/compress/zstd"
+
+	"halfspace/dataset/internal/frame"
+)
+
+const (
+	slotCompression = 10 // of RecordBatch
+	slotCodec       = 4  // of BodyCompression
+	codecZstd       = 1
+)
+
+// recordOf returns the record of a message, which may be that of a dictionary.
+func recordOf(meta []byte) (record flatbuffers.Table, ok bool) {
+	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	root.Union(&record, flatbuffers.UOffsetT(root.Offset(SlotHeader)))
+	switch root.GetByteSlot(slotHeaderType, 0) {
+	case messageRecord:
+		return record, true
+	case messageDictionary:
+		if o := flatbuffers.UOffsetT(record.Offset(slotData)); o != 0 {
+			return flatbuffers.Table{Bytes: meta, Pos: record.Indirect(o + record.Pos)}, true
+		}
+	}
+	return record, false
+}
+
+// window returns how many bytes decompressing a message takes beside what comes out of it: the greatest window of Zstandard that
+// a buffer of its body asks for. Arrow's reader makes room for it before a byte is decompressed, and a frame of 20 bytes may ask
+// for 512 MiB. It panics where a table or a buffer lies outside.
+func window(meta, body []byte) (most int64, err error) {
+	record, ok := recordOf(meta)
+	if !ok {
+		return 0, nil
+	}
+	o := flatbuffers.UOffsetT(record.Offset(slotCompression))
+	if o == 0 {
+		return 0, nil
+	}
+	compression := flatbuffers.Table{Bytes: meta, Pos: record.Indirect(o + record.Pos)}
+	o = flatbuffers.UOffsetT(record.Offset(SlotBuffers))
+	if compression.GetByteSlot(slotCodec, 0) != codecZstd || o == 0 {
+		return 0, nil
+	}
+	const bytesOfBuffer, bytesOfLength = 16, 8
+	start := record.Vector(o)
+	for i := range record.VectorLen(o) {
+		at := start + flatbuffers.UOffsetT(bytesOfBuffer*i)
+		from, size := record.GetInt64(at), record.GetInt64(at+8)
+		if size <= bytesOfLength {
+			continue
+		}
+		buffer := body[from:][:size]
+		if int64(binary.LittleEndian.Uint64(buffer)) == -1 { // it isn't compressed
+			continue
+		}
+		w, err := windowOf(buffer[bytesOfLength:])
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, w)
+	}
+	return most, nil
+}
+
+var errFrame = errors.New("a buffer that is no Zstandard")
+
+// windowOf returns the greatest window of the frames in data (RFC 8878, section 3.1).
+func windowOf(data []byte) (most int64, err error) {
+	for len(data) > 0 {
+		var h zstd.Header
+		if err := h.Decode(data); err != nil {
+			return most, nil // Arrow's reader fails there before it makes room
+		}
+		most = max(most, int64(min(h.WindowSize, math.MaxInt64)))
+		if h.SingleSegment {
+			most = max(most, int64(min(h.FrameContentSize, math.MaxInt64)))
+		}
+		size := h.HeaderSize
+		if h.Skippable {
+			size += int(h.SkippableSize)
+		}
+		for last := h.Skippable; !last; {
+			if len(data) < size+3 {
+				return most, errFrame
+			}
+			block := uint32(data[size]) | uint32(data[size+1])<<8 | uint32(data[size+2])<<16
+			n := int(block >> 3)
+			if block>>1&3 == 1 { // a byte that is repeated
+				n = 1
+			}
+			size, last = size+3+n, block&1 == 1
+		}
+		if h.HasCheckSum {
+			size += 4
+		}
+		if size > len(data) {
+			return most, errFrame
+		}
+		data = data[size:]
+	}
+	return most, nil
+}
+
+// takeWindow takes the memory that decompressing a message needs.
+func (m *Messages) takeWindow(meta, body []byte) error {
+	var bytes int64
+	err := frame.Recovered(func() (err error) {
+		bytes, err = window(meta, body)
+		return err
+	})
+	if err != nil {
+		return m.damaged(err)
+	}
+	if m.Taken += min(bytes, 1<<40); m.Left() < 0 {
+		return m.tooLarge()
+	}
+	return nil
+}
