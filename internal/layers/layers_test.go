@@ -45,7 +45,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":         {"internal/cli"},
 	"github.com/schollz/progressbar": {"internal/cli"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
-	"github.com/klauspost/compress":  {"dataset/internal/parquet/page", "dataset/internal/source"},
+	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
 	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page"},
 	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
