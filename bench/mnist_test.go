@@ -35,7 +35,7 @@ func BenchmarkMNIST(b *testing.B) {
 			for b.Loop() {
 				for _, form := range []train.Form{train.Averaged, train.Last} {
 					opt := perceptron.Options{Options: train.Options{Epochs: epochs}, Form: form}
-					machines, err := train.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+					classifiers, err := train.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 						opt := opt
 						opt.Workers = workers
 						r, err := perceptron.Train(ctx, train.Versus(rows, class), opt)
@@ -48,7 +48,7 @@ func BenchmarkMNIST(b *testing.B) {
 						b.Fatal(err)
 					}
 					unit := map[train.Form]string{train.Averaged: "%average", train.Last: "%last"}[form]
-					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(machines...)), test), unit)
+					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(classifiers...)), test), unit)
 				}
 			}
 		})

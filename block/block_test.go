@@ -184,7 +184,7 @@ func TestFingerprint(t *testing.T) {
 	if got := print(random[float32](9000, 5), 3); got != want {
 		t.Errorf("3 workers: %s, 1 worker: %s", got, want)
 	}
-	weigh := func(d *Data[float32], double func(row int) bool) {
+	setWeights := func(d *Data[float32], double func(row int) bool) {
 		b := d.blocks[0]
 		b.W = make([]float64, b.Len())
 		for r := range b.W {
@@ -194,14 +194,14 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 	ones := random[float32](9000, 5)
-	if weigh(ones, func(int) bool { return false }); print(ones, 1) != want {
+	if setWeights(ones, func(int) bool { return false }); print(ones, 1) != want {
 		t.Error("the fingerprint shows weights that are all 1")
 	}
 	changes := map[string]func(*Data[float32]){
 		"value":  func(d *Data[float32]) { d.blocks[0].X[8] += 1 },
 		"label":  func(d *Data[float32]) { d.blocks[0].Y[8999] *= -1 },
 		"zero":   func(d *Data[float32]) { d.blocks[0].X[8*8999+4] = 0 },
-		"weight": func(d *Data[float32]) { weigh(d, func(r int) bool { return r == 8998 }) },
+		"weight": func(d *Data[float32]) { setWeights(d, func(r int) bool { return r == 8998 }) },
 		"labels": func(d *Data[float32]) { slices.Reverse(d.blocks[0].Y) },
 		"row": func(d *Data[float32]) {
 			for c := range 8 {

@@ -71,7 +71,7 @@ func (l *layout[T]) end(ctx context.Context) error {
 	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
 }
 
-// CheckShape returns an error unless the block has so many columns, and slices of the lengths that its columns and rows
+// CheckShape returns an error unless the block has cols columns, and slices of the lengths that its columns and rows
 // need. Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
 func (b *Block[T]) CheckShape(cols int) error {
 	rows, stride := b.Len(), kernel.Stride[T](cols)

@@ -46,7 +46,7 @@ func generate[L block.Label](x [][]float64, y []L) block.Generator[float64, L] {
 	}
 }
 
-// labels returns n labels of so many classes.
+// labels returns n labels of those classes.
 func labels[L block.Label](n int, classes ...L) []L {
 	y := make([]L, n)
 	for r := range y {

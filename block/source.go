@@ -89,7 +89,7 @@ func Collect[T kernel.Float](ctx context.Context, src Source[T]) (*Data[T], erro
 	return NewData(src.Spec(), blocks), nil
 }
 
-// Bytes returns the memory of the blocks of so many rows of cols columns, with labels, and with sample weights if
+// Bytes returns the memory of the blocks of rows rows of cols columns, with labels, and with sample weights if
 // weighted is set.
 func Bytes[T kernel.Float](rows int64, cols int, weighted bool) int64 {
 	each := int64(kernel.Stride[T](cols)+1) * int64(unsafe.Sizeof(T(0)))

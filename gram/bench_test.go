@@ -103,9 +103,9 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 		for r := range weights {
 			weights[r] = 1 / float64(1+r%97)
 		}
-		weigh := func(run block.Run[T], s, _ []float64) { copy(s, weights[run.First:]) }
+		setWeights := func(run block.Run[T], s, _ []float64) { copy(s, weights[run.First:]) }
 		for b.Loop() {
-			if err := gram.Scatter(context.Background(), m, src, weigh, runtime.GOMAXPROCS(0)); err != nil {
+			if err := gram.Scatter(context.Background(), m, src, setWeights, runtime.GOMAXPROCS(0)); err != nil {
 				b.Fatal(err)
 			}
 		}

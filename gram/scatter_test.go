@@ -14,7 +14,7 @@ import (
 	"halfspace/schema"
 )
 
-// source returns random rows in blocks of so many runs, sparse if asked for.
+// source returns random rows in blocks of perBlock runs, sparse if asked for.
 func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data[T] {
 	var blocks []*block.Block[T]
 	for lo := 0; lo < n; lo += perBlock {
@@ -79,7 +79,7 @@ func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 // longer returns extra element k of row r.
 func longer(r int64, k int) float64 { return float64((r*7+int64(k)*3)%11-5) / 4 }
 
-// rowsOf returns the rows, each with so many extra elements.
+// rowsOf returns the rows, each with that many extra elements.
 func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) {
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
@@ -116,7 +116,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		n, cols, perBlock int
-		sparse, weighed   bool
+		sparse, weighted  bool
 		more              int
 	}{
 		{1, 1, 4096, false, true, 1}, {63, 2, 4096, false, true, 0}, {64, 3, 4096, false, false, 0}, {65, 4, 4096, true, true, 30},
@@ -126,7 +126,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 	} {
 		d := source[T](rng, c.n, c.cols, c.perBlock, c.sparse)
 		s := make([]float64, c.n)
-		weigh := func(run block.Run[T], s, f []float64) {
+		setWeights := func(run block.Run[T], s, f []float64) {
 			weights(run, s)
 			for i := range f {
 				f[i] = longer(run.First+int64(i/c.more), i%c.more)
@@ -135,10 +135,10 @@ func testScatter[T kernel.Float](t *testing.T) {
 		for i := range s {
 			s[i] = 1
 		}
-		if c.weighed {
+		if c.weighted {
 			weights(block.Run[T]{Block: &block.Block[T]{}}, s)
 		} else {
-			weigh = nil
+			setWeights = nil
 		}
 		x := rowsOf(t, d, c.more)
 		for _, workers := range []int{1, 2, 3, 8} {
@@ -146,7 +146,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := gram.Scatter(context.Background(), m, d, weigh, workers); err != nil {
+			if err := gram.Scatter(context.Background(), m, d, setWeights, workers); err != nil {
 				t.Fatal(err)
 			}
 			for i := range c.cols + c.more {

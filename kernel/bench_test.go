@@ -30,7 +30,7 @@ func bestLimits() limits.Limits {
 	return limits.One()
 }
 
-// bandwidth returns the limit of the smallest cache, or else memory, that holds so many bytes.
+// bandwidth returns the limit of the smallest cache, or else memory, that holds that many bytes.
 func bandwidth(bytes int) func(limits.Limits) float64 {
 	return func(l limits.Limits) float64 {
 		switch {

@@ -28,7 +28,7 @@ func TestWeights(t *testing.T) {
 			weights[r] = max(0, rng.NormFloat64())
 		}
 		d = testrows.Weighted(d, func(r int) float64 { return weights[r] })
-		weigh := func(w []float32) (sum float64) {
+		weightOf := func(w []float32) (sum float64) {
 			for b := range d.Blocks(context.Background()) { // each is a run
 				run := 0.0
 				for r, y := range b.Y {
@@ -41,9 +41,9 @@ func TestWeights(t *testing.T) {
 			return sum
 		}
 		stride, scored := kernel.Stride[float32](cols), int64(-1)
-		best, least := make([]float32, stride), weigh(make([]float32, stride))
+		best, least := make([]float32, stride), weightOf(make([]float32, stride))
 		for c := range slices.Chunk(w, stride) {
-			if sum := weigh(c); sum < least {
+			if sum := weightOf(c); sum < least {
 				best, least = c, sum
 			}
 		}
@@ -64,7 +64,7 @@ func TestWeights(t *testing.T) {
 			}
 			got, curve := p.Best(), p.Curve()
 			if !slices.Equal(got.Weights, best) || got.Weight != least || got.Errors != wrong(d, best) || curve[len(curve)-1].Weight != least {
-				t.Fatalf("seed %d, %T: %+v is kept, want %v, whose errors weigh %v", seed, src, got, best, least)
+				t.Fatalf("seed %d, %T: %+v is kept, want %v, whose errors have the weight %v", seed, src, got, best, least)
 			}
 			candidates, s := p.Judged()
 			if scored < 0 {

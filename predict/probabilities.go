@@ -50,7 +50,7 @@ func setProbabilities[T kernel.Float](p, scores [][]T, positive int, way string,
 	}
 }
 
-// tiny is a sum of probabilities below which each is e^s but for rounding. There they may have lost digits as subnormal
+// tiny is a sum of probabilities below which each is e^s up to rounding. There they may have lost digits as subnormal
 // numbers.
 const tiny = 1e-290
 

@@ -79,7 +79,7 @@ func (v *Votes[T]) score(b *block.Block[T], r int, scores []T) T {
 	return T(float64(votes) / float64(v.total))
 }
 
-// parallel is Scores on so many workers.
+// parallel is Scores on that many workers.
 func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
 	return parallel.For(ctx, max(1, workers), tasks, func(_, task int) {

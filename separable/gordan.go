@@ -16,7 +16,7 @@ type effort struct {
 // maxEffort takes about half a minute.
 const maxEffort = 1 << 34
 
-// spend subtracts products. It tells whether so many were left and ctx isn't done.
+// spend subtracts products. It tells whether that many were left and ctx isn't done.
 func (e *effort) spend(products int64) bool {
 	e.left -= products
 	return e.left >= 0 && e.ctx.Err() == nil

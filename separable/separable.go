@@ -262,10 +262,10 @@ const (
 	poolBytes = 256 << 20
 )
 
-// kept returns about how many rows of so many columns are kept in memory.
+// kept returns about how many rows of cols columns are kept in memory.
 func kept(cols int) int { return min(max(poolRows, perCol*cols), max(512, poolBytes/16/cols)) }
 
-// Bytes returns about how many bytes Check takes beside the rows, for rows of so many columns. They hold two copies in
+// Bytes returns about how many bytes Check takes beside the rows, for rows of cols columns. They hold two copies in
 // float64 of the rows that it keeps, and of the rows that a pass adds.
 func Bytes(rows int64, cols int) int64 {
 	return min(int64(kept(cols))+2*groups, rows) * 2 * 8 * int64(cols)

@@ -181,7 +181,7 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 
 func rat(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 
-// agree holds the verdict against exact linear programming.
+// agree compares the verdict with exact linear programming.
 func agree[T kernel.Float](t *testing.T, data *block.Data[T]) *Result {
 	t.Helper()
 	r := check(t, data, Options{Workers: 1})
@@ -205,7 +205,7 @@ func trials(n int) int {
 
 // TestAgainstExactProgramming has small random problems, many of them at the border. Some values lie on a coarse grid,
 // so that rows repeat, also with both labels, lie on lines, or are all zero. Others are tenths, whose lines are
-// straight but for rounding.
+// straight up to rounding.
 func TestAgainstExactProgramming(t *testing.T) {
 	t.Run("float32", againstExact[float32])
 	t.Run("float64", againstExact[float64])

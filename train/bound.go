@@ -22,13 +22,13 @@ func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
 	return updateBound(r.Radius, r.Margin, 2*terms*unit, len(r.Weights), 2*margin/eta)
 }
 
-// MostUpdates is UpdateBound of float64 weights of so many columns that separate rows of a radius by a margin.
+// MostUpdates is UpdateBound of float64 weights of that many columns that separate rows of a radius by a margin.
 func MostUpdates(radius, margin float64, columns int) float64 {
 	return updateBound(radius, margin, 2*float64(columns+10)*0x1p-53, columns, 0)
 }
 
 // updateBound returns the whole part of (radius^2 + more)/margin^2, rounded up. error times the radius bounds the
-// rounding error of the margin. Norms are sums of so many squares as there are columns.
+// rounding error of the margin. Norms are sums of as many squares as there are columns.
 func updateBound(radius, margin, error float64, columns int, more float64) float64 {
 	relative := float64(columns+10) * 0x1p-52
 	radius += float64(radius * relative)

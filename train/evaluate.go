@@ -42,7 +42,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 	cols := spec.Cols()
 	stride := kernel.Stride[T](cols)
 	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
-		return 0, 0, fmt.Errorf("there are %d weights, which aren't vectors of %d columns", len(r.Weights), cols)
+		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
 	}
 	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
 		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))

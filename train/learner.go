@@ -40,7 +40,7 @@ type Learner struct {
 	ScaleFree func(Settings) bool
 
 	Converged string                        // what a report adds if the last weights make no mistake; "" for nothing
-	NotFound  string                        // what a report says if it did not converge: what was not found; "": a plane that separates the classes
+	NotFound  string                        // what was not found if it did not converge; "": a plane that separates the classes
 	Story     func(m *model.Model) []string // names and texts, alternating, of how it solved; nil for learners that visit rows
 
 	Float32 func(context.Context, *Task[float32]) (*Learned[float32], error)

@@ -91,7 +91,7 @@ func TestWrongElsewhere(t *testing.T) {
 			return err
 		}},
 		"evaluate unlabelled": {"no labels", func() error { return train.Evaluate(ctx, unlabelled.data(), 2, &r) }},
-		"evaluate few weights": {"aren't vectors", func() error {
+		"evaluate few weights": {"not a multiple of 4", func() error {
 			return train.Evaluate(ctx, d, 2, &train.Result[float32]{Weights: make([]float32, 3)})
 		}},
 		"evaluate one vector of three": {"1 vectors of weights for 3 classes", func() error {

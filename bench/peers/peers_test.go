@@ -89,7 +89,7 @@ func dots64(x, y []float64) []library {
 	}
 }
 
-// vek has no axpy: a product and a sum would read and write memory twice.
+// axpys32 leaves out vek, which has no axpy: a product and a sum would read and write memory twice.
 func axpys32(x, y []float32) []library {
 	a, b := blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(y), Inc: 1, Data: y}
 	return []library{

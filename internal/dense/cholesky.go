@@ -20,7 +20,7 @@ type Factor struct {
 // step corrects the digits that they change.
 var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
 
-// Factorise returns the factor of an n x n matrix that is positive semi-definite but for rounding. a is its lower
+// Factorise returns the factor of an n x n matrix that is positive semi-definite up to rounding. a is its lower
 // triangle in rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n
 // 2^-44), Factorise adds a ridge to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes it regular. It
 // returns the ridge, and a nil factor if an element isn't finite.

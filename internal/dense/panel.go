@@ -34,14 +34,14 @@ type Panel[T kernel.Float] struct {
 	wide         []float64
 	ones, scores []float64
 	factors      []float64
-	dense        [][]float64           // a block of sums for each PanelCols sums and each block of columns; its first rows count
+	dense        [][]float64           // blocks of sums, for each PanelCols sums and each block of columns; first rows count
 	sparse       *kernel.SparseRows[T] // nil if the rows are dense
 	scattered    [][]float64           // each sum over sparse rows
 	part         []float64             // the sum over the rows of the panel
 	touched      []uint32              // the columns of part that may be other than 0
 }
 
-// NewPanel returns a panel for rows of so many columns. It computes so many weighted sums over rows at a time.
+// NewPanel returns a panel for rows of that many columns. It computes that many weighted sums over rows at a time.
 func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
 	p := &Panel[T]{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
 		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
@@ -51,7 +51,7 @@ func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
 	return p
 }
 
-// Pad returns the length of weights for so many columns, zeros at their end included.
+// Pad returns the length of weights for that many columns, with the zeros at their end.
 func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 
 // Load fills the panel with rows, PanelRows at most. It keeps sparse rows until the next ones.

@@ -176,7 +176,7 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 	}
 	s, varies := m.covariance(len(shift))
 	if !varies {
-		return errors.New("no feature varies within a class: lda has nothing to measure their distance by; learn with a perceptron")
+		return errors.New("no feature varies within a class: lda can't measure their distance; learn with a perceptron")
 	}
 	if opt.Shrinkage == LedoitWolf {
 		if s, r.Shrinkage, err = ledoitWolf(ctx, src, opt.Workers, m, passed); err != nil {

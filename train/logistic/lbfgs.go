@@ -53,7 +53,7 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 			if s.bias >= 0 {
 				s.mean[i] = all.sums[i] / n
 				square = max(square-float64(s.mean[i]*all.sums[i]), 0)
-				if square <= 1e-13*all.squares[i] { // the column is constant, but for rounding
+				if square <= 1e-13*all.squares[i] { // the column is constant up to rounding
 					square = all.squares[i]
 				}
 			}

@@ -65,7 +65,7 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 
 var errWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
 
-// choose returns the solver for rows of so many columns and classes.
+// choose returns the solver for rows of these columns and classes.
 func choose(solver Solver, spec *schema.Spec) (Solver, error) {
 	classes, cols := len(spec.Classes), spec.Cols()
 	switch solver {

@@ -24,9 +24,9 @@ const (
 	rounding   = 1e-4    // a norm below it that a step doesn't halve is rounding errors
 	near       = 1       // after a step from a norm below it, the Hessian is nearly the same
 	keepFactor = 100     // a factor stays in use while a step divides the norm by this
-	maxColumns = 1 << 14 // the Hessian of so many columns is 1 GiB
+	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
 	maxTried   = 40      // the most steps that are tried from one point, each with more damping
-	widest     = 256     // Auto chooses Newton's method up to so many columns
+	widest     = 256     // Auto chooses Newton's method up to this many columns
 	maxFinish  = 4       // how often at most Newton's method continues to a smaller norm because the gap is too large
 )
 

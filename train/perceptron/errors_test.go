@@ -53,7 +53,7 @@ func TestErrors(t *testing.T) {
 			_, err := Train(context.Background(), d, Options{Pocket: "trousers"})
 			return err
 		},
-		"there are 2 rows of 3 columns to validate 5 columns on": func() error {
+		"there are 2 rows to validate on, of 3 columns: use rows of 5 columns": func() error {
 			_, err := TrainValidated(context.Background(), d, huge, Options{Pocket: pocket.Exact})
 			return err
 		},
@@ -71,11 +71,11 @@ func TestErrors(t *testing.T) {
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Form: train.Voted})
 			return err
 		},
-		"either vote or are judged": func() error {
+		"takes no pocket and no rows to validate on": func() error {
 			_, err := TrainValidated(context.Background(), d, d, Options{Form: train.Voted})
 			return err
 		},
-		"either averaged or judged": func() error {
+		"averaged takes no pocket": func() error {
 			_, err := Train(context.Background(), d, Options{Form: train.Averaged, Pocket: pocket.Exact})
 			return err
 		},

@@ -180,7 +180,7 @@ func (j *classJudge[T]) Curve() []pocket.Point     { return j.curve }
 
 func (j *classJudge[T]) Judged() (candidates, rows int64) { return j.judged, j.judged * j.src.Rows() }
 
-// unpad returns vectors of weights for so many columns without the padding at their ends.
+// unpad returns vectors of weights for cols columns without the padding at their ends.
 func unpad[T kernel.Float](w []T, cols int) []T {
 	var out []T
 	for v := range slices.Chunk(w, kernel.Stride[T](cols)) {

@@ -43,19 +43,19 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	voted := o.Form == train.Voted
 	switch {
 	case voted && (o.Pocket != "" || validated):
-		return o, errors.New("the weights either vote or are judged")
+		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
 	case o.Form == train.Averaged && o.Pocket != "":
-		return o, errors.New("the weights are either averaged or judged by a pocket")
+		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
 		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
 	case (voted || o.Pocket != "") && o.L2 > 0:
-		return o, errors.New("weights that vote or are in a pocket aren't penalised")
+		return o, errors.New("the form voted and a pocket take no l2: leave it out")
 	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
 		return o, fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
 	case o.EarlyStop < 0:
 		return o, fmt.Errorf("early-stop is %d: use 1 or more epochs, or 0 for none", o.EarlyStop)
 	case o.EarlyStop > 0 && !validated && o.Pocket == "":
-		return o, errors.New("early-stop needs a pocket, or rows to validate on")
+		return o, errors.New("early-stop needs a pocket, or rows to validate on: give one, or 0")
 	}
 	return o, nil
 }
@@ -70,9 +70,9 @@ func checkValidation[T kernel.Float](ctx context.Context, spec *schema.Spec, row
 	other := rows.Spec()
 	switch {
 	case rows.Rows() == 0 || other.Cols() != spec.Cols():
-		return nil, fmt.Errorf("there are %d rows of %d columns to validate %d columns on", rows.Rows(), other.Cols(), spec.Cols())
+		return nil, fmt.Errorf("there are %d rows to validate on, of %d columns: use rows of %d columns", rows.Rows(), other.Cols(), spec.Cols())
 	case !slices.Equal(other.Classes, spec.Classes) || other.PositiveClass() != spec.PositiveClass():
-		return nil, fmt.Errorf("the rows to validate on have the classes %s, and those to learn from %s, or another one is +1: give both the same Spec",
+		return nil, fmt.Errorf("the rows to validate on have the classes %s and the others %s, or another one is +1: give both the same Spec",
 			schema.ListClasses(other.Classes), schema.ListClasses(spec.Classes))
 	}
 	return rows, nil

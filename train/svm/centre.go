@@ -56,7 +56,7 @@ func (p *problem[T]) constant(h *hessian, weight float64) bool {
 	return p.src.Spec().Bias
 }
 
-// biased tells whether the frame subtracts multiples of the bias, the last of so many columns, or nothing. The penalty
+// biased tells whether the frame subtracts multiples of the bias, the last of cols columns, or nothing. The penalty
 // is then that of the original weights.
 func (f *frame) biased(cols int) bool { return f == nil || f.of == cols-1 }
 

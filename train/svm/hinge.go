@@ -83,7 +83,7 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 	}
 }
 
-// growth returns the factor of the next slope after so many steps with the current one.
+// growth returns the factor of the next slope after that many steps with the current one.
 func growth(steps int64) float64 {
 	switch {
 	case steps <= 1:

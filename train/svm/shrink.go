@@ -14,8 +14,8 @@ import (
 
 const (
 	narrower = 5   // near rows begin with this times the slope
-	fewest   = 512 // of so few rows all are kept
-	nearest  = 4   // others are left out if at most one row of so many is near
+	fewest   = 512 // with at most this many rows, all are kept
+	nearest  = 4   // others are left out if at most one row of this many is near
 )
 
 // near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free,

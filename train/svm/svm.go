@@ -57,7 +57,7 @@ type Result[T kernel.Float] struct {
 const (
 	tolerance  = 1e-6    // the gap of a converged result, relative to the objective
 	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
-	maxColumns = 1 << 14 // the Hessian of so many columns is 1 GiB
+	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
 	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
 )
 

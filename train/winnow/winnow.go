@@ -91,7 +91,7 @@ func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	}
 	switch {
 	case src.Spec().Weighted:
-		err = errors.New("rows have weights, which winnow has no use for: leave them out")
+		err = errors.New("rows have weights, which winnow doesn't use: leave them out")
 	case src.Rows() == 0:
 		err = errors.New("there are no rows to learn from")
 	case !src.Spec().Bias:
@@ -118,7 +118,7 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 			x := rowOf(b, i, row)
 			if l.r.Epochs == 1 {
 				if c := slices.IndexFunc(x, func(v T) bool { return v != 0 && v != 1 }); c >= 0 {
-					return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features, leave others out",
+					return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; leave others out",
 						l.src.Spec().Features[c], b.First+int64(i), x[c])
 				}
 			}

@@ -252,7 +252,7 @@ func TestErrors(t *testing.T) {
 		"threshold is -1":             {d, Options{Threshold: -1}},
 		"threshold is 2":              {d, Options{Threshold: 2, Variant: Balanced}},
 		"unknown variant \"winnow3\"": {d, Options{Variant: "winnow3"}},
-		"winnow has no use for":       {testrows.Weighted(d, func(int) float64 { return 1 }), Options{}},
+		"winnow doesn't use":          {testrows.Weighted(d, func(int) float64 { return 1 }), Options{}},
 		"no rows":                     {block.NewData[float64](d.Spec(), nil), Options{}},
 		"epochs is -1":                {d, Options{Options: train.Options{Epochs: -1}}},
 	} {

@@ -210,7 +210,7 @@ func (w *Writer) firstMistake() {
 	w.end()
 }
 
-// testProducts sets bits where the products of so many vectors at y and at s aren't above zero.
+// testProducts sets bits where the products of that many vectors at y and at s aren't above zero.
 func (w *Writer) testProducts(y, s reg.GPVirtual, zero reg.VecVirtual, vectors int, bits reg.GPVirtual) {
 	all := w.YMM()
 	for k := range vectors {
