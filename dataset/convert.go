@@ -3,6 +3,11 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -11,6 +16,7 @@ import (
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/writer"
+	"halfspace/internal/say"
 	"halfspace/schema"
 )
 
@@ -36,9 +42,14 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	defer w.Abort()
+	format, _ := outputFormat(out) // known, since the file is begun
+	others := map[string]bool{}    // the columns that text makes others in float64
 	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return 0, err
+		}
+		if format == formatCSV || format == formatSvmlight {
+			noteOthers(others, b, in.selection())
 		}
 		err = w.writeBatch(b, in.selection())
 		b.Release()
@@ -52,7 +63,31 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())
+	if names := slices.Sorted(maps.Keys(others)); len(names) > 0 {
+		opt.tell([]string{fmt.Sprintf("%s of float32, such as %q: text has the fewest digits that float32 needs, and they are others in float64, "+
+			"and so standardized (convert to .parquet or .arrow to keep them)", say.Plural(int64(len(names)), "column"), names[0])})
+	}
 	return rows, w.Close()
+}
+
+// noteOthers adds the names of columns with a float32 whose shortest decimal is another number as float64, as 0.1 is.
+func noteOthers(others map[string]bool, b *frame.Batch, sel *encode.Selection) {
+	for _, i := range sel.Keep {
+		col, ok := b.Columns[i].(*array.Float32)
+		if !ok || others[sel.Columns[i].Name] {
+			continue
+		}
+		for r, v := range col.Float32Values() {
+			exact := float64(v)
+			if exact-exact != 0 || exact == math.Trunc(exact) && math.Abs(exact) < 1<<24 || col.IsNull(r) {
+				continue
+			}
+			if back, err := strconv.ParseFloat(strconv.FormatFloat(exact, 'g', -1, 32), 64); err == nil && back != exact {
+				others[sel.Columns[i].Name] = true
+				break
+			}
+		}
+	}
 }
 
 // plainSchema is a schema in which dictionaries are replaced by the type of their values.

@@ -132,3 +132,18 @@ func TestConvertSelects(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertFloat32: text has float32 in digits that float64 reads as another number, which a note says, unless there is no such number.
+func TestConvertFloat32(t *testing.T) {
+	for values, noted := range map[string]bool{"[0.1, 2]": true, "[null, 0.5]": false, "[16777215, -3]": false} {
+		dir := t.TempDir()
+		path := file1(t, dir, "a.parquet", field("x", arrow.PrimitiveTypes.Float32, values), field("z", arrow.PrimitiveTypes.Float64, "[0.1, 0.1]"))
+		for _, ext := range []string{".csv", ".arrow"} {
+			var notes []string
+			_, err := Convert(context.Background(), []string{path}, filepath.Join(dir, "out"+ext), Options{Warn: func(s string) { notes = append(notes, s) }}, WriterOptions{})
+			if err != nil || (len(notes) == 1) != (noted && ext == ".csv") {
+				t.Errorf("%s to %s: notes %q, error %v", values, ext, notes, err)
+			}
+		}
+	}
+}
