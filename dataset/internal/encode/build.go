@@ -211,7 +211,7 @@ func (b *Builder[T]) keptRows(bt *frame.Batch) int {
 			bytes += frame.RowSizes(bt.Columns[i])(0, int(bt.Rows))
 		}
 	}
-	return int(max(1, bt.Rows*maxKeptBytes/bytes))
+	return int(min(max(1, bt.Rows), max(1, bt.Rows*maxKeptBytes/bytes)))
 }
 
 // start begins a block.
