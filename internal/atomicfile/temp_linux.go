@@ -148,10 +148,12 @@ func (f *linuxFile) Cleanup() error {
 	return errors.Join(err, f.Close())
 }
 
-// prefix returns how the names of temporary files beside target begin. It tells the kernel that runs, whose locks are seen here:
-// another computer's may not be.
+// prefix returns how the names of temporary files beside target begin: with at most 200 bytes of the target's name, since a name has at
+// most 255. It has a number of the running kernel: this computer may not see the locks of another one.
 func prefix(target string) string {
-	return fmt.Sprintf(".%s.halfspace-%08x-", filepath.Base(target), boot())
+	const most = 200
+	base := filepath.Base(target)
+	return fmt.Sprintf(".%s.halfspace-%08x-", base[:min(len(base), most)], boot())
 }
 
 // boot returns a number of the kernel since it started, 0 if there is none to be had.

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -65,4 +66,21 @@ func TestSweep(t *testing.T) {
 	if got := names(t, dir); len(got) != len(before)-4 {
 		t.Errorf("of %q it left %q", before, got)
 	}
+}
+
+// TestLongName: a target may have the longest name that the system takes, whether its temporary file has a name or not.
+func TestLongName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("m", 255))
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Skip("the system takes shorter names only: ", err)
+	}
+	f := create(t, path)
+	write(t, f, fresh)
+	commit(t, f)
+	holds(t, filepath.Dir(path), filepath.Base(path), fresh)
+	g, err := named(path, perm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Cleanup()
 }
