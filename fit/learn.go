@@ -1,11 +1,14 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"halfspace/block"
+	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -143,7 +146,8 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	if f == nil {
 		return nil, interrupted
 	}
-	ctx = context.WithoutCancel(ctx)
+	after, end := beside.After(ctx, patience)
+	defer end()
 	m, looked := f.Model, src
 	if f.Survey = opt.Survey; f.Survey == nil {
 		f.Survey = newSurvey(src.Spec())
@@ -155,16 +159,20 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	var err error
 	m.Data.Rows = src.Rows()
-	if m.Data.Fingerprint, err = block.Fingerprint(ctx, looked, l.workers()); err != nil {
+	if m.Data.Fingerprint, err = block.Fingerprint(after, looked, l.workers()); err == nil && validation != nil {
+		f.Validation, err = validate(after, m, validation, l.workers())
+	}
+	if err != nil && after.Err() == nil {
 		return nil, err
 	}
-	if validation != nil {
-		if f.Validation, err = validate(ctx, m, validation, l.workers()); err != nil {
-			return nil, err
-		}
+	if m.Data.Fingerprint == "" {
+		f.Survey = opt.Survey
 	}
-	return f, interrupted
+	return f, cmp.Or(interrupted, err)
 }
+
+// patience is how long a training may take after an interrupt for what needs a pass over the rows. What isn't known then is left out.
+const patience = time.Second
 
 // validate counts on rows that the model didn't learn from, and tells the model.
 func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
@@ -244,10 +252,12 @@ func (j *job[T]) whole(ctx context.Context) (*Fitted[T], error) {
 	if err != nil && !r.Interrupted {
 		return nil, err
 	}
-	after := context.WithoutCancel(ctx)
+	after, end := beside.After(ctx, patience)
+	defer end()
+	var late error
 	if r.Interrupted && !j.InMemory {
-		if bad := j.evaluate(after, r); bad != nil {
-			return nil, bad
+		if late = j.evaluate(after, r); late != nil && after.Err() == nil {
+			return nil, late
 		}
 	}
 	m := j.model(r)
@@ -255,11 +265,14 @@ func (j *job[T]) whole(ctx context.Context) (*Fitted[T], error) {
 		learned.Keep(m)
 	}
 	if r.Interrupted && m.Voters != nil { // whose mean was evaluated
-		wrong, bad := Count(after, m, j.src, j.workers())
-		if bad != nil {
-			return nil, bad
+		var wrong Tally
+		if wrong, late = Count(after, m, j.src, j.workers()); late != nil && after.Err() == nil {
+			return nil, late
 		}
 		m.Training.Errors, r.Predicted = &wrong.Errors, nil
+	}
+	if late != nil {
+		m.Training.Errors, r.Predicted = nil, nil
 	}
 	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
 }

@@ -1,12 +1,14 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -40,32 +42,38 @@ func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, end := beside.After(ctx, patience)
+	defer end()
 	all := sumResults(binary)
 	if n := len(all.Last); n > 0 && n == len(all.Weights) {
 		judges := j.src
 		if j.validation != nil {
 			judges = j.validation
 		}
-		if all.Weights, err = train.Choose(ctx, judges, j.workers(), all.Weights, all.Last); err != nil {
+		if chosen, err := train.Choose(ctx, judges, j.workers(), all.Weights, all.Last); err == nil {
+			all.Weights = chosen
+		} else if ctx.Err() == nil {
 			return nil, err
 		}
 	}
 	all.Seconds = time.Since(start).Seconds()
-	if err := train.Evaluate(ctx, j.src, j.workers(), all); err != nil {
-		return nil, err
+	late := train.Evaluate(ctx, j.src, j.workers(), all)
+	if late != nil && ctx.Err() == nil {
+		return nil, late
 	}
 	all.Margin = 0 // no binary classifier's
-	whole := j.model(all)
-	joinModels(whole, binary)
+	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
-		wrong, err := Count(ctx, whole, j.src, j.workers())
-		if err != nil {
-			return nil, err
+		var wrong Tally
+		if wrong, late = Count(ctx, whole, j.src, j.workers()); late != nil && ctx.Err() == nil {
+			return nil, late
 		}
 		all.Errors, all.Predicted = wrong.Errors, nil // of the means
 	}
-	return &Fitted[T]{Model: whole, Result: all}, interrupted
+	if late != nil {
+		whole.Training.Errors, all.Predicted = nil, nil
+	}
+	return &Fitted[T]{Model: whole, Result: all}, cmp.Or(interrupted, late)
 }
 
 // sumResults adds up how the trainings of all classes went.
@@ -86,8 +94,8 @@ func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
 	return all
 }
 
-// joinModels adds to the model of all classes what the models of each class versus the rest keep.
-func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) {
+// joinModels adds to the model of all classes, which it returns, what the models of each class versus the rest keep.
+func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) *model.Model {
 	way := whole.Options.Multiclass
 	whole.Options = binary[0].Model.Options // with the solver that was chosen
 	whole.Options.Multiclass = way
@@ -106,6 +114,7 @@ func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) {
 		}
 	}
 	whole.Training.Optimum = sumOptima(optima)
+	return whole
 }
 
 // sumOptima adds up how near the optimum several trainings came, or returns nil if that isn't known of each.

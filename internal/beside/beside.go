@@ -3,6 +3,7 @@ package beside
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -53,4 +54,11 @@ func Get[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	}
 	all := <-got
 	return all.r, all.err
+}
+
+// After returns a context that ends some time after ctx does, or when end is called.
+func After(ctx context.Context, some time.Duration) (later context.Context, end func()) {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(some, cancel) })
+	return later, func() { stop(); cancel() }
 }

@@ -24,11 +24,11 @@ func (r *trainReport) advice(o *trainOptions) string {
 	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
 		return fmt.Sprintf("Not converged: of %s, the weights after %s have the fewest errors on the validation. More --epochs would hardly help.",
 			say.Plural(r.Updates, "update"), say.Count(*r.Kept))
-	case o.learner.Perceptron != nil && r.TrainErrors == 0:
+	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
 		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
 	case o.learner.Story != nil:
 		return adviseSolver(r)
-	case o.learner.LastOnly && r.Validation == nil && r.TrainErrors > 0:
+	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:
 		return adviseLast(o, r)
 	case o.learner.NotFound != "":
 		return "Not converged: " + o.learner.NotFound + " in " + say.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."

@@ -128,7 +128,11 @@ func (r modelReport) facts() []string {
 		facts = append(facts, "voters", votersText(r.Voters))
 	}
 	facts = append(facts, resultFacts(r.Model)...)
-	return append(facts, "data", fmt.Sprintf("%s, %s", say.Plural(r.Data.Rows, "row"), r.Data.Fingerprint))
+	data := say.Plural(r.Data.Rows, "row")
+	if r.Data.Fingerprint != "" { // an interrupt may leave no time for it
+		data += ", " + r.Data.Fingerprint
+	}
+	return append(facts, "data", data)
 }
 
 // optionsText is the options of a training that visits rows one by one.

@@ -33,7 +33,7 @@ func TestInterruptedKeeps(t *testing.T) {
 		{two, "label", "--algo averaged --order shuffle --l2 0.1", true},
 		{two, "label", "--algo pocket --pocket epoch", false},
 		{two, "label", "--algo pocket --pocket exact", false},
-		{two, "label", "--algo voted", true},
+		{noisy(t, "1000"), "label", "--algo voted", true},
 		{noisy(t, "1000"), "label", "--algo dual", true},
 		{two, "label", "--algo logistic --solver lbfgs", false},
 		{two, "label", "--algo logistic --solver newton", false},

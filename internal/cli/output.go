@@ -37,7 +37,7 @@ type patient struct {
 }
 
 func (p *patient) Write(b []byte) (int, error) {
-	ctx, end := graceOf(p.ctx)
+	ctx, end := beside.After(p.ctx, graceTime)
 	defer end()
 	if p.gone.Load() {
 		return 0, context.Canceled
@@ -52,13 +52,6 @@ func (p *patient) Write(b []byte) (int, error) {
 
 // graceTime is how long a pipe's reader may take for what an interrupt leaves.
 const graceTime = time.Second
-
-// graceOf returns a context that ends some time after ctx does.
-func graceOf(ctx context.Context) (grace context.Context, end func()) {
-	grace, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, cancel) })
-	return grace, func() { stop(); cancel() }
-}
 
 func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {

@@ -110,7 +110,7 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 
 // save writes a model, also the one that an interrupt leaves.
 func save(ctx context.Context, m *model.Model, path string) error {
-	grace, end := graceOf(ctx)
+	grace, end := beside.After(ctx, graceTime)
 	defer end()
 	return m.SaveContext(grace, path)
 }

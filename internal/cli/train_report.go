@@ -32,8 +32,8 @@ type trainReport struct {
 	Epochs          int64                `json:"epochs"`
 	Updates         int64                `json:"updates"`
 	Visits          int64                `json:"visits"`
-	TrainErrors     int64                `json:"train_errors"`
-	TrainAccuracy   float64              `json:"train_accuracy"`
+	TrainErrors     *int64               `json:"train_errors"` // null where an interrupt left no time to count them
+	TrainAccuracy   *float64             `json:"train_accuracy"`
 	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that no row is predicted to be
 	Baseline        *fit.Baseline        `json:"baseline"`
 	Converged       bool                 `json:"converged"`
@@ -84,10 +84,14 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 	r := &trainReport{
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
-		TrainErrors: *t.Errors, TrainAccuracy: float64(t.Rows-*t.Errors) / float64(t.Rows), Converged: t.Converged, Multiclass: m.Options.Multiclass,
+		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
 		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
+	}
+	if t.Errors != nil {
+		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
+		r.TrainAccuracy = &accuracy
 	}
 	if m.Voters != nil {
 		r.Voters = len(m.Voters.Counts)
@@ -191,7 +195,13 @@ func (r *trainReport) converged(o *trainOptions) string {
 
 // results tells the errors, on which rows.
 func (r *trainReport) results() []string {
-	pairs, scored := []string{"errors", errorsText(r.TrainErrors, r.Rows), "baseline", baselineText(r.Baseline)}, r.Rows
+	pairs, scored := []string{"errors", "not counted"}, r.Rows
+	if r.TrainErrors != nil {
+		pairs[1] = errorsText(*r.TrainErrors, r.Rows)
+	}
+	if r.Baseline != nil {
+		pairs = append(pairs, "baseline", baselineText(r.Baseline))
+	}
 	if r.CrossValidation != nil {
 		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
 	}

@@ -44,7 +44,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 		a.kept = ": " + o.out + " has the weights so far"
 	}
 	bar.end()
-	if !t.inMemory() {
+	if !t.inMemory() && fitted.Survey != nil {
 		a.noteSurvey(o, t.data.Spec(), fitted.Survey)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
@@ -161,10 +161,12 @@ func (o *trainOptions) fitOptions(a *app, bar *progress) fit.Options {
 func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	m, learned := f.Model, f.Result
 	r := newTrainReport(t.trainOptions, m)
-	r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
-	t.noteNeverPredicted(t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+	if f.Survey != nil {
+		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
+		t.noteNeverPredicted(t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)
 	if r.Validation != nil && t.storage.weighted {
