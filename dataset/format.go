@@ -75,7 +75,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		return nil, err
 	}
 	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
-		if err := frame.NewBudget(max(frame.LeastReading, opt.Memory)).Take(n*columnBytes, "reading "+say.Plural(n, "column")); err != nil {
+		if err := frame.NewBudget(opt.Memory).Take(n*columnBytes, "reading "+say.Plural(n, "column")); err != nil {
 			return nil, frame.ErrorIn(in.Name(), "%w", err)
 		}
 	}

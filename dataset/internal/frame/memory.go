@@ -20,8 +20,13 @@ func Within(in Input, memory, beside int64) {
 // Budget is that of package memory.
 type Budget = memory.Budget
 
-// NewBudget returns a budget of so many bytes, or nil for 0, which has no bound.
-func NewBudget(bytes int64) *Budget { return memory.NewBudget(bytes) }
+// NewBudget returns a budget of so many bytes, LeastReading at least, or nil for 0, which has no bound.
+func NewBudget(bytes int64) *Budget {
+	if bytes > 0 {
+		bytes = max(LeastReading, bytes)
+	}
+	return memory.NewBudget(bytes)
+}
 
 // AvailableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
 func AvailableMemory() int64 {
