@@ -271,7 +271,7 @@ func TestOnlineStream(t *testing.T) {
 	for text, want := range map[string]string{
 		"a,y\n1,0\n":                       "training takes two",
 		"a,y\n":                            "no rows",
-		rows + "1,1,2\n":                   `column "y", row 600000: 2 is no class of the first rows, which have 0, 1: change the label, or leave the row out`,
+		rows + "1,1,2\n":                   `column "y", line 600002, row 600000: 2 is no class of the first rows, which have 0, 1: change the label, or leave the row out`,
 		rows + "nonsense,1,1\n":            `line 600002, column "a": "nonsense" is not a number`,
 		strings.Repeat("1,0\n", 4) + "1\n": "line 5",
 	} {
