@@ -296,7 +296,7 @@ func (c *comparison) text() []byte {
 	if c.Learners[0].Accuracy <= b.Accuracy {
 		s.line("\nNo learner is better than the baseline.")
 	}
-	s.line("\nTo learn from all rows with the best:\n\n  %s", c.Best)
+	s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // whole, however long: it is there to be copied
 	return s.Bytes()
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"halfspace/fit"
 )
 
 // TestCompare: every learner has the errors that train --cv finds with the same options, the best stands first, the baseline last, and the
@@ -87,6 +89,14 @@ func TestCompareTable(t *testing.T) {
 	}
 	if table := text[:strings.Index(text, "\nLeft out")]; strings.LastIndex(table, "\n  always") < strings.LastIndex(table, "\n  svm") {
 		t.Errorf("the baseline isn't the last line of\n%s", table)
+	}
+}
+
+// TestCompareCommand: the command of the best learner is whole, so that it can be copied.
+func TestCompareCommand(t *testing.T) {
+	c := &comparison{Learners: []contestant{{}}, Baseline: &fit.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
+	if text := string(c.text()); !strings.Contains(text, c.Best) {
+		t.Error(text)
 	}
 }
 
