@@ -43,15 +43,15 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	defer w.Abort()
 	format, _ := outputFormat(out) // known, since the file is begun
-	others := map[string]bool{}    // the columns that text makes others in float64
+	others := map[string]bool{}    // the columns whose text is other numbers in float64
 	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return 0, err
 		}
-		if format == formatCSV || format == formatSvmlight {
+		err = w.writeBatch(b, in.selection())
+		if err == nil && (format == formatCSV || format == formatSvmlight) { // so the data isn't damaged
 			noteOthers(others, b, in.selection())
 		}
-		err = w.writeBatch(b, in.selection())
 		b.Release()
 		if err != nil {
 			return 0, err
@@ -64,8 +64,8 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())
 	if names := slices.Sorted(maps.Keys(others)); len(names) > 0 {
-		opt.tell([]string{fmt.Sprintf("%s of float32, such as %q: text has the fewest digits that float32 needs, and they are others in float64, "+
-			"and so standardized (convert to .parquet or .arrow to keep them)", say.Plural(int64(len(names)), "column"), names[0])})
+		opt.tell([]string{fmt.Sprintf("%s of float32, such as %q: float64 reads other numbers from their text, and --standardize computes in float64 "+
+			"(convert to .parquet or .arrow to keep the numbers)", say.Plural(int64(len(names)), "column"), names[0])})
 	}
 	return rows, w.Close()
 }

@@ -54,6 +54,39 @@ func TestDamagedArrow(t *testing.T) {
 	}
 }
 
+// TestShortBitmap: a column whose bitmap of nulls is shorter than its rows is damaged data.
+func TestShortBitmap(t *testing.T) {
+	dir := t.TempDir()
+	good, path := filepath.Join(dir, "good.arrow"), filepath.Join(dir, "bad.arrow")
+	rec := record(t, field("x", arrow.PrimitiveTypes.Float32, "[null"+strings.Repeat(", 1.5", 99)+"]"))
+	w, err := Create(good, rec.Schema(), WriterOptions{})
+	if err == nil {
+		err = errors.Join(w.Write(rec), w.Close())
+	}
+	data, read := os.ReadFile(good)
+	if err != nil || read != nil {
+		t.Fatal(err, read)
+	}
+	short := 0
+	for i, b := range data {
+		if b != 16 { // the bytes of the bitmap, among others
+			continue
+		}
+		bad := slices.Clone(data)
+		bad[i] = 1
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(dir, "out.csv"), Options{}, WriterOptions{})
+		if err != nil && strings.Contains(err.Error(), path+": the data is damaged (its sizes are out of range)") {
+			short++
+		}
+	}
+	if short == 0 {
+		t.Error("no short bitmap is an error")
+	}
+}
+
 // TestOneLine: what the runtime says of code isn't what somebody with a file can use.
 func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
