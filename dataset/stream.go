@@ -74,9 +74,6 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	for _, n := range sizes {
 		bytes += block.Bytes[T](int64(n), s.spec.Cols(), s.spec.Weighted)
 	}
-	if s.rows >= 0 {
-		bytes = min(bytes, block.Bytes[T](s.rows, s.spec.Cols(), s.spec.Weighted))
-	}
 	if err := frame.NewBudget(in.opt.Memory).Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
 		say.Plural(int64(in.sel.Width()), "feature"))); err != nil {
 		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
