@@ -89,11 +89,11 @@ func (in *Input[T]) learn(ctx context.Context, bt *frame.Batch, found *encode.La
 
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and how many kept rows each has.
 func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, error) {
-	only := in.in
-	if !in.sel.Drops() { // else other columns tell which rows are kept
+	only, sel := in.in, in.sel
+	if !sel.Drops() { // else other columns tell which rows are kept
 		only = in.in.LabelOnly()
+		sel = &encode.Selection{Chosen: only.Chosen()}
 	}
-	sel := &encode.Selection{Chosen: only.Chosen()}
 	found, first := encode.NewLabels(nil), int64(0)
 	var counts []int64 // in the order of appearance
 	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
