@@ -3,7 +3,6 @@ package memory
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sync/atomic"
 
 	"halfspace/internal/say"
@@ -64,12 +63,4 @@ func (b *Budget) Give(n int64) {
 	if b != nil {
 		b.used.Add(-n)
 	}
-}
-
-// Left returns how many bytes are left, or math.MaxInt64 without a bound.
-func (b *Budget) Left() int64 {
-	if b == nil {
-		return math.MaxInt64
-	}
-	return max(0, b.limit-b.used.Load())
 }
