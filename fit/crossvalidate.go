@@ -338,7 +338,7 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 
 // judge learns, and counts on the rows that were held back, which judges are with the weights of their classes.
 func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) error {
-	f, err := j.learn(ctx)
+	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err
 	}

@@ -142,12 +142,12 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	held := block.Bytes[T](src.Rows(), src.Spec().Cols(), src.Spec().Weighted || opt.classWeighted())
 	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
-	f, interrupted := j.learn(ctx)
+	after, end := beside.After(ctx, patience)
+	defer end()
+	f, interrupted := j.learn(ctx, after)
 	if f == nil {
 		return nil, interrupted
 	}
-	after, end := beside.After(ctx, patience)
-	defer end()
 	m, looked := f.Model, src
 	if f.Survey = opt.Survey; f.Survey == nil {
 		f.Survey = newSurvey(src.Spec())
@@ -210,9 +210,9 @@ func (j *job[T]) together() bool {
 	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.Together
 }
 
-// learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. The model has
-// no fingerprints.
-func (j *job[T]) learn(ctx context.Context) (*Fitted[T], error) {
+// learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. What takes a
+// pass over the rows then has until after ends. The model has no fingerprints.
+func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 	one := *j
 	if j.opt.classWeighted() {
 		var err error
@@ -228,15 +228,15 @@ func (j *job[T]) learn(ctx context.Context) (*Fitted[T], error) {
 	if j.classes() > 2 && !j.together() && !j.EachClass {
 		how = one.eachVersusRest
 	}
-	f, err := how(ctx)
+	f, err := how(ctx, after)
 	if f != nil {
 		f.Model.Options.ClassWeight = one.classWeights
 	}
 	return f, err
 }
 
-// whole learns by the learner alone.
-func (j *job[T]) whole(ctx context.Context) (*Fitted[T], error) {
+// whole learns by the learner alone; see learn.
+func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.Settings, ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
@@ -252,8 +252,6 @@ func (j *job[T]) whole(ctx context.Context) (*Fitted[T], error) {
 	if err != nil && !r.Interrupted {
 		return nil, err
 	}
-	after, end := beside.After(ctx, patience)
-	defer end()
 	var late error
 	if r.Interrupted && !j.InMemory {
 		if late = j.evaluate(after, r); late != nil && after.Err() == nil {

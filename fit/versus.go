@@ -8,14 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
 
 // eachVersusRest learns each class versus the rest, and puts the classifiers together.
-func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
+func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
 	var trained atomic.Int64 // classes
@@ -26,7 +25,7 @@ func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
 		if j.validation != nil {
 			one.validation = train.Versus(j.validation, class)
 		}
-		f, err := one.whole(ctx)
+		f, err := one.whole(ctx, after)
 		if err == nil {
 			trained.Add(1)
 		}
@@ -42,30 +41,28 @@ func (j *job[T]) eachVersusRest(ctx context.Context) (*Fitted[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, end := beside.After(ctx, patience)
-	defer end()
 	all := sumResults(binary)
 	if n := len(all.Last); n > 0 && n == len(all.Weights) {
 		judges := j.src
 		if j.validation != nil {
 			judges = j.validation
 		}
-		if chosen, err := train.Choose(ctx, judges, j.workers(), all.Weights, all.Last); err == nil {
+		if chosen, err := train.Choose(after, judges, j.workers(), all.Weights, all.Last); err == nil {
 			all.Weights = chosen
-		} else if ctx.Err() == nil {
+		} else if after.Err() == nil {
 			return nil, err
 		}
 	}
 	all.Seconds = time.Since(start).Seconds()
-	late := train.Evaluate(ctx, j.src, j.workers(), all)
-	if late != nil && ctx.Err() == nil {
+	late := train.Evaluate(after, j.src, j.workers(), all)
+	if late != nil && after.Err() == nil {
 		return nil, late
 	}
 	all.Margin = 0 // no binary classifier's
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
 		var wrong Tally
-		if wrong, late = Count(ctx, whole, j.src, j.workers()); late != nil && ctx.Err() == nil {
+		if wrong, late = Count(after, whole, j.src, j.workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}
 		all.Errors, all.Predicted = wrong.Errors, nil // of the means

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"halfspace/internal/faults"
 	"halfspace/internal/race"
+	"halfspace/kernel"
 )
 
 var faultTable = flag.String("faults", "", "a file that TestFaults writes its table to; without it the test is skipped")
@@ -33,7 +35,7 @@ func TestFaults(t *testing.T) {
 	if *faultTable == "" || race.Enabled {
 		t.Skip("takes minutes: use -faults FILE")
 	}
-	table := faultHead
+	table := fmt.Sprintf(faultHead, orUnknown(kernel.DetectedCPU().Brand), runtime.GOMAXPROCS(0))
 	for _, f := range faults.All {
 		t.Run(f.Name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -58,7 +60,7 @@ const faultHead = `# Files that ask for much
 
 ` + "`make faults`" + ` writes this table. It runs every command that reads rows or models on each file, with ` + "`--memory 256MiB`" + `.
 A command may take 1.25 times that and 128 MiB, so 448 MiB. It is done, or it refuses the file in one line. What still
-runs after 20 s is interrupted: it has gigabytes to write, or many rows to learn from.
+runs after 20 s is interrupted: it has gigabytes to write, or many rows to learn from. Processor: %s, with %d threads.
 
 | file | what it is | commands | done | refused | interrupted | most memory, MiB | longest, s |
 |---|---|---|---|---|---|---|---|

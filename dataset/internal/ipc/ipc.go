@@ -190,6 +190,7 @@ type Messages struct {
 
 	Most         int64           // bytes of memory for a message, what is made of it, and dictionaries
 	body, Taken  int64           // bytes of the current message, and of what is made of it
+	window       int64           // bytes that decompressing the current message takes
 	Dictionaries map[int64]int64 // bytes of each, by its number: they stay
 }
 
@@ -230,7 +231,7 @@ func (m *Messages) Message() (*ipc.Message, error) {
 	m.keepDictionary()
 	large := m.body+m.Taken > largeBody
 	m.Release()
-	m.Taken = 0
+	m.Taken, m.window = 0, 0
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -346,7 +347,7 @@ func (m *Messages) damaged(err error) error {
 
 // Left returns how much memory is left, less than 0 if none is.
 func (m *Messages) Left() int64 {
-	left := m.Most - m.body - m.Taken
+	left := m.Most - m.body - m.window - m.Taken
 	for _, bytes := range m.Dictionaries {
 		left -= bytes
 	}

@@ -119,7 +119,7 @@ func (m *Messages) takeWindow(meta, body []byte) error {
 	if err != nil {
 		return m.damaged(err)
 	}
-	if m.Taken += min(bytes, 1<<40); m.Left() < 0 {
+	if m.window = min(bytes, 1<<40); m.Left() < 0 {
 		return m.tooLarge()
 	}
 	return nil

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 
@@ -46,7 +47,11 @@ func (m *members) Read(p []byte) (int, error) {
 func (m *members) next() error {
 	magic, err := m.raw.Peek(1)
 	if err == nil && magic[0] != 0 {
-		if magic, err = m.raw.Peek(2); string(magic) != "\x1f\x8b" {
+		magic, err = m.raw.Peek(2)
+		switch {
+		case err != nil && err != io.EOF:
+			return err
+		case string(magic) != "\x1f\x8b":
 			return errBehind
 		}
 		if err := m.z.Reset(m.raw); err != nil {
@@ -56,7 +61,8 @@ func (m *members) next() error {
 		return nil
 	}
 	for err == nil && magic[0] == 0 {
-		m.raw.Discard(1) // it was peeked at
+		there, _ := m.raw.Peek(m.raw.Buffered())
+		m.raw.Discard(len(there) - len(bytes.TrimLeft(there, "\x00")))
 		magic, err = m.raw.Peek(1)
 	}
 	if err == nil {
