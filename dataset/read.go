@@ -325,7 +325,11 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
-	frame.Within(in, opt.Memory, block.Bytes[T](rows, spec.Cols(), sel.Weight >= 0))
+	beside := block.Bytes[T](rows, spec.Cols(), sel.Weight >= 0)
+	if len(sel.Keep) > 0 {
+		beside += GroupBytes // of who writes them
+	}
+	frame.Within(in, opt.Memory, beside)
 	kept := keptSchema(sel)
 	b := encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block[T], keep []arrow.Array) error {
 		encode.Sign(full.Y, signs)

@@ -54,7 +54,7 @@ type Builder[T kernel.Float] struct {
 }
 
 // maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
-const maxKeptBytes = 16 << 20
+const maxKeptBytes = 8 << 20
 
 // atOnceBytes is how many bytes a block has when it is made.
 const atOnceBytes = 32 << 20
@@ -278,6 +278,12 @@ func (b *Builder[T]) flush() error {
 	b.block = nil
 	keep := make([]arrow.Array, len(b.keep))
 	for k, parts := range b.keep {
+		if len(parts) == 1 {
+			keep[k] = parts[0]
+			keep[k].Retain()
+			defer keep[k].Release()
+			continue
+		}
 		err := frame.Recovered(func() (err error) { // an array may not be what it says
 			keep[k], err = array.Concatenate(parts, b.mem)
 			return err
