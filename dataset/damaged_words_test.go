@@ -14,38 +14,45 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// TestDamagedArrow changes every other byte of a file. Nothing panics, and the error is one of the file that was read, in words.
-func TestDamagedArrow(t *testing.T) {
-	dir := t.TempDir()
-	good, path, out := filepath.Join(dir, "good.arrow"), filepath.Join(dir, "bad.arrow"), filepath.Join(dir, "out.csv")
-	rec := record(t, field("s", arrow.BinaryTypes.String, `["a", null, "ccc"]`), field("x", arrow.PrimitiveTypes.Float64, `[1, 2, null]`))
-	w, err := Create(good, rec.Schema(), WriterOptions{})
+// arrowBytes returns an Arrow file of a record.
+func arrowBytes(t *testing.T, rec arrow.Record) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "good.arrow")
+	w, err := Create(path, rec.Schema(), WriterOptions{})
 	if err == nil {
 		err = errors.Join(w.Write(rec), w.Close())
 	}
-	data, read := os.ReadFile(good)
+	data, read := os.ReadFile(path)
 	if err != nil || read != nil {
 		t.Fatal(err, read)
 	}
+	return data
+}
+
+// TestDamagedArrow changes every other byte of a file. Nothing panics, and the error is one of the file that was read, in words.
+func TestDamagedArrow(t *testing.T) {
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "bad.arrow"), filepath.Join(dir, "out.csv")
+	rec := record(t, field("s", arrow.BinaryTypes.String, `["a", null, "ccc"]`), field("x", arrow.PrimitiveTypes.Float64, `[1, 2, null]`))
+	data := arrowBytes(t, rec)
 	failed := 0
 	for i := 1; i < len(data); i += 2 {
-		for _, b := range []byte{0xff - byte(i/2%2)*0x7f} {
-			bad := slices.Clone(data)
-			bad[i] = b
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
-				t.Fatal(err)
+		b := 0xff - byte(i/2%2)*0x7f
+		bad := slices.Clone(data)
+		bad[i] = b
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, converted := Convert(context.Background(), []string{path}, out, Options{Memory: 64 << 20}, WriterOptions{})
+		_, inspected := InspectTable(context.Background(), path, Options{Memory: 64 << 20})
+		for _, err := range []error{converted, inspected} {
+			if err == nil {
+				continue
 			}
-			_, converted := Convert(context.Background(), []string{path}, out, Options{Memory: 64 << 20}, WriterOptions{})
-			_, inspected := InspectTable(context.Background(), path, Options{Memory: 64 << 20})
-			for _, err := range []error{converted, inspected} {
-				if err == nil {
-					continue
-				}
-				failed++
-				if text := err.Error(); !strings.Contains(text, path) && !strings.Contains(text, "column") || strings.Contains(text, "runtime error") ||
-					strings.Contains(text, "can't be written") && !strings.Contains(text, "UTF-8") {
-					t.Errorf("byte %d is %d: %v", i, b, err)
-				}
+			failed++
+			if text := err.Error(); !strings.Contains(text, path) && !strings.Contains(text, "column") || strings.Contains(text, "runtime error") ||
+				strings.Contains(text, "can't be written") && !strings.Contains(text, "UTF-8") {
+				t.Errorf("byte %d is %d: %v", i, b, err)
 			}
 		}
 	}
@@ -56,17 +63,9 @@ func TestDamagedArrow(t *testing.T) {
 
 // TestShortBitmap: a column whose bitmap of nulls is shorter than its rows is damaged data.
 func TestShortBitmap(t *testing.T) {
-	dir := t.TempDir()
-	good, path := filepath.Join(dir, "good.arrow"), filepath.Join(dir, "bad.arrow")
+	path := filepath.Join(t.TempDir(), "bad.arrow")
 	rec := record(t, field("x", arrow.PrimitiveTypes.Float32, "[null"+strings.Repeat(", 1.5", 99)+"]"))
-	w, err := Create(good, rec.Schema(), WriterOptions{})
-	if err == nil {
-		err = errors.Join(w.Write(rec), w.Close())
-	}
-	data, read := os.ReadFile(good)
-	if err != nil || read != nil {
-		t.Fatal(err, read)
-	}
+	data := arrowBytes(t, rec)
 	short := 0
 	for i, b := range data {
 		if b != 16 { // the bytes of the bitmap, among others
@@ -77,7 +76,7 @@ func TestShortBitmap(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Convert(context.Background(), []string{path}, filepath.Join(dir, "out.csv"), Options{}, WriterOptions{})
+		_, err := Convert(context.Background(), []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{}, WriterOptions{})
 		if err != nil && strings.Contains(err.Error(), path+": the data is damaged (its sizes are out of range)") {
 			short++
 		}

@@ -40,8 +40,8 @@ func TestShortRowGroups(t *testing.T) {
 	}
 }
 
-// TestConvertStops: a conversion that is interrupted is an error and leaves no file, also where there is one row group, of which
-// the last rows that were read must not pass for all.
+// TestConvertStops: a conversion that is interrupted is an error and leaves no file. The rows read so far of the only row group
+// must not pass for all.
 func TestConvertStops(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.parquet")

@@ -33,8 +33,8 @@ import (
 //     doesn't rise. The multiple falls again while steps gain what H predicts (Levenberg 1944; Marquardt, "An Algorithm
 //     for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
 //   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H is used again (the
-//     chord method). That is H of the pass before if the norm of its gradient was at most 1, or an older one if the
-//     last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in
+//     chord method). That is H of the pass before if the norm of its gradient was at most 1. It is an older one if
+//     the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in
 //     standard errors.
 //   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps
 //     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the

@@ -79,9 +79,9 @@ const (
 // have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
 // computes all of it. It updates H by the rows that enter or leave the active set.
 //
-// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
-// Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
-// 2020). Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
+// source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
+// Software 35, 2020. Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
 // After it, a becomes the row's base, and the slope grows. Once few rows are near the kink of their loss, Train
 // continues with those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all
 // rows adds rows that were left out wrongly. Each row takes eight bytes.

@@ -89,8 +89,8 @@ func (c *suspect) Add(a arrow.Array, n int) {
 }
 
 // isID tells whether whole numbers seem to number the rows. They do if they ascend from row to row. They also do if their type is of
-// integers, all differ, and random numbers of the same range would repeat, or there are many of them and their last digits are random.
-// People choose the last digit of a price.
+// integers, all differ, and one of two more things holds. Random numbers of the same range would repeat, or there are many numbers
+// with random last digits. People choose the last digit of a price.
 func (c *suspect) isID() bool {
 	n := len(c.values)
 	if n < leastSuspects {
