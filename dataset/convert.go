@@ -37,21 +37,18 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	frame.Within(in, opt.Memory, GroupBytes)
-	w, err := CreateContext(ctx, out, plainSchema(keptSchema(in.selection())), wopt)
+	columns := plainSchema(keptSchema(in.selection()))
+	wopt.Copied, wopt.Warn = columns.NumFields(), opt.Warn
+	w, err := CreateContext(ctx, out, columns, wopt)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Abort()
-	format, _ := outputFormat(out) // known, since the file is begun
-	others := map[string]bool{}    // the columns whose text is other numbers in float64
 	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return 0, err
 		}
 		err = w.writeBatch(b, in.selection())
-		if err == nil && (format == formatCSV || format == formatSvmlight) { // so the data isn't damaged
-			noteOthers(others, b, in.selection())
-		}
 		b.Release()
 		if err != nil {
 			return 0, err
@@ -63,18 +60,14 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())
-	if names := slices.Sorted(maps.Keys(others)); len(names) > 0 {
-		opt.tell([]string{fmt.Sprintf("%s of float32, such as %q: float64 reads other numbers from their text, and --standardize computes in float64 "+
-			"(convert to .parquet or .arrow to keep the numbers)", say.Plural(int64(len(names)), "column"), names[0])})
-	}
 	return rows, w.Close()
 }
 
-// noteOthers adds the names of columns with a float32 whose shortest decimal is another number as float64, as 0.1 is.
-func noteOthers(others map[string]bool, b *frame.Batch, sel *encode.Selection) {
-	for _, i := range sel.Keep {
-		col, ok := b.Columns[i].(*array.Float32)
-		if !ok || others[sel.Columns[i].Name] {
+// noteOthers remembers which copied columns have a float32 whose shortest decimal is another number as float64, as 0.1 is.
+func (w *Writer) noteOthers(rec arrow.Record) {
+	for i := range w.copied {
+		col, ok := rec.Column(i).(*array.Float32)
+		if !ok || w.others[i] {
 			continue
 		}
 		for r, v := range col.Float32Values() {
@@ -83,10 +76,19 @@ func noteOthers(others map[string]bool, b *frame.Batch, sel *encode.Selection) {
 				continue
 			}
 			if back, err := strconv.ParseFloat(strconv.FormatFloat(exact, 'g', -1, 32), 64); err == nil && back != exact {
-				others[sel.Columns[i].Name] = true
+				w.others[i] = true
 				break
 			}
 		}
+	}
+}
+
+// tellOthers says what text did to the columns of noteOthers.
+func (w *Writer) tellOthers() {
+	if n := len(w.others); n > 0 && w.warn != nil {
+		first := slices.Min(slices.Collect(maps.Keys(w.others)))
+		w.warn(fmt.Sprintf("%s of float32, such as %q: float64 reads other numbers from their text, and --standardize computes in float64 "+
+			"(write .parquet or .arrow to keep the numbers)", say.Plural(int64(n), "column"), w.schema.Field(first).Name))
 	}
 }
 

@@ -21,12 +21,14 @@ import (
 // is in memory until it is full.
 const GroupBytes = writer.GroupBytes
 
-// WriterOptions are choices for Parquet and, one, for svmlight. The zero value of a field stands for its default.
+// WriterOptions are choices for Parquet, and some for text. The zero value of a field stands for its default.
 type WriterOptions struct {
 	Compression  string            // "snappy", the default, "none", "zstd" or "gzip"
 	RowGroupRows int64             // most rows of a row group; 131,072, or fewer with over 256 columns. Its values have at most 64 MiB
 	Metadata     map[string]string // key-value metadata of the file
 	Label        string            // svmlight: the column of the labels; "label"
+	Copied       int               // how many columns, the first ones, come from a file
+	Warn         func(text string) // is told, when the file is closed, of copied columns that text changes
 }
 
 // Writer writes records to a file. The file appears, complete, when Close returns nil, and not before.
@@ -39,6 +41,10 @@ type Writer struct {
 	enc    writer.Encoder
 	err    error // the first error; everything after it fails likewise
 	done   bool
+
+	copied int          // columns that are looked at for others; 0 unless the file is text
+	others map[int]bool // the copied columns whose text is other numbers in float64
+	warn   func(string)
 }
 
 // Create starts a Parquet, Arrow IPC, svmlight or CSV file, by the extension of path. "-" is CSV on standard output. A pipe or
@@ -66,7 +72,10 @@ func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt W
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, file: file, schema: schema}
+	w := &Writer{path: path, file: file, schema: schema, others: map[int]bool{}, warn: opt.Warn}
+	if format == formatCSV || format == formatSvmlight {
+		w.copied = opt.Copied
+	}
 	err = w.guard(func() error {
 		switch format {
 		case formatCSV:
@@ -122,6 +131,9 @@ func (w *Writer) Write(rec arrow.Record) error {
 			return w.enc.Write(same)
 		})
 	}
+	if w.err == nil {
+		w.noteOthers(rec)
+	}
 	return w.err
 }
 
@@ -153,7 +165,9 @@ func (w *Writer) Close() error {
 		w.err = w.guard(w.enc.Finish)
 	}
 	if w.err == nil {
-		w.err = w.file.Commit()
+		if w.err = w.file.Commit(); w.err == nil {
+			w.tellOthers()
+		}
 	}
 	w.file.Abort()
 	w.done = true

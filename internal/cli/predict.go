@@ -157,6 +157,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 		return err
 	}
 	defer p.abort()
+	p.warn = func(s string) { bar.end(); a.note("%s", s) }
 	memory, undo := o.memory.hold()
 	defer undo()
 	p.live = toStdout(o.out) && slices.Equal(paths, []string{"-"})
@@ -164,7 +165,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+		Warn:     p.warn,
 	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
 		return err
@@ -196,6 +197,7 @@ type predictions[T kernel.Float] struct {
 	typ        arrow.DataType
 	column     func(classes []int, valid []bool) arrow.Array // of the predicted classes
 	writer     *dataset.Writer                               // from the first block on
+	warn       func(text string)
 	rows       int64
 	live       bool // what was predicted is written at once
 
@@ -334,7 +336,8 @@ func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error
 		}
 	}
 	var err error
-	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema, dataset.WriterOptions{Label: predictionName})
+	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema,
+		dataset.WriterOptions{Label: predictionName, Copied: schema.FieldIndices(predictionName)[0], Warn: p.warn})
 	return err
 }
 

@@ -106,6 +106,21 @@ func TestPredictColumns(t *testing.T) {
 	}
 }
 
+// TestPredictFloat32: a note says that text changes the float32 numbers that --keep names. Scores have none.
+func TestPredictFloat32(t *testing.T) {
+	_, m := trained(t, []string{"up", "up", "down"})
+	data := write(t, "data.parquet", col{"x1", []float32{0.1, 3}}, col{"x2", []float64{0.1, 1}})
+	for _, c := range []struct {
+		out, keep string
+		noted     bool
+	}{{"p.csv", "x1", true}, {"p.csv", "x2", false}, {"p.arrow", "x1", false}} {
+		status, _, stderr := command("predict", "--model", m, data, "--keep", c.keep, "--score", "--out", filepath.Join(t.TempDir(), c.out))
+		if status != exitDone || strings.Contains(stderr, `1 column of float32, such as "x1": float64 reads other numbers`) != c.noted {
+			t.Errorf("%+v: status %d, %q", c, status, stderr)
+		}
+	}
+}
+
 func TestPredictZeroIsNotPositive(t *testing.T) {
 	_, m := trained(t, []string{"up", "up", "down"})
 	_, n := trained(t, []string{"up", "up", "down"}, "--positive", "down")
