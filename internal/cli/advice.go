@@ -84,13 +84,4 @@ func adviseLast(o *trainOptions, r *trainReport) string {
 	return advice + ".\n" + adviceCheck
 }
 
-// adviseUndecided says what to try where check found neither a plane nor a witness.
-func adviseUndecided(standardized bool) string {
-	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
-	if standardized {
-		return advice
-	}
-	return "add --standardize, " + advice
-}
-
 const adviceCheck = "halfspace check finds out whether any plane separates them."

@@ -30,7 +30,7 @@ type checkOptions struct {
 //go:embed verify.py
 var verifyLines string
 
-func (a *app) check() *cobra.Command {
+func Check(a *app) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check DATA... --label COLUMN [options]",
@@ -68,7 +68,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	}
 	o.addTo(cmd, "float64", "float32")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.storage.access = train.Nested // there are many passes, and a pocket at the end
 		o.storage.beside = separable.Bytes
 		if err := o.check(cmd.Context(), args); err != nil {
@@ -82,7 +82,8 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 			return checkAs[float64](cmd.Context(), a, &o, paths)
 		}
 		return checkAs[float32](cmd.Context(), a, &o, paths)
-	})
+	}
+	return cmd
 }
 
 func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths []string) error {
@@ -360,4 +361,13 @@ func (e *errorsReport) text() string {
 		s += ", the best weights seen in a short training on " + say.Count(*e.Found)
 	}
 	return s
+}
+
+// adviseUndecided says what to try where check found neither a plane nor a witness.
+func adviseUndecided(standardized bool) string {
+	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
+	if standardized {
+		return advice
+	}
+	return "add --standardize, " + advice
 }

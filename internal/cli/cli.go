@@ -17,9 +17,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"halfspace/internal/nearest"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -43,12 +41,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return run(ctx, args, stdout, stderr)
 }
 
-// An app is one run of the program.
-type app struct {
-	stdout  *output
-	stderr  *patient
-	kept    string // what an interrupt leaves, as the end of a sentence; "" where the verb has nothing to say
-	started bool   // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
+// A call is a run of the program with the verb that the command line names.
+type call struct {
+	*app
+	started bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -60,49 +56,39 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
-	a := &app{stdout: &output{to: &patient{ctx: ctx, w: stdout}}, stderr: &patient{ctx: ctx, w: stderr}}
-	root := a.root()
+	c := &call{app: newApp(ctx, stdout, stderr)}
+	root := c.root()
 	root.SetArgs(args)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if a.stdout.err != nil { // of help and completion cobra forgets it
-		err, a.started = a.stdout.err, true
+	if c.stdout.err != nil { // of help and completion cobra forgets it
+		err, c.started = c.stdout.err, true
 	}
-	return a.report(ctx, cmd, err)
+	return c.report(ctx, cmd, err)
 }
 
 // report prints err as one line and returns the exit status that it stands for.
-func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
+func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	var usage usageError
 	switch {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "halfspace: interrupted%s\n", say.Line(a.kept))
+		fmt.Fprintf(c.stderr, "halfspace: interrupted%s\n", say.Line(c.kept))
 		return exitInterrupted
 	case errors.Is(err, errStdoutGone):
 		return exitFailed
-	case errors.As(err, &usage) || !a.started:
-		fmt.Fprintf(a.stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
+	case errors.As(err, &usage) || !c.started:
+		fmt.Fprintf(c.stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(a.stderr, "halfspace: %s\n", say.Line(err.Error()))
+	fmt.Fprintf(c.stderr, "halfspace: %s\n", say.Line(err.Error()))
 	return exitFailed
 }
 
-// usageError is an error of the command line, not of what it names.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// note tells the user about something that isn't an error.
-func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "note: %s\n", say.Line(fmt.Sprintf(format, args...)))
-}
-
-func (a *app) root() *cobra.Command {
+func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "halfspace",
 		DisableFlagsInUseLine: true,
@@ -123,7 +109,9 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(writeUsage)
-	root.AddCommand(a.train(), a.compare(), a.predict(), a.eval(), a.online(), a.check(), a.inspect(), a.convert(), a.gen(), a.cpu())
+	for _, verb := range []func(*app) *cobra.Command{Train, Compare, Predict, Eval, Online, Check, Inspect, Convert, Gen, CPU} {
+		root.AddCommand(c.finish(verb(c.app)))
+	}
 	return root
 }
 
@@ -136,12 +124,13 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// verb finishes a sub-command: it marks when its work begins, so that errors before are known as wrong usage.
-func (a *app) verb(cmd *cobra.Command, work func(cmd *cobra.Command, args []string) error) *cobra.Command {
+// finish completes the command of a verb: it marks when its work begins, so that errors before are known as wrong usage.
+func (c *call) finish(cmd *cobra.Command) *cobra.Command {
+	work := cmd.RunE
 	cmd.Flags().SortFlags = false
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		a.started = true
+		c.started = true
 		if err := checkPaths(cmd, args); err != nil {
 			return err
 		}
@@ -187,45 +176,16 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usagef("unknown command %q%s", args[0], advice)
 }
 
-// didYouMean returns the rest of a sentence about an unknown name: the nearest known one, if any is near.
-func didYouMean(name string, known []string, prefix string) string {
-	if near := nearest.Name(name, known); near != "" {
-		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
-	}
-	return ""
-}
+// The garbage collector runs first where the heap would be so many times 4 MiB, not one: a short run does without, and a longer one
+// doesn't notice, since what comes after is as ever.
+const firstCollection = 16
 
-// flagError says in our words what is wrong with a flag.
-func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var invalid *pflag.InvalidValueError
-	var missing *pflag.ValueRequiredError
-	switch {
-	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return unknownOption(cmd.Flags(), "--", unknown.GetSpecifiedName())
-	case errors.As(err, &unknown):
-		return unknownOption(cmd.Flags(), "-", unknown.GetSpecifiedShortnames())
-	case errors.As(err, &invalid):
-		return usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
-	case errors.As(err, &missing):
-		return usagef("--%s needs a value", missing.GetSpecifiedName())
+// collectLater has the garbage collector run first at a larger heap, unless GOGC says how it is to run.
+func collectLater() {
+	const usual = 100
+	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {
+		debug.SetGCPercent(percent)
+		return
 	}
-	return usageError{err}
-}
-
-// wanted says which values a flag takes.
-func wanted(invalid *pflag.InvalidValueError) error {
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		return errors.New("use a whole number")
-	case "uint64":
-		return errors.New("use a whole number from 0 to 18446744073709551615")
-	case "float64":
-		return errors.New("use a number")
-	case "bool":
-		return errors.New("use true or false")
-	case "stringSlice":
-		return errors.New(`put quotes around each item with a comma, such as "a,b",c`)
-	}
-	return invalid.Unwrap()
+	runtime.AddCleanup(new(*int), func(int) { debug.SetGCPercent(usual) }, 0)
 }

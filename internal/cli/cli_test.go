@@ -187,7 +187,7 @@ func TestHelp(t *testing.T) {
 
 // TestExamples makes sure that every example in a help text is a command line that parses.
 func TestExamples(t *testing.T) {
-	a := &app{}
+	a := &call{}
 	for _, cmd := range append(a.root().Commands(), a.root()) {
 		for line := range strings.Lines(cmd.Example) {
 			line = strings.TrimPrefix(strings.TrimSpace(line), isaVariable+"=generic ")

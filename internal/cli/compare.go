@@ -49,7 +49,7 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", most: 100_000},
 }
 
-func (a *app) compare() *cobra.Command {
+func Compare(a *app) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
 		Use:   "compare DATA... --label COLUMN [options]",
@@ -81,7 +81,7 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
 			o.data.standardize = true
 		}
@@ -100,7 +100,8 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 			return compareAs[float64](cmd.Context(), a, &o, paths, best)
 		}
 		return compareAs[float32](cmd.Context(), a, &o, paths, best)
-	})
+	}
+	return cmd
 }
 
 // A comparison is what compare --json prints.
@@ -143,7 +144,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	if err != nil {
 		return err
 	}
-	defer func() { data.close() }()
+	defer data.close()
 	if len(data.Spec().Classes) < 2 {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
 	}
@@ -157,9 +158,9 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: bar.watch(learners)}
+	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: watch(bar, learners)}
 	cv, err := fit.Compare(ctx, data.relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
-	if err = a.unfinished(err); cv == nil {
+	if err = unfinished(a, err); cv == nil {
 		return ofLearner(err)
 	}
 	c.Interrupted = err != nil
@@ -176,8 +177,8 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	return cmp.Or(a.print(c.text()), err)
 }
 
-// watch shows the progress of learners in a stage. It returns what shows the stage.
-func (p *progress) watch(learners []fit.Learner) func(name string, done, total int64) {
+// watch has learners show their progress in a stage. It returns a function that shows the stage.
+func watch(p *progress, learners []fit.Learner) func(name string, done, total int64) {
 	var name string
 	var done, total int64
 	for _, l := range learners {

@@ -24,7 +24,7 @@ type convertOptions struct {
 	json        bool
 }
 
-func (a *app) convert() *cobra.Command {
+func Convert(a *app) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert DATA... --out FILE [options]",
@@ -55,7 +55,7 @@ numbers; otherwise features are numbered from 1.`,
 	o.memory.addTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
 		}
@@ -66,8 +66,9 @@ numbers; otherwise features are numbered from 1.`,
 		if err := checkOut(o.out, paths); err != nil {
 			return err
 		}
-		return a.convertTo(cmd.Context(), &o, paths)
-	})
+		return convertTo(a, cmd.Context(), &o, paths)
+	}
+	return cmd
 }
 
 func (o *convertOptions) check(args []string) error {
@@ -93,7 +94,7 @@ type convertReport struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func (a *app) convertTo(ctx context.Context, o *convertOptions, paths []string) error {
+func convertTo(a *app, ctx context.Context, o *convertOptions, paths []string) error {
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()

@@ -26,7 +26,7 @@ type cpuReport struct {
 	ISA      string   `json:"isa"`    // the one that they run on
 }
 
-func (a *app) cpu() *cobra.Command {
+func CPU(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "cpu [options]",
@@ -39,7 +39,7 @@ variable ` + isaVariable + ` names a different one. Results are the same bit for
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
-	return a.verb(cmd, func(*cobra.Command, []string) error {
+	cmd.RunE = func(*cobra.Command, []string) error {
 		if err := useISA(""); err != nil {
 			return err
 		}
@@ -48,7 +48,8 @@ variable ` + isaVariable + ` names a different one. Results are the same bit for
 			return a.printJSON(r)
 		}
 		return a.print(r.text())
-	})
+	}
+	return cmd
 }
 
 func newCPUReport() *cpuReport {

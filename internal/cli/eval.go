@@ -30,7 +30,7 @@ type evalOptions struct {
 	json   bool
 }
 
-func (a *app) eval() *cobra.Command {
+func Eval(a *app) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
@@ -65,7 +65,7 @@ between two others are left out.`,
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(o.models) == 0:
 			return usagef("--model is missing: name the file of a model")
@@ -80,11 +80,12 @@ between two others are left out.`,
 		if err := o.machine.apply(); err != nil {
 			return err
 		}
-		return a.evalAll(cmd.Context(), &o, args)
-	})
+		return evalAll(a, cmd.Context(), &o, args)
+	}
+	return cmd
 }
 
-func (a *app) evalAll(ctx context.Context, o *evalOptions, paths []string) error {
+func evalAll(a *app, ctx context.Context, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
 		m, err := loadModel(ctx, path)

@@ -16,7 +16,7 @@ import (
 func TestHelpExamples(t *testing.T) {
 	dir := shell(t)
 	standIns(t, dir)
-	root := (&app{}).root()
+	root := (&call{}).root()
 	for _, cmd := range append(root.Commands(), root) {
 		t.Run(cmd.Name(), func(t *testing.T) {
 			var lines []string

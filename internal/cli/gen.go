@@ -18,7 +18,7 @@ type genOptions struct {
 	json        bool
 }
 
-func (a *app) gen() *cobra.Command {
+func Gen(a *app) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
 		Use:   "gen --margin NUMBER|--noise NUMBER|--conjunction NUMBER --out FILE [options]",
@@ -53,7 +53,7 @@ Choose one kind of data:
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
 	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
-	return a.verb(cmd, func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Compression = o.compression.value
 		if o.out == "" {
 			return usagef("--out is missing: name the file to write")
@@ -67,8 +67,9 @@ Choose one kind of data:
 		if err := o.Validate(); err != nil {
 			return usageError{err}
 		}
-		return a.generate(cmd.Context(), &o)
-	})
+		return generate(a, cmd.Context(), &o)
+	}
+	return cmd
 }
 
 // A genReport is what gen --json prints.
@@ -80,7 +81,7 @@ type genReport struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func (a *app) generate(ctx context.Context, o *genOptions) error {
+func generate(a *app, ctx context.Context, o *genOptions) error {
 	start := time.Now()
 	bar := a.newProgress(o.progress.value)
 	defer bar.end()

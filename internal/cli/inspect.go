@@ -4,26 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
 	"halfspace/internal/say"
-	"halfspace/model"
 	"halfspace/schema"
 )
 
 // largestWeights is how many weights inspect shows of a model without --top.
 const largestWeights = 20
 
-func (a *app) inspect() *cobra.Command {
+func Inspect(a *app) *cobra.Command {
 	var asJSON bool
 	var top int
 	var text textOptions
@@ -55,7 +51,7 @@ func (a *app) inspect() *cobra.Command {
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
 	text.addTo(cmd)
 	memory.addTo(cmd)
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if top < 1 {
 			return usagef("--top is %d: use 1 or more", top)
 		}
@@ -72,16 +68,17 @@ func (a *app) inspect() *cobra.Command {
 		}
 		switch {
 		case isProof:
-			return a.inspectProof(args[0], asJSON)
+			return inspectProof(a, args[0], asJSON)
 		case isModel:
-			return a.inspectModel(cmd.Context(), args[0], top, asJSON)
+			return inspectModel(a, cmd.Context(), args[0], top, asJSON)
 		}
-		return a.inspectData(cmd.Context(), args[0], &text, &memory, asJSON)
-	})
+		return inspectData(a, cmd.Context(), args[0], &text, &memory, asJSON)
+	}
+	return cmd
 }
 
 // inspectData shows a file of data.
-func (a *app) inspectData(ctx context.Context, path string, text *textOptions, memory *byteSize, asJSON bool) error {
+func inspectData(a *app, ctx context.Context, path string, text *textOptions, memory *byteSize, asJSON bool) error {
 	isParquet, err := dataset.IsParquet(ctx, path)
 	if err != nil {
 		return err
@@ -90,11 +87,11 @@ func (a *app) inspectData(ctx context.Context, path string, text *textOptions, m
 		for _, s := range text.options().UnusedByParquet() {
 			a.note("%s", s)
 		}
-		return a.inspectParquet(path, asJSON)
+		return inspectParquet(a, path, asJSON)
 	}
 	limit, undo := memory.hold()
 	defer undo()
-	return a.inspectTable(ctx, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
+	return inspectTable(a, ctx, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
 }
 
 // looksLikeModel tells by the first byte whether a file is JSON.
@@ -115,25 +112,11 @@ func looksLikeModel(path string) (bool, error) {
 	return head[0] == '{', nil
 }
 
-// looksLikeProof tells whether a file is what check --json prints.
-func looksLikeProof(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	const most = 4096 // bytes, of which a key may have all
-	d := json.NewDecoder(io.LimitReader(f, most))
-	open, _ := d.Token()
-	key, _ := d.Token()
-	return open == json.Delim('{') && key == "separable"
-}
-
 // maxProof bounds the bytes of a proof: room for one of as many features as a row may have.
 const maxProof = 256 << 20
 
 // inspectProof shows a report again, and how to verify what it says.
-func (a *app) inspectProof(path string, asJSON bool) error {
+func inspectProof(a *app, path string, asJSON bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return openError(path, err)
@@ -162,36 +145,13 @@ func (a *app) inspectProof(path string, asJSON bool) error {
 	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
 }
 
-// openError says what is wrong with a file without naming the operation.
-func openError(path string, err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
-	}
-	return advised(fmt.Errorf("%s: %w", path, err))
-}
-
-// advised says what to do where a file that is to be read isn't there or isn't a readable one.
-func advised(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: check the path", err)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: check the file's mode", err)
-	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("%w: name a file in it", err)
-	case errors.Is(err, model.ErrNoModel):
-		return fmt.Errorf("%w: name what train --out wrote", err)
-	}
-	return err
-}
-
 // A parquetReport is what inspect --json prints for a Parquet file.
 type parquetReport struct {
 	Kind string `json:"kind"` // "parquet"
 	*dataset.FileInfo
 }
 
-func (a *app) inspectParquet(path string, asJSON bool) error {
+func inspectParquet(a *app, path string, asJSON bool) error {
 	info, err := dataset.Inspect(path)
 	if err != nil {
 		return err
@@ -252,7 +212,7 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-func (a *app) inspectTable(ctx context.Context, path string, opt dataset.Options, asJSON bool) error {
+func inspectTable(a *app, ctx context.Context, path string, opt dataset.Options, asJSON bool) error {
 	info, err := dataset.InspectTable(ctx, path, opt)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ type weight struct {
 	Weight  float64 `json:"weight"`
 }
 
-func (a *app) inspectModel(ctx context.Context, path string, top int, asJSON bool) error {
+func inspectModel(a *app, ctx context.Context, path string, top int, asJSON bool) error {
 	m, err := loadModel(ctx, path)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (r modelReport) tables(s *sheet) {
 		s.table(zTable(r.Model, r.top))
 		return
 	}
-	s.misclassifiedTable(r.Training.Misclassified)
+	misclassifiedTable(s, r.Training.Misclassified)
 	if r.Expansion != nil {
 		return
 	}
@@ -257,3 +257,19 @@ func zTable(m *model.Model, n int) [][]string {
 	}
 	return rows
 }
+
+// misclassifiedTable adds a table of the rows that were misclassified most often.
+func misclassifiedTable(s *sheet, rows []model.Misclassified) {
+	if len(rows) == 0 {
+		return
+	}
+	table := [][]string{{"row", "updates"}}
+	for _, r := range rows {
+		table = append(table, []string{say.Count(r.Row), say.Count(r.Updates)})
+	}
+	s.line("\nThe rows most often misclassified, from 0:\n")
+	s.table(table)
+}
+
+// sharedOptions are the options that reports tell first.
+var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,7 +174,7 @@ func TestInterruptedOut(t *testing.T) {
 // TestProgressLines: where nobody watches, progress is lines of text, the first of a stage at once and then fewer and fewer.
 func TestProgressLines(t *testing.T) {
 	var out strings.Builder
-	p := (&app{stderr: &patient{ctx: t.Context(), w: &out}}).newProgress("always")
+	p := newApp(t.Context(), io.Discard, &out).newProgress("always")
 	start := time.Unix(1e9, 0)
 	for second := range 600 {
 		p.line("training", ": epoch "+say.Count(int64(second)), int64(second), 600, start.Add(time.Duration(second)*time.Second))

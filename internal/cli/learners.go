@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -15,20 +14,8 @@ import (
 // defaultLearner is the learner where --algo names none.
 const defaultLearner = "averaged"
 
-// sharedOptions are the options that reports tell first.
-var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}
-
 // autoName lets a learner choose.
 const autoName = "auto"
-
-// learnerNamed describes the learner of that name, or one without any properties: models may be of the verb online, or of a learner to
-// come.
-func learnerNamed(name string) *train.Learner {
-	if l := fit.Describe(name); l != nil {
-		return l
-	}
-	return &train.Learner{Name: name}
-}
 
 // addLearnerFlags adds a flag for each option of a learner. Learners that have an option of the same name share the flag.
 func addLearnerFlags(cmd *cobra.Command) {
@@ -96,26 +83,6 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 			cmd.Flags().Lookup(name).Hidden = true
 		}
 	}
-}
-
-// wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
-func wrapped(text string, column int) string {
-	var s strings.Builder
-	at := column
-	for i, word := range strings.Fields(text) {
-		switch n := utf8.RuneCountInString(word); {
-		case i > 0 && at+1+n > usageWidth:
-			s.WriteString("\n" + strings.Repeat(" ", column))
-			at = column + n
-		case i > 0:
-			s.WriteByte(' ')
-			at += 1 + n
-		default:
-			at += n
-		}
-		s.WriteString(word)
-	}
-	return s.String()
 }
 
 // A learnerOption is an option of the first learner that has it.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -51,17 +50,3 @@ func (s *byteSize) hold() (limit int64, undo func()) {
 
 // limit returns the bytes that the flag gives, and otherwise four fifths of the memory that is available.
 func (s *byteSize) limit() int64 { return memory.Limit(s.bytes) }
-
-// The garbage collector runs first where the heap would be so many times 4 MiB, not one: a short run does without, and a longer one
-// doesn't notice, since what comes after is as ever.
-const firstCollection = 16
-
-// collectLater has the garbage collector run first at a larger heap, unless GOGC says how it is to run.
-func collectLater() {
-	const usual = 100
-	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {
-		debug.SetGCPercent(percent)
-		return
-	}
-	runtime.AddCleanup(new(*int), func(int) { debug.SetGCPercent(usual) }, 0)
-}

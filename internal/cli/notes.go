@@ -15,7 +15,7 @@ import (
 )
 
 // noteUnused tells about options that the user gave for nothing.
-func (a *app) noteUnused(cmd *cobra.Command, o *trainOptions) {
+func noteUnused(a *app, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
 		if cmd.Flags().Changed(option.Name) && !option.Strict && !slices.ContainsFunc(o.learners, used) {
@@ -39,7 +39,7 @@ func (o *trainOptions) random() bool {
 const mostNumbers = 50
 
 // noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
-func (a *app) noteClasses(o *trainOptions, spec *schema.Spec) {
+func noteClasses(a *app, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
 	case n == 2 && o.multiclass.value != "auto":
@@ -53,7 +53,7 @@ func (a *app) noteClasses(o *trainOptions, spec *schema.Spec) {
 }
 
 // noteNeverPredicted names a class that no row is predicted to be. counts are the rows of each class: weights balance only what is unequal.
-func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class, counts []int64) {
+func noteNeverPredicted(a *app, o *trainOptions, never []schema.Class, counts []int64) {
 	if len(never) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (a *app) noteNeverPredicted(o *trainOptions, never []schema.Class, counts [
 const mostUnlike = 1000
 
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
-func (a *app) noteSurvey(o *trainOptions, spec *schema.Spec, s *fit.Survey) {
+func noteSurvey(a *app, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.data.standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}

@@ -29,7 +29,7 @@ type onlineOptions struct {
 	out                    string
 }
 
-func (a *app) online() *cobra.Command {
+func Online(a *app) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{
 		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
@@ -51,11 +51,11 @@ doesn't say how many features it has.`,
   halfspace online - --label y --model m.json --out m.json <new.csv`,
 	}
 	o.addTo(cmd)
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := a.goOn(cmd, &o)
+		m, err := goOn(a, cmd, &o)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,8 @@ doesn't say how many features it has.`,
 			return onlineAs[float64](cmd.Context(), a, &o, m, paths)
 		}
 		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
-	})
+	}
+	return cmd
 }
 
 func (o *onlineOptions) addTo(cmd *cobra.Command) {
@@ -99,7 +100,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 }
 
 // goOn loads the model that online goes on with, nil without one, and takes the options that it determines.
-func (a *app) goOn(cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
+func goOn(a *app, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
 	}
@@ -110,7 +111,7 @@ func (a *app) goOn(cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if err := checkGoesOn(o.model, m); err != nil {
 		return nil, err
 	}
-	a.noteGoesOn(o.model, m)
+	noteGoesOn(a, o.model, m)
 	for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
 		if cmd.Flags().Changed(name) {
 			a.note("--%s has no effect with --model", name)
@@ -140,7 +141,7 @@ func checkGoesOn(path string, m *model.Model) error {
 }
 
 // noteGoesOn tells which options of the training of a model have no effect on how it learns on.
-func (a *app) noteGoesOn(path string, m *model.Model) {
+func noteGoesOn(a *app, path string, m *model.Model) {
 	o := &m.Options
 	for _, option := range []struct {
 		name string
@@ -247,10 +248,6 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 		return printed
 	}
 	return err
-}
-
-func mistakesText(mistakes, rows int64) string {
-	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
 }
 
 // text is the report for people.

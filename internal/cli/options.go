@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -50,4 +51,24 @@ func writeOption(s *strings.Builder, f *pflag.Flag) {
 		gap = strings.Repeat(" ", n)
 	}
 	s.WriteString("\n" + left + gap + wrapped(text, helpColumn))
+}
+
+// wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
+func wrapped(text string, column int) string {
+	var s strings.Builder
+	at := column
+	for i, word := range strings.Fields(text) {
+		switch n := utf8.RuneCountInString(word); {
+		case i > 0 && at+1+n > usageWidth:
+			s.WriteString("\n" + strings.Repeat(" ", column))
+			at = column + n
+		case i > 0:
+			s.WriteByte(' ')
+			at += 1 + n
+		default:
+			at += n
+		}
+		s.WriteString(word)
+	}
+	return s.String()
 }

@@ -13,7 +13,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/beside"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -41,7 +40,7 @@ type predictOptions struct {
 	json    bool
 }
 
-func (a *app) predict() *cobra.Command {
+func Predict(a *app) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
@@ -59,7 +58,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
 	}
 	o.addTo(cmd)
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(o.models) > 1 {
 			return usagef("%d models: predict applies one, give --model once", len(o.models))
 		}
@@ -90,7 +89,8 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 			return predictAs[float64](cmd.Context(), a, &o, m, paths)
 		}
 		return predictAs[float32](cmd.Context(), a, &o, m, paths)
-	})
+	}
+	return cmd
 }
 
 func (o *predictOptions) addTo(cmd *cobra.Command) {
@@ -106,19 +106,6 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	o.text.addTo(cmd)
 	o.memory.addTo(cmd)
 	o.machine.addTo(cmd)
-}
-
-// save writes a model, also the one that an interrupt leaves.
-func save(ctx context.Context, m *model.Model, path string) error {
-	grace, end := beside.After(ctx, graceTime)
-	defer end()
-	return m.SaveContext(grace, path)
-}
-
-// loadModel reads a model that is to be applied. An interrupt ends it, also where a pipe sends nothing.
-func loadModel(ctx context.Context, path string) (*model.Model, error) {
-	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.Load(path) })
-	return m, advised(err)
 }
 
 func (o *predictOptions) check(args []string) error {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
 	"halfspace/kernel"
 	"halfspace/schema"
 )

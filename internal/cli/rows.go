@@ -148,17 +148,27 @@ func (s *storage) check() error {
 	return nil
 }
 
-// nothing is how rows in memory are closed.
-func nothing() error { return nil }
-
 // overhead is what a process takes besides its blocks.
 const overhead = 32 << 20
 
 // rows are the rows to work on.
 type rows[T kernel.Float] struct {
 	block.Source[T]
-	close func() error
+	shut  func() error                      // closes them; nil of rows in memory
 	input func() (*dataset.Input[T], error) // opens the files that the rows are of; nil of rows that have none of their own
+}
+
+// newRows returns rows that shut closes, where it isn't nil.
+func newRows[T kernel.Float](src block.Source[T], shut func() error) *rows[T] {
+	return &rows[T]{Source: src, shut: shut}
+}
+
+// close removes what the rows have taken. No rows are closed already.
+func (r *rows[T]) close() error {
+	if r == nil || r.shut == nil {
+		return nil
+	}
+	return r.shut()
 }
 
 // relearner returns the rows as a source for a cross-validation, which learns features again for each fold where the rows come from files
@@ -244,11 +254,11 @@ func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths 
 	}
 	if fits {
 		data, err := in.Load(ctx)
-		return &rows[T]{data, nothing, again}, err
+		return &rows[T]{data, nil, again}, err
 	}
 	stream, err := in.Stream(ctx)
 	if err != nil || s.access == train.InOrder || s.parted {
-		return &rows[T]{stream, nothing, again}, err
+		return &rows[T]{stream, nil, again}, err
 	}
 	f, err := cache.Temporary(ctx, s.tempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
@@ -315,14 +325,14 @@ func openCache[T kernel.Float](ctx context.Context, o *rowOptions, paths []strin
 	}
 	fits, err := budget[T](s, f.Rows(), f.Spec().Cols())
 	if err == nil && !fits {
-		return &rows[T]{Source: f, close: f.Close}, nil
+		return newRows(f, f.Close), nil
 	}
 	defer f.Close()
 	if err != nil {
 		return nil, err
 	}
 	data, err := block.Collect(ctx, f)
-	return &rows[T]{Source: data, close: nothing}, err
+	return newRows(data, nil), err
 }
 
 // hold has the garbage collector keep within the memory where a learner fills it beside the rows: with two shares of them where there are

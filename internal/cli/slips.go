@@ -1,17 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // otherVerbs are what other programs call the verbs.
@@ -31,26 +24,6 @@ var otherOptions = map[string]string{
 	"na-values": "null-values", "missing": "null-values", "sep": "delimiter", "one-hot": "categorical onehot", "onehot": "categorical onehot", "fit-intercept": "no-bias, or leave it out",
 	"columns": "features", "drop": "exclude", "learner": "algo", "model": "out", "m": "model", "l": "label", "a": "algo", "e": "epochs", "s": "seed", "f": "features", "w": "workers",
 	"q": "progress never", "v": "cv",
-}
-
-// unknownOption says what to type in place of an option that the verb hasn't; dashes are those that were typed before it.
-func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	plain := strings.ReplaceAll(name, "_", "-")
-	for _, n := range []string{name, plain} {
-		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
-		switch {
-		case slices.Contains(names, n):
-			return usagef("unknown option %s%s: use --%s", dashes, name, n)
-		case slices.Contains(names, option):
-			return usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
-		}
-	}
-	if len(plain) == 1 {
-		return usagef("unknown option %s%s", dashes, name)
-	}
-	return usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
 }
 
 // adviseVerb is the rest of a sentence about an unknown verb, if something is known to type in its place.
@@ -97,88 +70,4 @@ func adviseLearner(name string) string {
 		return ": use --algo " + l
 	}
 	return ""
-}
-
-var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
-
-// checkLocal returns an error if one of the paths is an address, which nobody reads or writes here.
-func checkLocal(verb string, paths ...string) error {
-	for _, p := range paths {
-		scheme := remote.FindString(p)
-		switch {
-		case scheme == "":
-		case strings.EqualFold(scheme, "file://"):
-			return usagef("%s is an address, not a path: leave out %s", p, scheme)
-		case verb == "written":
-			return usagef("%s: only local files are written: write one, and copy it there", p)
-		case verb == "streamed":
-			return usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
-		default:
-			return usagef("%s: only local files are read: copy it here first", p)
-		}
-	}
-	return nil
-}
-
-// jsonKind says what a file of JSON that halfspace wrote is: "a model", "what check --json printed", or "".
-func jsonKind(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "" // to open a pipe and close it again would end its writer
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := io.ReadFull(f, head)
-	switch head = bytes.TrimSpace(head[:n]); {
-	case !bytes.HasPrefix(head, []byte{'{'}):
-		return ""
-	case bytes.Contains(head, []byte(`"halfspace-model/`)):
-		return "a model"
-	case looksLikeProof(path):
-		return "what check --json printed"
-	}
-	return ""
-}
-
-// checkPaths looks for slips in what a verb was given as files: addresses, and models that stand where data should.
-func checkPaths(cmd *cobra.Command, args []string) error {
-	if err := checkLocal("streamed", args...); err != nil {
-		return err
-	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
-		flag := cmd.Flags().Lookup(f.name)
-		if flag == nil {
-			continue
-		}
-		paths, err := cmd.Flags().GetStringArray(f.name)
-		if err != nil { // it takes one
-			paths = []string{flag.Value.String()}
-		}
-		if err := checkLocal(f.verb, paths...); err != nil {
-			return err
-		}
-	}
-	if cmd.Name() == "inspect" {
-		return nil
-	}
-	return checkData(args, cmd.Flags().Lookup("model") != nil)
-}
-
-// checkData looks for models among data. Applies tells whether the verb applies a model.
-func checkData(paths []string, applies bool) error {
-	for _, p := range paths {
-		switch kind := jsonKind(p); {
-		case kind == "":
-		case kind == "a model" && applies:
-			return usagef("%s is a model: use --model %s, and name the data", p, p)
-		case kind == "a model":
-			return usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
-		default:
-			return usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
-		}
-	}
-	return nil
 }

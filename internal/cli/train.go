@@ -32,7 +32,7 @@ type trainOptions struct {
 	json bool
 }
 
-func (a *app) train() *cobra.Command {
+func Train(a *app) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
@@ -50,7 +50,8 @@ func (a *app) train() *cobra.Command {
 		}
 		help(cmd, args)
 	})
-	return a.verb(cmd, func(cmd *cobra.Command, args []string) error { return a.runTrain(cmd, &o, args) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runTrain(a, cmd, &o, args) }
+	return cmd
 }
 
 // trainHelp is what the help of train says before the options.
@@ -81,7 +82,7 @@ func learnersHelp() string {
 }
 
 // runTrain checks the options, and trains in the type that they name.
-func (a *app) runTrain(cmd *cobra.Command, o *trainOptions, args []string) error {
+func runTrain(a *app, cmd *cobra.Command, o *trainOptions, args []string) error {
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (a *app) runTrain(cmd *cobra.Command, o *trainOptions, args []string) error
 	if err := o.checkFolds(cmd); err != nil {
 		return err
 	}
-	a.noteUnused(cmd, o)
+	noteUnused(a, cmd, o)
 	o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
 	o.storage.folds = o.folds > 0 && o.data.learned()
 	if o.share > 0 {

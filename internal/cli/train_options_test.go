@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"maps"
 	"math"
 	"math/bits"
@@ -13,16 +14,15 @@ import (
 	"testing"
 
 	"halfspace/fit"
-	"halfspace/schema"
-	"halfspace/train"
-
 	"halfspace/internal/say"
 	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
 )
 
 // TestTrainDefaults has the defaults that section 5 of the design promises.
 func TestTrainDefaults(t *testing.T) {
-	flags := (&app{}).train().Flags()
+	flags := Train(nil).Flags()
 	for name, want := range map[string]string{"algo": "averaged", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
@@ -287,8 +287,8 @@ func TestNeverPredictedNote(t *testing.T) {
 		"note: classes 3 and 1 more are never predicted on the training rows: try --class-weight balanced\n": {classes, []int64{8, 9, 90}},
 	} {
 		var stderr strings.Builder
-		a := &app{stderr: &patient{ctx: t.Context(), w: &stderr}}
-		a.noteNeverPredicted(&trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
+		a := newApp(t.Context(), io.Discard, &stderr)
+		noteNeverPredicted(a, &trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
 		if stderr.String() != want {
 			t.Errorf("%q, want %q", stderr.String(), want)
 		}

@@ -33,7 +33,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	t.seconds.Load = time.Since(start).Seconds()
 	fitted, err := t.learn(ctx)
 	if fitted == nil {
-		return a.unfinished(err)
+		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
 	if o.out != "" {
@@ -45,7 +45,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	}
 	bar.end()
 	if !t.inMemory() && fitted.Survey != nil {
-		a.noteSurvey(o, t.data.Spec(), fitted.Survey)
+		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
 	if bad := t.print(fitted, err != nil); bad != nil {
@@ -55,7 +55,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 }
 
 // unfinished returns err, and adds to what an interrupt leaves how far the training was.
-func (a *app) unfinished(err error) error {
+func unfinished(a *app, err error) error {
 	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
 		a.kept += ": " + u.Far
 	}
@@ -78,11 +78,8 @@ func (t *training[T]) inMemory() bool {
 }
 
 func (t *training[T]) close() {
-	for _, r := range []*rows[T]{t.data, t.validation} {
-		if r != nil && r.close != nil {
-			r.close()
-		}
-	}
+	t.data.close()
+	t.validation.close()
 }
 
 // open opens the rows to learn from and those of a validation, and looks at what they tell.
@@ -100,7 +97,7 @@ func (t *training[T]) open(ctx context.Context, paths, validationPaths []string)
 			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 		}
 	}
-	t.noteClasses(t.trainOptions, spec)
+	noteClasses(t.app, t.trainOptions, spec)
 	if err := model.New(spec, make([]T, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
@@ -112,7 +109,7 @@ func (t *training[T]) open(ctx context.Context, paths, validationPaths []string)
 			return err
 		}
 		t.bar.end()
-		t.noteSurvey(t.trainOptions, spec, t.survey)
+		noteSurvey(t.app, t.trainOptions, spec, t.survey)
 	}
 	return nil
 }
@@ -165,7 +162,7 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	if f.Survey != nil {
 		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
-		t.noteNeverPredicted(t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+		noteNeverPredicted(t.app, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"halfspace/internal/say"
-	"halfspace/model"
-	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -59,23 +55,4 @@ func classWeight(item string) (class string, weight float64, err error) {
 		return "", 0, usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 	}
 	return item[:i], weight, nil
-}
-
-// weightsText tells the sample weights of a training, unless all are 1.
-func weightsText(m *model.Model) []string {
-	var parts []string
-	if column := m.Options.SampleWeight; column != "" {
-		parts = append(parts, "of rows "+column)
-	}
-	for i, w := range m.Options.ClassWeight {
-		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), say.Real(w)))
-	}
-	if parts == nil {
-		return nil
-	}
-	const most = 10
-	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", more))
-	}
-	return []string{"weights", strings.Join(parts, ", ")}
 }

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// learnerNamed describes the learner of that name, or one without any properties: models may be of the verb online, or of a learner to
+// come.
+func learnerNamed(name string) *train.Learner {
+	if l := fit.Describe(name); l != nil {
+		return l
+	}
+	return &train.Learner{Name: name}
+}
+
+// marginText tells the margin of weights that separate the rows, and what follows from it.
+func marginText(t *model.Training) string {
+	if t.MistakeBound == nil { // no theorem tells
+		return say.Real(*t.Margin)
+	}
+	return fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
+}
+
+// keptText tells which weights a pocket kept.
+func keptText(update int64) string {
+	if update == 0 {
+		return "the initial zeros, which no weights were better than"
+	}
+	return "the weights after update " + say.Count(update)
+}
+
+// votersText tells how many weights vote, and how much the strongest counts.
+func votersText(v *model.Voters) string {
+	total := int64(0)
+	for _, n := range v.Counts {
+		total += n
+	}
+	return fmt.Sprintf("%s of weights, of which one has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
+}
+
+// errorsText tells how many of some rows are wrong.
+func errorsText(errors, rows int64) string {
+	return fmt.Sprintf("%s of %s, accuracy %s", say.Count(errors), say.Plural(rows, "row"), say.Percent(float64(rows-errors)/float64(rows)))
+}
+
+// multiclassText tells how more than two classes were learned.
+func multiclassText(m *model.Model) string {
+	if m.Options.Multiclass == model.Joint {
+		return fmt.Sprintf("%d, learned together", len(m.Classes))
+	}
+	return fmt.Sprintf("%d machines, each for one versus the rest", len(m.Classes))
+}
+
+// describeClasses names the classes and tells which one is positive.
+func describeClasses(m *model.Model) string {
+	if len(m.Classes) > 2 {
+		return "classes " + classNames(m.Classes)
+	}
+	return fmt.Sprintf("classes %s (positive: %s)", classNames(m.Classes), m.Positive)
+}
+
+// howSolved tells of a model of a learner that solves which options it had, and how it went.
+func howSolved(m *model.Model) []string {
+	t, pairs := &m.Training, learnerNamed(m.Algorithm).Story(m)
+	if t.Dependent != nil {
+		pairs = append(pairs, "dependent", listDependences(t.Dependent))
+	}
+	if t.Ridge > 0 {
+		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
+			"weights that mean something", say.Real(t.Ridge)))
+	}
+	return pairs
+}
+
+func baselineText(b *fit.Baseline) string {
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
+}
+
+// listDependences says which features depend on which, the first few of them.
+func listDependences(all []model.Dependence) string {
+	const most = 6
+	few := func(names []string) string {
+		if len(names) > most {
+			return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		return strings.Join(names, ", ")
+	}
+	var list []string
+	for _, d := range all {
+		if d.On == nil {
+			list = append(list, d.Feature+" is 0 in all rows")
+			continue
+		}
+		list = append(list, d.Feature+" on "+few(d.On))
+	}
+	rest := ""
+	if n := len(list) - most; n > 0 {
+		list, rest = list[:most], fmt.Sprintf("; and %d more", n)
+	}
+	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
+}
+
+// classNames writes classes for people.
+func classNames(classes []schema.Class) string {
+	var names []string
+	for _, c := range classes {
+		names = append(names, c.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func mistakesText(mistakes, rows int64) string {
+	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
+}
+
+// weightsText tells the sample weights of a training, unless all are 1.
+func weightsText(m *model.Model) []string {
+	var parts []string
+	if column := m.Options.SampleWeight; column != "" {
+		parts = append(parts, "of rows "+column)
+	}
+	for i, w := range m.Options.ClassWeight {
+		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), say.Real(w)))
+	}
+	if parts == nil {
+		return nil
+	}
+	const most = 10
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("and %d more", more))
+	}
+	return []string{"weights", strings.Join(parts, ", ")}
+}
+
+// kernelText tells of an expansion.
+func kernelText(e *model.Expansion) []string {
+	text := "linear"
+	switch k := e.Kernel; k.Kind {
+	case "poly":
+		text = fmt.Sprintf("(%s x.z + %s)^%d", say.Real(k.Gamma), say.Real(k.Coef0), k.Degree)
+	case "rbf":
+		text = fmt.Sprintf("exp(-%s |x-z|^2)", say.Real(k.Gamma))
+	}
+	return []string{"kernel", text, "support", say.Plural(int64(len(e.Rows)), "row")}
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/internal/nearest"
+)
+
+// unknownOption says what to type in place of an option that the verb hasn't; dashes are those that were typed before it.
+func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	plain := strings.ReplaceAll(name, "_", "-")
+	for _, n := range []string{name, plain} {
+		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
+		switch {
+		case slices.Contains(names, n):
+			return usagef("unknown option %s%s: use --%s", dashes, name, n)
+		case slices.Contains(names, option):
+			return usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
+		}
+	}
+	if len(plain) == 1 {
+		return usagef("unknown option %s%s", dashes, name)
+	}
+	return usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
+}
+
+// didYouMean returns the rest of a sentence about an unknown name: the nearest known one, if any is near.
+func didYouMean(name string, known []string, prefix string) string {
+	if near := nearest.Name(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
+	}
+	return ""
+}
+
+// flagError says in our words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return unknownOption(cmd.Flags(), "--", unknown.GetSpecifiedName())
+	case errors.As(err, &unknown):
+		return unknownOption(cmd.Flags(), "-", unknown.GetSpecifiedShortnames())
+	case errors.As(err, &invalid):
+		return usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
+	case errors.As(err, &missing):
+		return usagef("--%s needs a value", missing.GetSpecifiedName())
+	}
+	return usageError{err}
+}
+
+// wanted says which values a flag takes.
+func wanted(invalid *pflag.InvalidValueError) error {
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		return errors.New("use a whole number")
+	case "uint64":
+		return errors.New("use a whole number from 0 to 18446744073709551615")
+	case "float64":
+		return errors.New("use a number")
+	case "bool":
+		return errors.New("use true or false")
+	case "stringSlice":
+		return errors.New(`put quotes around each item with a comma, such as "a,b",c`)
+	}
+	return invalid.Unwrap()
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
+
+// checkLocal returns an error if one of the paths is an address, which nobody reads or writes here.
+func checkLocal(verb string, paths ...string) error {
+	for _, p := range paths {
+		scheme := remote.FindString(p)
+		switch {
+		case scheme == "":
+		case strings.EqualFold(scheme, "file://"):
+			return usagef("%s is an address, not a path: leave out %s", p, scheme)
+		case verb == "written":
+			return usagef("%s: only local files are written: write one, and copy it there", p)
+		case verb == "streamed":
+			return usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
+		default:
+			return usagef("%s: only local files are read: copy it here first", p)
+		}
+	}
+	return nil
+}
+
+// checkPaths looks for slips in what a verb was given as files: addresses, and models that stand where data should.
+func checkPaths(cmd *cobra.Command, args []string) error {
+	if err := checkLocal("streamed", args...); err != nil {
+		return err
+	}
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
+		flag := cmd.Flags().Lookup(f.name)
+		if flag == nil {
+			continue
+		}
+		paths, err := cmd.Flags().GetStringArray(f.name)
+		if err != nil { // it takes one
+			paths = []string{flag.Value.String()}
+		}
+		if err := checkLocal(f.verb, paths...); err != nil {
+			return err
+		}
+	}
+	if cmd.Name() == "inspect" {
+		return nil
+	}
+	return checkData(args, cmd.Flags().Lookup("model") != nil)
+}
+
+// checkData looks for models among data. Applies tells whether the verb applies a model.
+func checkData(paths []string, applies bool) error {
+	for _, p := range paths {
+		switch kind := jsonKind(p); {
+		case kind == "":
+		case kind == "a model" && applies:
+			return usagef("%s is a model: use --model %s, and name the data", p, p)
+		case kind == "a model":
+			return usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
+		default:
+			return usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
+		}
+	}
+	return nil
+}

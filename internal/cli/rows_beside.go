@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/dataset"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/train/perceptron"
+)
+
+// openBeside opens the rows of a validation, with the features and classes of those that are learned from: in memory where they fit beside
+// those, and else in a temporary cache.
+func openBeside[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, learned *rows[T], bar *progress) (*rows[T], error) {
+	in, err := dataset.Open[T](ctx, paths, dataset.Options{
+		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.data.sampleWeight, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
+		Progress: func(rows, total int64) { bar.show("loading the validation", "", rows, total) },
+		Warn:     func(s string) { bar.end(); a.note("--validation: %s", s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	count := in.Most()
+	if count < 0 {
+		if count, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	fits, err := budgetBeside(&o.storage, count, learned.Source)
+	if err != nil {
+		return nil, err
+	}
+	v := new(rows[T])
+	if fits {
+		v.Source, err = in.Load(ctx)
+	} else {
+		v, err = openTemporary(ctx, &o.storage, in, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+	}
+	if err == nil && v.Rows() == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		v.close()
+	}
+	return v, err
+}
+
+// openTemporary writes the rows of in to a temporary cache and opens that.
+func openTemporary[T kernel.Float](ctx context.Context, s *storage, in *dataset.Input[T], written func(rows int64)) (*rows[T], error) {
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := cache.Temporary(ctx, s.tempDir(), stream, written)
+	if err != nil {
+		return nil, err
+	}
+	return newRows(f, f.Close), nil
+}
+
+// budgetBeside tells whether so many rows fit in memory beside those that are learned from, and tells the garbage collector.
+// It is an error if not even the blocks fit that are in use at a time.
+func budgetBeside[T kernel.Float](s *storage, count int64, learned block.Source[T]) (fits bool, err error) {
+	cols := learned.Spec().Cols()
+	all, pass := block.Bytes[T](count, cols, s.weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted)
+	limit, used := s.memory.limit(), block.Bytes[T](learned.Rows(), cols, s.weighted)
+	if _, inMemory := learned.(*block.Data[T]); !inMemory {
+		used = min(used, pass) + perceptron.WindowBytes[T](cols, s.weighted)
+	} else if s.memory.bytes == 0 {
+		used = 0 // the limit is of what is available now
+	}
+	if used+min(all, pass) > limit {
+		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", say.Size(limit))
+	}
+	if fits = used+all <= limit/5*4; fits {
+		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))
+	}
+	return fits, nil
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"halfspace/internal/say"
+)
+
+// finite returns v for JSON, which has no NaN and no infinities: they become null.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// A sheet is text for people: lines, some of them with cells in columns. What files and the command line have put in it is made visible,
+// and shortened.
+type sheet struct{ bytes.Buffer }
+
+// longestCell is the most characters of a cell of a table, which are wide as their widest cell.
+const longestCell = 200
+
+// line adds a line of prose.
+func (s *sheet) line(format string, args ...any) {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = say.Line(arg)
+		case fmt.Stringer:
+			args[i] = say.Line(arg.String())
+		}
+	}
+	fmt.Fprintf(s, format+"\n", args...)
+}
+
+// pairs adds lines of a name and a value, aligned; the names and values alternate.
+func (s *sheet) pairs(cells ...string) {
+	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
+	for i := 0; i < len(cells); i += 2 {
+		fmt.Fprintf(t, "  %s\t%s\n", say.Line(cells[i]), say.Line(cells[i+1]))
+	}
+	t.Flush() // to a buffer: no error
+}
+
+// table adds rows of cells, columns aligned to the right but the first.
+func (s *sheet) table(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = say.Short(say.Line(cell), longestCell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		text := fmt.Sprintf("  %-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			text += fmt.Sprintf("  %*s", widths[i+1], cell)
+		}
+		s.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+}
