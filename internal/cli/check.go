@@ -15,6 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -30,7 +31,7 @@ type checkOptions struct {
 //go:embed verify.py
 var verifyLines string
 
-func Check(a *app) *cobra.Command {
+func Check(a *console.App) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check DATA... --label COLUMN [options]",
@@ -86,10 +87,10 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	return cmd
 }
 
-func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths []string) error {
+func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
 	start := time.Now()
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
 	if err != nil {
@@ -102,19 +103,19 @@ func checkAs[T kernel.Float](ctx context.Context, a *app, o *checkOptions, paths
 	load := time.Since(start)
 	const most = 1000
 	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.workers, MaxPasses: most,
-		Progress: func(passes int64) { bar.show("checking", ": pass "+say.Count(passes), passes, most) }})
+		Progress: func(passes int64) { bar.Show("checking", ": pass "+say.Count(passes), passes, most) }})
 	if err != nil {
 		return ofLearner(err)
 	}
-	bar.end()
+	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
 	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
 	if o.json {
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	}
-	return a.print(r.text())
+	return a.Print(r.text())
 }
 
 // oneVersusRest makes two classes of more where --positive says which is to be checked versus the rest.
@@ -216,10 +217,10 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	}
 	if plane := found.Origin; plane != nil {
 		r.planeReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
-		r.MistakeBound = finite(found.MistakeBound())
-		r.NormalizedMargin = finite(plane.Margin / r.Radius)
+		r.MistakeBound = console.Finite(found.MistakeBound())
+		r.NormalizedMargin = console.Finite(plane.Margin / r.Radius)
 		if p := found.Perceptron; p != nil {
-			r.Perceptron.Angle = finite(angle(p.Weights, plane.Weights))
+			r.Perceptron.Angle = console.Finite(angle(p.Weights, plane.Weights))
 		}
 	}
 	if w := found.Witness; w != nil {
@@ -238,7 +239,7 @@ func newPlaneReport(p *separable.Plane, bias bool) *planeReport {
 	if p == nil {
 		return nil
 	}
-	r := &planeReport{Margin: p.Margin, AtMost: finite(p.AtMost), Weights: p.Weights}
+	r := &planeReport{Margin: p.Margin, AtMost: console.Finite(p.AtMost), Weights: p.Weights}
 	if bias {
 		last := len(p.Weights) - 1
 		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
@@ -262,7 +263,7 @@ func angle(v, w []float64) float64 {
 
 // text is the report for people.
 func (r *checkReport) text() []byte {
-	var s sheet
+	var s console.Sheet
 	verdict := "undecided"
 	switch {
 	case r.Separable != nil && *r.Separable:
@@ -270,7 +271,7 @@ func (r *checkReport) text() []byte {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(len(r.Features)), "feature"),
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(len(r.Features)), "feature"),
 		classNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
@@ -303,15 +304,15 @@ func (r *checkReport) text() []byte {
 	pairs = append(pairs,
 		"passes", say.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
 		"time", fmt.Sprintf("load %s, check %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Check), say.Seconds(r.Seconds.Total)))
-	s.pairs(pairs...)
+	s.Pairs(pairs...)
 	if len(r.Witness) > 0 {
-		s.line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
+		s.Line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
 		rows := [][]string{{"row", "label", "weight"}}
 		for _, w := range r.Witness {
 			rows = append(rows, []string{strconv.FormatInt(w.Row, 10), fmt.Sprintf("%+d", w.Label), fraction(w.Weight)})
 		}
-		s.table(rows)
-		s.line("\n--json prints the weights as fractions.")
+		s.Table(rows)
+		s.Line("\n--json prints the weights as fractions.")
 	}
 	return s.Bytes()
 }

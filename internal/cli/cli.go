@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -43,7 +44,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // A call is a run of the program with the verb that the command line names.
 type call struct {
-	*app
+	*console.App
 	started bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
 }
 
@@ -56,35 +57,35 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		}
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
-	c := &call{app: newApp(ctx, stdout, stderr)}
+	c := &call{App: console.New(ctx, stdout, stderr)}
 	root := c.root()
 	root.SetArgs(args)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if c.stdout.err != nil { // of help and completion cobra forgets it
-		err, c.started = c.stdout.err, true
+	if c.Stdout.Err != nil { // of help and completion cobra forgets it
+		err, c.started = c.Stdout.Err, true
 	}
 	return c.report(ctx, cmd, err)
 }
 
 // report prints err as one line and returns the exit status that it stands for.
 func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
-	var usage usageError
+	var usage console.UsageError
 	switch {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintf(c.stderr, "halfspace: interrupted%s\n", say.Line(c.kept))
+		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", say.Line(c.Kept))
 		return exitInterrupted
-	case errors.Is(err, errStdoutGone):
+	case errors.Is(err, console.ErrStdoutGone):
 		return exitFailed
 	case errors.As(err, &usage) || !c.started:
-		fmt.Fprintf(c.stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(c.stderr, "halfspace: %s\n", say.Line(err.Error()))
+	fmt.Fprintf(c.Stderr, "halfspace: %s\n", say.Line(err.Error()))
 	return exitFailed
 }
 
@@ -109,8 +110,8 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(writeUsage)
-	for _, verb := range []func(*app) *cobra.Command{Train, Compare, Predict, Eval, Online, Check, Inspect, Convert, Gen, CPU} {
-		root.AddCommand(c.finish(verb(c.app)))
+	for _, verb := range []func(*console.App) *cobra.Command{Train, Compare, Predict, Eval, Online, Check, Inspect, Convert, Gen, CPU} {
+		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root
 }
@@ -173,7 +174,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if advice == "" && !cmd.HasParent() {
 		advice = adviseVerb(args[0])
 	}
-	return usagef("unknown command %q%s", args[0], advice)
+	return console.Usagef("unknown command %q%s", args[0], advice)
 }
 
 // The garbage collector runs first where the heap would be so many times 4 MiB, not one: a short run does without, and a longer one

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -49,7 +50,7 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", most: 100_000},
 }
 
-func Compare(a *app) *cobra.Command {
+func Compare(a *console.App) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
 		Use:   "compare DATA... --label COLUMN [options]",
@@ -89,7 +90,7 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 			return err
 		}
 		if o.folds < 2 {
-			return usagef("--cv is %d: use 2 or more folds", o.folds)
+			return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
@@ -134,10 +135,10 @@ type leftOut struct {
 	Reason  string `json:"reason"`
 }
 
-func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, paths []string, command string) error {
+func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command string) error {
 	start := time.Now()
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.storage.access, o.storage.shared, o.storage.folds = train.AnyOrder, true, o.data.learned()
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
@@ -170,23 +171,23 @@ func compareAs[T kernel.Float](ctx context.Context, a *app, o *compareOptions, p
 	}
 	c.Best = command + " " + c.Learners[0].Options + " --out model.json"
 	c.Seconds = time.Since(start).Seconds()
-	bar.end()
+	bar.End()
 	if o.json {
-		return cmp.Or(a.printJSON(c), err)
+		return cmp.Or(a.PrintJSON(c), err)
 	}
-	return cmp.Or(a.print(c.text()), err)
+	return cmp.Or(a.Print(c.text()), err)
 }
 
 // watch has learners show their progress in a stage. It returns a function that shows the stage.
-func watch(p *progress, learners []fit.Learner) func(name string, done, total int64) {
+func watch(p *console.Progress, learners []fit.Learner) func(name string, done, total int64) {
 	var name string
 	var done, total int64
 	for _, l := range learners {
-		l.Settings.Shared().Progress = func(at train.Progress) { p.work(name+detail(at), done, total) }
+		l.Settings.Shared().Progress = func(at train.Progress) { p.Work(name+detail(at), done, total) }
 	}
 	return func(n string, d, t int64) {
 		name, done, total = n, d, t
-		p.work(name, done, total)
+		p.Work(name, done, total)
 	}
 }
 
@@ -246,7 +247,7 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 			continue
 		}
 		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Errors: *p.Errors, Accuracy: *p.Accuracy, AUC: finite(p.Figures.MeanAUC()), LogLoss: finite(p.Figures.LogLoss.Value()),
+		l := contestant{Options: names[i], Errors: *p.Errors, Accuracy: *p.Accuracy, AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
 			Seconds: p.Figures.Seconds / float64(folds)}
 		if c.Interrupted {
 			l.Folds = folds
@@ -263,12 +264,12 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 
 // text is the report for people.
 func (c *comparison) text() []byte {
-	var s sheet
+	var s console.Sheet
 	how := "as they are"
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, c.Folds)
+	s.Line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, c.Folds)
 	number := func(v *float64) string {
 		if v == nil {
 			return "-"
@@ -287,15 +288,15 @@ func (c *comparison) text() []byte {
 			rows[i+1] = append(rows[i+1], fmt.Sprintf("%d of %d", l.Folds, c.Folds))
 		}
 	}
-	s.table(rows)
+	s.Table(rows)
 	if len(c.LeftOut) > 0 {
-		s.line("")
+		s.Line("")
 		for _, l := range c.LeftOut {
-			s.line("Left out: %s: %s", strings.TrimPrefix(l.Options, "--algo "), l.Reason)
+			s.Line("Left out: %s: %s", strings.TrimPrefix(l.Options, "--algo "), l.Reason)
 		}
 	}
 	if c.Learners[0].Accuracy <= b.Accuracy {
-		s.line("\nNo learner is better than the baseline.")
+		s.Line("\nNo learner is better than the baseline.")
 	}
 	s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // whole, however long: it is there to be copied
 	return s.Bytes()

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 )
 
@@ -24,7 +25,7 @@ type convertOptions struct {
 	json        bool
 }
 
-func Convert(a *app) *cobra.Command {
+func Convert(a *console.App) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert DATA... --out FILE [options]",
@@ -66,7 +67,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err := checkOut(o.out, paths); err != nil {
 			return err
 		}
-		return convertTo(a, cmd.Context(), &o, paths)
+		return convertTo(cmd.Context(), a, &o, paths)
 	}
 	return cmd
 }
@@ -74,15 +75,15 @@ numbers; otherwise features are numbered from 1.`,
 func (o *convertOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return usagef("no data: name a file, a glob or a directory")
+		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
-		return usagef("--out is missing: name the file to write, or - for CSV on standard output")
+		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
 	case o.json && toStdout(o.out):
-		return usagef("--json and --out %s both write to standard output: choose one", o.out)
+		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	case o.workers < 0:
-		return usagef("--workers is %d: use 1 or more, or 0 for one for each core", o.workers)
+		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", o.workers)
 	case o.groupRows < 0:
-		return usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.groupRows)
+		return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.groupRows)
 	}
 	return o.text.check()
 }
@@ -94,27 +95,27 @@ type convertReport struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func convertTo(a *app, ctx context.Context, o *convertOptions, paths []string) error {
+func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []string) error {
 	start := time.Now()
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	memory, undo := o.memory.hold()
 	defer undo()
 	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
 		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.options(), Memory: memory,
-		Progress: func(rows, total int64) { bar.show("converting", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
+		Progress: func(rows, total int64) { bar.Show("converting", "", rows, total) },
+		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
 	}, dataset.WriterOptions{Compression: o.compression.value, RowGroupRows: o.groupRows, Label: o.label})
 	if err != nil {
 		return err
 	}
-	bar.end()
+	bar.End()
 	r := convertReport{o.out, rows, time.Since(start).Seconds()}
 	switch {
 	case o.json:
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	case toStdout(o.out):
 		return nil
 	}
-	return a.printLine("%s: %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
+	return a.PrintLine("%s: %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -26,7 +27,7 @@ type cpuReport struct {
 	ISA      string   `json:"isa"`    // the one that they run on
 }
 
-func CPU(a *app) *cobra.Command {
+func CPU(a *console.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "cpu [options]",
@@ -45,9 +46,9 @@ variable ` + isaVariable + ` names a different one. Results are the same bit for
 		}
 		r := newCPUReport()
 		if asJSON {
-			return a.printJSON(r)
+			return a.PrintJSON(r)
 		}
-		return a.print(r.text())
+		return a.Print(r.text())
 	}
 	return cmd
 }
@@ -68,8 +69,8 @@ func (r *cpuReport) text() []byte {
 			return strings.HasPrefix(name, family)
 		})
 	})
-	var s sheet
-	s.pairs(
+	var s console.Sheet
+	s.Pairs(
 		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
 		"cores", say.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, say.Plural(int64(r.Cores), "core"))+", "+
 			known(r.Threads, say.Plural(int64(r.Threads), "thread"))+" in all",
@@ -79,7 +80,7 @@ func (r *cpuReport) text() []byte {
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
 	)
-	s.line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", isaVariable)
+	s.Line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", isaVariable)
 	return s.Bytes()
 }
 

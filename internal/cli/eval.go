@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -30,7 +31,7 @@ type evalOptions struct {
 	json   bool
 }
 
-func Eval(a *app) *cobra.Command {
+func Eval(a *console.App) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
@@ -68,11 +69,11 @@ between two others are left out.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(o.models) == 0:
-			return usagef("--model is missing: name the file of a model")
+			return console.Usagef("--model is missing: name the file of a model")
 		case len(args) == 0:
-			return usagef("no data: name a file, a glob or a directory")
+			return console.Usagef("no data: name a file, a glob or a directory")
 		case len(o.models) > 1 && slices.Contains(args, "-"):
-			return usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
+			return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
 		}
 		if err := o.text.check(); err != nil {
 			return err
@@ -80,12 +81,12 @@ between two others are left out.`,
 		if err := o.machine.apply(); err != nil {
 			return err
 		}
-		return evalAll(a, cmd.Context(), &o, args)
+		return evalAll(cmd.Context(), a, &o, args)
 	}
 	return cmd
 }
 
-func evalAll(a *app, ctx context.Context, o *evalOptions, paths []string) error {
+func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
 		m, err := loadModel(ctx, path)
@@ -121,11 +122,11 @@ func evalAll(a *app, ctx context.Context, o *evalOptions, paths []string) error 
 	}
 	switch {
 	case o.json:
-		return a.printJSON(evalReports{reports[0], reports})
+		return a.PrintJSON(evalReports{reports[0], reports})
 	case len(reports) == 1:
-		return a.print(reports[0].text())
+		return a.Print(reports[0].text())
 	}
-	return a.print(compare(reports))
+	return a.Print(compare(reports))
 }
 
 // evalReports is what eval --json prints: the figures of the first model, and those of every model in a list.
@@ -160,9 +161,9 @@ type classReport struct {
 	F1        *float64     `json:"f1"`
 }
 
-func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	label := o.label
 	if label == "" {
 		label = m.Label
@@ -175,8 +176,8 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
-		Warn:     func(s string) { bar.end(); a.note("%s", s) },
-		Progress: func(rows, total int64) { bar.show("evaluating", "", rows, total) },
+		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
+		Progress: func(rows, total int64) { bar.Show("evaluating", "", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		if err := e.Add(ctx, b); err != nil {
 			return err
@@ -206,12 +207,12 @@ func evalAs[T kernel.Float](ctx context.Context, a *app, o *evalOptions, m *mode
 const leastScores = 48 << 20
 
 func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
-	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: finite(c.Accuracy()), AUC: finite(auc), LogLoss: finite(logLoss),
+	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), AUC: console.Finite(auc), LogLoss: console.Finite(logLoss),
 		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc, logLoss: logLoss}
 	counts := make([]int64, len(m.Classes))
 	for i, class := range m.Classes {
 		counts[i] = c.Actual(i)
-		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), finite(c.Precision(i)), finite(c.Recall(i)), finite(c.F1(i))})
+		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), console.Finite(c.Precision(i)), console.Finite(c.Recall(i)), console.Finite(c.F1(i))})
 	}
 	r.Baseline = fit.NewBaseline(m.Classes, counts)
 	return r
@@ -219,19 +220,19 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 
 // text is the report for people.
 func (r *evalReport) text() []byte {
-	var s sheet
+	var s console.Sheet
 	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), say.Percent(r.Confusion.Accuracy())),
 		"baseline", baselineText(r.Baseline)}
 	if len(r.Classes) == 2 {
-		s.line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
+		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
 		pairs = append(pairs, "AUC", say.Fixed(r.auc, 6))
 	} else {
-		s.line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
+		s.Line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
 	}
 	if !math.IsNaN(r.logLoss) {
 		pairs = append(pairs, "log loss", say.Fixed(r.logLoss, 6))
 	}
-	s.pairs(pairs...)
+	s.Pairs(pairs...)
 	wide := len(r.Classes) > maxPredicted
 	head := []string{"class"}
 	if wide {
@@ -260,10 +261,10 @@ func (r *evalReport) text() []byte {
 		}
 		rows = append(rows, row)
 	}
-	s.line("")
-	s.table(rows)
+	s.Line("")
+	s.Table(rows)
 	if wide {
-		s.line("\n--json has the whole confusion of classes.")
+		s.Line("\n--json has the whole confusion of classes.")
 	}
 	return s.Bytes()
 }
@@ -294,7 +295,7 @@ func compare(reports []*evalReport) []byte {
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
 		rows = append(rows, []string{"always " + schema.NameClass(b.Class), say.Count(reports[0].Rows), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-"})
 	}
-	var s sheet
-	s.table(rows)
+	var s console.Sheet
+	s.Table(rows)
 	return s.Bytes()
 }

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 )
 
 // A learnersError is what a learner says of its options or rows. Learners know neither files nor the command line.
@@ -22,9 +23,9 @@ func (e learnersError) Unwrap() error { return e.error }
 // ofLearner marks an error of a learner.
 func ofLearner(err error) error {
 	if weights := (*fit.ErrClassWeights)(nil); errors.As(err, &weights) {
-		return usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
+		return console.Usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
 	}
-	if err == nil || errors.As(err, new(usageError)) {
+	if err == nil || errors.As(err, new(console.UsageError)) {
 		return err
 	}
 	return learnersError{err}
@@ -45,7 +46,7 @@ var optionWords = strings.NewReplacer("with features", "with --features", "with 
 // explain makes an error of a verb one for the person who typed it: of learners it names the file and the options as they are typed, and of
 // text files the line of a row next to its number.
 func explain(cmd *cobra.Command, args []string, err error) error {
-	if err == nil || errors.As(err, new(usageError)) || errors.Is(err, errStdoutGone) || cmd.Context().Err() != nil {
+	if err == nil || errors.As(err, new(console.UsageError)) || errors.Is(err, console.ErrStdoutGone) || cmd.Context().Err() != nil {
 		return err
 	}
 	learners := errors.As(err, new(learnersError))

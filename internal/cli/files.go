@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"halfspace/internal/beside"
+	"halfspace/internal/cli/console"
 	"halfspace/model"
 )
 
@@ -36,7 +37,7 @@ func advised(err error) error {
 
 // save writes a model, also the one that an interrupt leaves.
 func save(ctx context.Context, m *model.Model, path string) error {
-	grace, end := beside.After(ctx, graceTime)
+	grace, end := beside.After(ctx, console.GraceTime)
 	defer end()
 	return m.SaveContext(grace, path)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/nearest"
 )
 
@@ -21,15 +22,15 @@ func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
 		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
 		switch {
 		case slices.Contains(names, n):
-			return usagef("unknown option %s%s: use --%s", dashes, name, n)
+			return console.Usagef("unknown option %s%s: use --%s", dashes, name, n)
 		case slices.Contains(names, option):
-			return usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
+			return console.Usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
 		}
 	}
 	if len(plain) == 1 {
-		return usagef("unknown option %s%s", dashes, name)
+		return console.Usagef("unknown option %s%s", dashes, name)
 	}
-	return usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
+	return console.Usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
 }
 
 // didYouMean returns the rest of a sentence about an unknown name: the nearest known one, if any is near.
@@ -51,11 +52,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return unknownOption(cmd.Flags(), "-", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &invalid):
-		return usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
+		return console.Usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
 	case errors.As(err, &missing):
-		return usagef("--%s needs a value", missing.GetSpecifiedName())
+		return console.Usagef("--%s needs a value", missing.GetSpecifiedName())
 	}
-	return usageError{err}
+	return console.Usagef("%w", err)
 }
 
 // wanted says which values a flag takes.

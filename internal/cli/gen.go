@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/internal/synth"
 )
@@ -18,7 +19,7 @@ type genOptions struct {
 	json        bool
 }
 
-func Gen(a *app) *cobra.Command {
+func Gen(a *console.App) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
 		Use:   "gen --margin NUMBER|--noise NUMBER|--conjunction NUMBER --out FILE [options]",
@@ -56,18 +57,18 @@ Choose one kind of data:
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Compression = o.compression.value
 		if o.out == "" {
-			return usagef("--out is missing: name the file to write")
+			return console.Usagef("--out is missing: name the file to write")
 		}
 		if o.json && toStdout(o.out) {
-			return usagef("--json and --out %s both write to standard output: choose one", o.out)
+			return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 		}
 		if o.RowGroupRows < 0 {
-			return usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.RowGroupRows)
+			return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.RowGroupRows)
 		}
 		if err := o.Validate(); err != nil {
-			return usageError{err}
+			return console.Usagef("%w", err)
 		}
-		return generate(a, cmd.Context(), &o)
+		return generate(cmd.Context(), a, &o)
 	}
 	return cmd
 }
@@ -81,22 +82,22 @@ type genReport struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-func generate(a *app, ctx context.Context, o *genOptions) error {
+func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
-	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.show("writing", "", rows, o.Rows) })
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
+	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Show("writing", "", rows, o.Rows) })
 	if err != nil {
 		return err
 	}
-	bar.end()
+	bar.End()
 	r := genReport{o.out, o.Rows, o.Features, o.Seed, time.Since(start).Seconds()}
 	switch {
 	case o.json:
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	case toStdout(o.out):
 		return nil
 	}
-	return a.printLine("%s: %s of %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
+	return a.PrintLine("%s: %s of %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
 		say.Seconds(r.Seconds))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 )
 
@@ -17,20 +18,20 @@ const defaultFolds = 5
 // checkFolds looks for what can't be cross-validated, and makes the learners of the grid: one without a grid.
 func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
-		return usagef("--cv is %d: use 2 or more folds", o.folds)
+		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 	}
 	if len(o.grid) > 0 && o.folds == 0 {
 		o.folds = defaultFolds
 	}
 	if o.folds > 0 && o.validation != "" {
-		return usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
+		return console.Usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
 	}
 	if err := o.readGrid(cmd); err != nil {
 		return err
 	}
 	learners, err := o.learner.Grid(o.axes)
 	if err != nil {
-		return usagef("--%w", err)
+		return console.Usagef("--%w", err)
 	}
 	for i := range learners {
 		if learners[i], err = o.finish(learners[i]); err != nil {
@@ -62,9 +63,9 @@ func (o *trainOptions) checkEffect() error {
 			if last.Option("l2") != nil {
 				more = " or --l2"
 			}
-			return usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
+			return console.Usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
 		default:
-			return usagef("--grid varies %q, which has no effect with %s: leave it out", axis.Option, blame(last, axis.Option))
+			return console.Usagef("--grid varies %q, which has no effect with %s: leave it out", axis.Option, blame(last, axis.Option))
 		}
 	}
 	return nil
@@ -77,28 +78,28 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 	for _, g := range o.grid {
 		name, list, ok := strings.Cut(g, "=")
 		if name = strings.TrimPrefix(strings.TrimSpace(name), "--"); !ok || name == "" || strings.TrimSpace(list) == "" {
-			return usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
+			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), didYouMean(name, names, ""))
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), didYouMean(name, names, ""))
 		}
 		if cmd.Flags().Changed(name) {
-			return usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
+			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
 		}
 		if slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name }) {
-			return usagef("--grid varies %q twice: list all its values once", name)
+			return console.Usagef("--grid varies %q twice: list all its values once", name)
 		}
 		axis := fit.Axis{Option: name}
 		for value := range strings.SplitSeq(list, ",") {
 			value = strings.TrimSpace(value)
 			if err := scratch.Flags().Set(name, value); err != nil {
-				return usagef("--grid: %w", flagError(scratch, err))
+				return console.Usagef("--grid: %w", flagError(scratch, err))
 			}
 			axis.Values = append(axis.Values, value)
 		}
 		o.axes = append(o.axes, axis)
 		if combinations *= len(axis.Values); combinations > fit.MaxPoints {
-			return usagef("--grid has more than %s combinations: vary less at a time", say.Count(fit.MaxPoints))
+			return console.Usagef("--grid has more than %s combinations: vary less at a time", say.Count(fit.MaxPoints))
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/schema"
 )
@@ -19,7 +20,7 @@ import (
 // largestWeights is how many weights inspect shows of a model without --top.
 const largestWeights = 20
 
-func Inspect(a *app) *cobra.Command {
+func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
 	var text textOptions
@@ -39,10 +40,10 @@ func Inspect(a *app) *cobra.Command {
   halfspace inspect train.csv.gz --header no`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("%d files: name one model or data file", len(args))
+				return console.Usagef("%d files: name one model or data file", len(args))
 			}
 			if args[0] == "-" {
-				return usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+				return console.Usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
 			}
 			return nil
 		},
@@ -53,7 +54,7 @@ func Inspect(a *app) *cobra.Command {
 	memory.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if top < 1 {
-			return usagef("--top is %d: use 1 or more", top)
+			return console.Usagef("--top is %d: use 1 or more", top)
 		}
 		if err := text.check(); err != nil {
 			return err
@@ -64,34 +65,34 @@ func Inspect(a *app) *cobra.Command {
 		}
 		isProof := isModel && looksLikeProof(args[0])
 		if cmd.Flags().Changed("top") && (isProof || !isModel) {
-			a.note("--top has no effect: %s is no model", args[0])
+			a.Note("--top has no effect: %s is no model", args[0])
 		}
 		switch {
 		case isProof:
 			return inspectProof(a, args[0], asJSON)
 		case isModel:
-			return inspectModel(a, cmd.Context(), args[0], top, asJSON)
+			return inspectModel(cmd.Context(), a, args[0], top, asJSON)
 		}
-		return inspectData(a, cmd.Context(), args[0], &text, &memory, asJSON)
+		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
 	}
 	return cmd
 }
 
 // inspectData shows a file of data.
-func inspectData(a *app, ctx context.Context, path string, text *textOptions, memory *byteSize, asJSON bool) error {
+func inspectData(ctx context.Context, a *console.App, path string, text *textOptions, memory *byteSize, asJSON bool) error {
 	isParquet, err := dataset.IsParquet(ctx, path)
 	if err != nil {
 		return err
 	}
 	if isParquet {
 		for _, s := range text.options().UnusedByParquet() {
-			a.note("%s", s)
+			a.Note("%s", s)
 		}
 		return inspectParquet(a, path, asJSON)
 	}
 	limit, undo := memory.hold()
 	defer undo()
-	return inspectTable(a, ctx, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.note("%s", s) }}, asJSON)
+	return inspectTable(ctx, a, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
 }
 
 // looksLikeModel tells by the first byte whether a file is JSON.
@@ -116,7 +117,7 @@ func looksLikeModel(path string) (bool, error) {
 const maxProof = 256 << 20
 
 // inspectProof shows a report again, and how to verify what it says.
-func inspectProof(a *app, path string, asJSON bool) error {
+func inspectProof(a *console.App, path string, asJSON bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return openError(path, err)
@@ -137,12 +138,12 @@ func inspectProof(a *app, path string, asJSON bool) error {
 		r.planeReport = nil
 	}
 	if asJSON {
-		return a.printJSON(&r)
+		return a.PrintJSON(&r)
 	}
-	if err := a.print(r.text()); err != nil || r.Separable == nil {
+	if err := a.Print(r.text()); err != nil || r.Separable == nil {
 		return err
 	}
-	return a.print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
+	return a.Print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
 }
 
 // A parquetReport is what inspect --json prints for a Parquet file.
@@ -151,29 +152,29 @@ type parquetReport struct {
 	*dataset.FileInfo
 }
 
-func inspectParquet(a *app, path string, asJSON bool) error {
+func inspectParquet(a *console.App, path string, asJSON bool) error {
 	info, err := dataset.Inspect(path)
 	if err != nil {
 		return err
 	}
 	r := parquetReport{"parquet", info}
 	if asJSON {
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	}
-	return a.print(r.text())
+	return a.Print(r.text())
 }
 
 // text is the report for people.
 func (r parquetReport) text() []byte {
-	var s sheet
+	var s console.Sheet
 	var compressed, uncompressed, largest int64
 	for _, g := range r.RowGroups {
 		compressed += g.Compressed
 		uncompressed += g.Uncompressed
 		largest = max(largest, g.Rows)
 	}
-	s.line("%s: a Parquet file\n", r.Path)
-	s.pairs(
+	s.Line("%s: a Parquet file\n", r.Path)
+	s.Pairs(
 		"rows", say.Count(r.Rows),
 		"row groups", fmt.Sprintf("%s, of %s at most", say.Count(int64(len(r.RowGroups))), say.Plural(largest, "row")),
 		"columns", say.Count(int64(len(r.Columns))),
@@ -195,13 +196,13 @@ func (r parquetReport) text() []byte {
 		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, say.Size(c.Compressed),
 			orDash(strings.Join(c.Codecs, " "))})
 	}
-	s.line("")
-	s.table(rows)
+	s.Line("")
+	s.Table(rows)
 	for i, kv := range r.Metadata {
 		if i == 0 {
-			s.line("\nKey-value metadata:\n")
+			s.Line("\nKey-value metadata:\n")
 		}
-		s.line("  %s: %s", kv.Key, shorten(say.Line(kv.Value), 100))
+		s.Line("  %s: %s", kv.Key, shorten(say.Line(kv.Value), 100))
 	}
 	return s.Bytes()
 }
@@ -212,22 +213,22 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-func inspectTable(a *app, ctx context.Context, path string, opt dataset.Options, asJSON bool) error {
+func inspectTable(ctx context.Context, a *console.App, path string, opt dataset.Options, asJSON bool) error {
 	info, err := dataset.InspectTable(ctx, path, opt)
 	if err != nil {
 		return err
 	}
 	r := tableReport{"table", info}
 	if asJSON {
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	}
-	return a.print(r.text())
+	return a.Print(r.text())
 }
 
 // text is the report for people.
 func (r tableReport) text() []byte {
-	var s sheet
-	s.line("%s: %s\n", r.Path, r.Format)
+	var s console.Sheet
+	s.Line("%s: %s\n", r.Path, r.Format)
 	pairs := []string{"rows", say.Count(r.Rows), "columns", say.Count(int64(len(r.Columns))), "size", say.Size(r.Bytes)}
 	if r.Header != nil {
 		header := "no"
@@ -236,7 +237,7 @@ func (r tableReport) text() []byte {
 		}
 		pairs = append(pairs, "header", header, "delimiter", r.Comma)
 	}
-	s.pairs(pairs...)
+	s.Pairs(pairs...)
 	rows := [][]string{{"column", "type", "nulls", "feature"}}
 	for _, c := range r.Columns {
 		feature := "no"
@@ -245,8 +246,8 @@ func (r tableReport) text() []byte {
 		}
 		rows = append(rows, []string{c.Name, c.Type, say.Count(c.Nulls), feature})
 	}
-	s.line("")
-	s.table(rows)
+	s.Line("")
+	s.Table(rows)
 	return s.Bytes()
 }
 

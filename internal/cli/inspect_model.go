@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
@@ -31,16 +32,16 @@ type weight struct {
 	Weight  float64 `json:"weight"`
 }
 
-func inspectModel(a *app, ctx context.Context, path string, top int, asJSON bool) error {
+func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
 	m, err := loadModel(ctx, path)
 	if err != nil {
 		return err
 	}
 	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
 	if asJSON {
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	}
-	return a.print(r.text(path))
+	return a.Print(r.text(path))
 }
 
 // largest returns the n weights of a model with the largest magnitudes, those first, in the order of the features where
@@ -90,9 +91,9 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 
 // text is the report for people.
 func (r modelReport) text(path string) []byte {
-	var s sheet
-	s.line("%s: a model, %s\n", path, r.Format)
-	s.pairs(r.facts()...)
+	var s console.Sheet
+	s.Line("%s: a model, %s\n", path, r.Format)
+	s.Pairs(r.facts()...)
 	r.tables(&s)
 	return s.Bytes()
 }
@@ -208,13 +209,13 @@ func resultFacts(m *model.Model) (facts []string) {
 }
 
 // tables writes the weights, or the rows that stand in their place.
-func (r modelReport) tables(s *sheet) {
+func (r modelReport) tables(s *console.Sheet) {
 	if r.StdErrors != nil {
 		if r.Robust {
-			s.line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
+			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
-		s.line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(len(r.Features)), "feature"))
-		s.table(zTable(r.Model, r.top))
+		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(len(r.Features)), "feature"))
+		s.Table(zTable(r.Model, r.top))
 		return
 	}
 	misclassifiedTable(s, r.Training.Misclassified)
@@ -229,8 +230,8 @@ func (r modelReport) tables(s *sheet) {
 	if r.Voters != nil {
 		which = " of the voters' mean"
 	}
-	s.line("\nThe largest of %s%s:\n", say.Plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
-	s.table(rows)
+	s.Line("\nThe largest of %s%s:\n", say.Plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
+	s.Table(rows)
 }
 
 // zTable is the table of weights with standard errors, z-values and what follows from these, the bias at its end. The largest z-values are first.
@@ -259,7 +260,7 @@ func zTable(m *model.Model, n int) [][]string {
 }
 
 // misclassifiedTable adds a table of the rows that were misclassified most often.
-func misclassifiedTable(s *sheet, rows []model.Misclassified) {
+func misclassifiedTable(s *console.Sheet, rows []model.Misclassified) {
 	if len(rows) == 0 {
 		return
 	}
@@ -267,8 +268,8 @@ func misclassifiedTable(s *sheet, rows []model.Misclassified) {
 	for _, r := range rows {
 		table = append(table, []string{say.Count(r.Row), say.Count(r.Updates)})
 	}
-	s.line("\nThe rows most often misclassified, from 0:\n")
-	s.table(table)
+	s.Line("\nThe rows most often misclassified, from 0:\n")
+	s.Table(table)
 }
 
 // sharedOptions are the options that reports tell first.

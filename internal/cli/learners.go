@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/train"
 )
 
@@ -122,7 +123,7 @@ func wordsOf(option string) (words []string) {
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	l, err := fit.Named(o.algo.value)
 	if err != nil {
-		return usageError{err}
+		return console.Usagef("%w", err)
 	}
 	for _, option := range learnerOptions() {
 		flag := cmd.Flags().Lookup(option.Name)
@@ -159,7 +160,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	l.Settings = train.CopySettings(l.Settings)
 	l.Drop(l.Settings)
 	if l.Judges && !l.Has("pocket") && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
-		return l, usagef("--early-stop needs --validation, rows to judge on")
+		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
 	}
 	return l, nil
 }
@@ -167,7 +168,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 // checkUnused returns an error if an option that the learner doesn't have can't be given to it, or to any learner.
 func checkUnused(l *train.Learner, option learnerOption, value, dtype string) error {
 	if option.Strict && value != autoName {
-		return usagef("--%s %s with --algo %s, which has no %ss: leave it out", option.Name, value, l.Name, option.Name)
+		return console.Usagef("--%s %s with --algo %s, which has no %ss: leave it out", option.Name, value, l.Name, option.Name)
 	}
 	s := option.learner.New()
 	err := option.Set(s, value)
@@ -185,11 +186,11 @@ func optionError(l *train.Learner, o *train.Option, value string, err error) err
 	var of *train.OptionError
 	switch {
 	case o.Strict && len(o.Words) > 0:
-		return usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
+		return console.Usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
 	case errors.As(err, &of):
-		return usagef("--%w", err)
+		return console.Usagef("--%w", err)
 	}
-	return usageError{err}
+	return console.Usagef("%w", err)
 }
 
 // blame names the choice that leaves an option without an effect.
@@ -224,5 +225,5 @@ func (o *trainOptions) checkMulticlass(l *train.Learner) error {
 			others = append(others, l.Name)
 		}
 	}
-	return usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
+	return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -27,7 +28,7 @@ func (m *machine) addTo(cmd *cobra.Command) {
 // apply checks the options and makes the kernels run on the instruction set that they name.
 func (m *machine) apply() error {
 	if m.workers < 0 {
-		return usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.workers)
+		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.workers)
 	}
 	m.workers = parallel.Workers(m.workers)
 	return useISA(m.isa)
@@ -45,7 +46,7 @@ func useISA(name string) error {
 	}
 	level, err := kernel.ParseLevel(name)
 	if err != nil {
-		return usagef("%s: %w", source, err)
+		return console.Usagef("%s: %w", source, err)
 	}
 	kernel.Use(level)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/schema"
 	"halfspace/train"
@@ -15,18 +16,18 @@ import (
 )
 
 // noteUnused tells about options that the user gave for nothing.
-func noteUnused(a *app, cmd *cobra.Command, o *trainOptions) {
+func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
 		if cmd.Flags().Changed(option.Name) && !option.Strict && !slices.ContainsFunc(o.learners, used) {
-			a.note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
+			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
-		a.note("--seed has no effect with --order cyclic")
+		a.Note("--seed has no effect with --order cyclic")
 	}
 	if o.out == "" {
-		a.note("no --out: the model won't be kept")
+		a.Note("no --out: the model won't be kept")
 	}
 }
 
@@ -39,21 +40,21 @@ func (o *trainOptions) random() bool {
 const mostNumbers = 50
 
 // noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
-func noteClasses(a *app, o *trainOptions, spec *schema.Spec) {
+func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
 	case n == 2 && o.multiclass.value != "auto":
-		a.note("--multiclass has no effect with two classes")
+		a.Note("--multiclass has no effect with two classes")
 	case n > 2 && o.data.positive != "":
-		a.note("--positive has no effect with %d classes", n)
+		a.Note("--positive has no effect with %d classes", n)
 	}
 	if n > mostNumbers && spec.Classes[0].Kind == schema.Number {
-		a.note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
+		a.Note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
 	}
 }
 
 // noteNeverPredicted names a class that no row is predicted to be. counts are the rows of each class: weights balance only what is unequal.
-func noteNeverPredicted(a *app, o *trainOptions, never []schema.Class, counts []int64) {
+func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, counts []int64) {
 	if len(never) == 0 {
 		return
 	}
@@ -65,19 +66,19 @@ func noteNeverPredicted(a *app, o *trainOptions, never []schema.Class, counts []
 	if len(o.classWeight) == 0 && o.learner.NoWeights == "" && slices.Max(counts) > 2*slices.Min(counts) {
 		advice = ": try --class-weight balanced"
 	}
-	a.note(are+" never predicted on the training rows%s", names, advice)
+	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
 // mostUnlike is how many times the deviation of a feature may be that of another without a note.
 const mostUnlike = 1000
 
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
-func noteSurvey(a *app, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
+func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.data.standardize && heedsScale(o.learner) && ratio >= mostUnlike {
-		a.note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
+		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
-		a.note("the rows are sorted by label and learned in that order (%s)", advice)
+		a.Note("the rows are sorted by label and learned in that order (%s)", advice)
 	}
 }
 

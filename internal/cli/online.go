@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -29,7 +30,7 @@ type onlineOptions struct {
 	out                    string
 }
 
-func Online(a *app) *cobra.Command {
+func Online(a *console.App) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{
 		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
@@ -61,7 +62,7 @@ doesn't say how many features it has.`,
 		}
 		if o.label == "" {
 			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
-				return usagef("--label is missing: name the column that holds the classes")
+				return console.Usagef("--label is missing: name the column that holds the classes")
 			}
 		}
 		paths, err := dataset.Expand(args)
@@ -72,7 +73,7 @@ doesn't say how many features it has.`,
 			return err
 		}
 		if o.out == "" {
-			a.note("no --out: the model won't be kept")
+			a.Note("no --out: the model won't be kept")
 		}
 		if o.dtype.value == "float64" {
 			return onlineAs[float64](cmd.Context(), a, &o, m, paths)
@@ -100,7 +101,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 }
 
 // goOn loads the model that online goes on with, nil without one, and takes the options that it determines.
-func goOn(a *app, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
+func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
 	}
@@ -114,7 +115,7 @@ func goOn(a *app, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	noteGoesOn(a, o.model, m)
 	for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
 		if cmd.Flags().Changed(name) {
-			a.note("--%s has no effect with --model", name)
+			a.Note("--%s has no effect with --model", name)
 		}
 	}
 	o.dtype.value = m.Dtype
@@ -141,30 +142,30 @@ func checkGoesOn(path string, m *model.Model) error {
 }
 
 // noteGoesOn tells which options of the training of a model have no effect on how it learns on.
-func noteGoesOn(a *app, path string, m *model.Model) {
+func noteGoesOn(a *console.App, path string, m *model.Model) {
 	o := &m.Options
 	for _, option := range []struct {
 		name string
 		set  bool
 	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
 		if option.set {
-			a.note("%s was trained with --%s: online continues without it", path, option.name)
+			a.Note("%s was trained with --%s: online continues without it", path, option.name)
 		}
 	}
 }
 
 func (o *onlineOptions) check(args []string) error {
 	if len(args) == 0 {
-		return usagef("no data: name a file, a glob, a directory, or - for standard input")
+		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
 	}
 	if toStdout(o.out) {
-		return usagef("--out is %s: name a file for the model", o.out)
+		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
 	if o.dtype.value == "float32" && float32(o.eta) == 0 || o.eta == 0 {
-		return usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+		return console.Usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
 	}
 	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
-		return usagef("--%w", err)
+		return console.Usagef("--%w", err)
 	}
 	if err := o.text.check(); err != nil {
 		return err
@@ -191,16 +192,16 @@ func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 		Radius: f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
 }
 
-func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *model.Model, paths []string) error {
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
 	if !again { // an interrupt ends the stream, and the rows that came by then are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
 	memory, undo := o.memory.hold()
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Memory: memory, Warn: func(s string) { bar.end(); a.note("%s", s) }}
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
@@ -222,7 +223,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Workers: o.workers, Once: !again,
-		Show: func(rows int64) { bar.show("learning", "", rows, src.Rows()) }})
+		Show: func(rows int64) { bar.Show("learning", "", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()
 	}
@@ -239,10 +240,10 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 			return err
 		}
 	}
-	bar.end()
-	print := func() error { return a.print(r.text()) }
+	bar.End()
+	print := func() error { return a.Print(r.text()) }
 	if o.json {
-		print = func() error { return a.printJSON(r) }
+		print = func() error { return a.PrintJSON(r) }
 	}
 	if printed := print(); printed != nil {
 		return printed
@@ -252,7 +253,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *app, o *onlineOptions, m *
 
 // text is the report for people.
 func (r *onlineReport) text() []byte {
-	var s sheet
+	var s console.Sheet
 	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
 	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
 	for _, p := range r.Progressive {
@@ -260,8 +261,8 @@ func (r *onlineReport) text() []byte {
 			say.Count(p.Updates)})
 		last = p
 	}
-	s.table(rows)
-	s.line("")
+	s.Table(rows)
+	s.Line("")
 	pairs := []string{"mistakes", mistakesText(r.Mistakes, r.Rows)}
 	if r.Errors != nil {
 		pairs = append(pairs, "errors", errorsText(*r.Errors, r.Rows)+", of the weights of the end")
@@ -277,6 +278,6 @@ func (r *onlineReport) text() []byte {
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
 	}
-	s.pairs(pairs...)
+	s.Pairs(pairs...)
 	return s.Bytes()
 }

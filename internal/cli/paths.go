@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"halfspace/internal/cli/console"
 )
 
 var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
@@ -16,13 +18,13 @@ func checkLocal(verb string, paths ...string) error {
 		switch {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file://"):
-			return usagef("%s is an address, not a path: leave out %s", p, scheme)
+			return console.Usagef("%s is an address, not a path: leave out %s", p, scheme)
 		case verb == "written":
-			return usagef("%s: only local files are written: write one, and copy it there", p)
+			return console.Usagef("%s: only local files are written: write one, and copy it there", p)
 		case verb == "streamed":
-			return usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
+			return console.Usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
 		default:
-			return usagef("%s: only local files are read: copy it here first", p)
+			return console.Usagef("%s: only local files are read: copy it here first", p)
 		}
 	}
 	return nil
@@ -58,11 +60,11 @@ func checkData(paths []string, applies bool) error {
 		switch kind := jsonKind(p); {
 		case kind == "":
 		case kind == "a model" && applies:
-			return usagef("%s is a model: use --model %s, and name the data", p, p)
+			return console.Usagef("%s is a model: use --model %s, and name the data", p, p)
 		case kind == "a model":
-			return usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
+			return console.Usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
 		default:
-			return usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
+			return console.Usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -40,7 +41,7 @@ type predictOptions struct {
 	json    bool
 }
 
-func Predict(a *app) *cobra.Command {
+func Predict(a *console.App) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
 		Use:   "predict --model m.json DATA... --out FILE [options]",
@@ -60,7 +61,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(o.models) > 1 {
-			return usagef("%d models: predict applies one, give --model once", len(o.models))
+			return console.Usagef("%d models: predict applies one, give --model once", len(o.models))
 		}
 		o.model = strings.Join(o.models, "")
 		if err := o.check(args); err != nil {
@@ -111,13 +112,13 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 func (o *predictOptions) check(args []string) error {
 	switch {
 	case o.model == "":
-		return usagef("--model is missing: name the file of a model")
+		return console.Usagef("--model is missing: name the file of a model")
 	case len(args) == 0:
-		return usagef("no data: name a file, a glob or a directory")
+		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
-		return usagef("--out is missing: name the file to write, or - for CSV on standard output")
+		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
 	case o.json && toStdout(o.out):
-		return usagef("--json and --out %s both write to standard output: choose one", o.out)
+		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	}
 	if err := o.text.check(); err != nil {
 		return err
@@ -135,23 +136,23 @@ type predictReport struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m *model.Model, paths []string) error {
+func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
 	start := time.Now()
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	p, err := newPredictions[T](o, m)
 	if err != nil {
 		return err
 	}
 	defer p.abort()
-	p.warn = func(s string) { bar.end(); a.note("%s", s) }
+	p.warn = func(s string) { bar.End(); a.Note("%s", s) }
 	memory, undo := o.memory.hold()
 	defer undo()
 	p.live = toStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
-		Progress: func(rows, total int64) { bar.show("predicting", "", rows, total) },
+		Progress: func(rows, total int64) { bar.Show("predicting", "", rows, total) },
 		Warn:     p.warn,
 	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
@@ -160,19 +161,19 @@ func predictAs[T kernel.Float](ctx context.Context, a *app, o *predictOptions, m
 	if err := p.close(); err != nil {
 		return err
 	}
-	bar.end()
+	bar.End()
 	if p.missing > 0 {
-		a.note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
+		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
 			say.Plural(p.missing, "row"))
 	}
 	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.workers, time.Since(start).Seconds()}
 	switch {
 	case o.json:
-		return a.printJSON(r)
+		return a.PrintJSON(r)
 	case toStdout(o.out):
 		return nil
 	}
-	return a.printLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
+	return a.PrintLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
 }
 
 // predictions writes the predictions of a model, block by block.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"halfspace/internal/cli/console"
 	"halfspace/internal/race"
 )
 
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 	status := Main(os.Args[1:], stdout, os.Stderr)
 	restore() // for what a test run writes of its own
 	if path := os.Getenv(peakFile); path != "" {
-		os.WriteFile(path, strconv.AppendInt(nil, peakRSS(), 10), 0o600)
+		os.WriteFile(path, strconv.AppendInt(nil, console.PeakRSS(), 10), 0o600)
 	}
 	os.Exit(status)
 }
@@ -224,7 +225,7 @@ func TestCacheFullDisk(t *testing.T) {
 
 // TestPeak: the process keeps to its memory, and 64 MiB for itself.
 func TestPeak(t *testing.T) {
-	if peakRSS() == 0 {
+	if console.PeakRSS() == 0 {
 		t.Skip("this system doesn't tell")
 	}
 	if race.Enabled {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/model"
 )
 
@@ -18,11 +19,11 @@ func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths
 		return nil, nil
 	}
 	if toStdout(o.roc) {
-		return nil, usagef("--roc %s and the report both write to standard output: name a file", o.roc)
+		return nil, console.Usagef("--roc %s and the report both write to standard output: name a file", o.roc)
 	}
 	for i, m := range models {
 		if n := len(m.Classes); n > 2 {
-			return nil, usagef("--roc: %s has %d classes, and a ROC curve is one of two", o.models[i], n)
+			return nil, console.Usagef("--roc: %s has %d classes, and a ROC curve is one of two", o.models[i], n)
 		}
 	}
 	inputs, err := dataset.Expand(paths)

@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -95,16 +96,16 @@ func nullsNames() []string {
 // machine.
 func (o *rowOptions) check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return usagef("no data: name a file, a glob or a directory")
+		return console.Usagef("no data: name a file, a glob or a directory")
 	}
 	if o.data.label == "" {
 		o.data.label = dataset.DefaultLabel(ctx, args)
 	}
 	if o.data.label == "" {
-		return usagef("--label is missing: name the column that holds the classes")
+		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
 	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
-		return usagef("--categorical %s: %w", o.data.categorical, err)
+		return console.Usagef("--categorical %s: %w", o.data.categorical, err)
 	}
 	if err := o.text.check(); err != nil {
 		return err
@@ -138,12 +139,12 @@ func (s *storage) check() error {
 		return nil
 	}
 	if toStdout(s.cache) {
-		return usagef("--cache is %s: name a file", s.cache)
+		return console.Usagef("--cache is %s: name a file", s.cache)
 	}
 	a, errA := os.Stat(s.cache)
 	b, errB := os.Stat(out)
 	if out != "" && (filepath.Clean(out) == filepath.Clean(s.cache) || errA == nil && errB == nil && os.SameFile(a, b)) {
-		return usagef("--cache and --out are both %s: name two files", out)
+		return console.Usagef("--cache and --out are both %s: name two files", out)
 	}
 	return nil
 }
@@ -210,21 +211,21 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 
 // openRows opens the rows in memory, where they fit, and else in the files themselves or in a cache. The files serve for
 // passes in their order; other access is over a cache, which is temporary where the user named none. The garbage collector is told to keep within the memory.
-func openRows[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, bar *progress) (*rows[T], error) {
+func openRows[T kernel.Float](ctx context.Context, a *console.App, o *rowOptions, paths []string, bar *console.Progress) (*rows[T], error) {
 	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive, SampleWeight: o.data.sampleWeight,
 		NoBias: o.data.noBias, Nulls: schema.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
 		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
-		Progress: func(rows, total int64) { bar.show("loading", "", rows, total) }, LearnedFrom: o.learnedName,
+		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.learnedName,
 	}
 	said := false // once the rows are open, nothing is said again of the same files
 	opt.Warn = func(s string) {
 		if !said {
-			bar.end()
-			a.note("%s", s)
+			bar.End()
+			a.Note("%s", s)
 		}
 	}
-	written := func(rows, total int64) { bar.show("writing the cache", "", rows, total) }
+	written := func(rows, total int64) { bar.Show("writing the cache", "", rows, total) }
 	s := &o.storage
 	if s.cache != "" {
 		r, err := openCache[T](ctx, o, paths, opt, written)

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train/perceptron"
@@ -15,11 +16,11 @@ import (
 
 // openBeside opens the rows of a validation, with the features and classes of those that are learned from: in memory where they fit beside
 // those, and else in a temporary cache.
-func openBeside[T kernel.Float](ctx context.Context, a *app, o *rowOptions, paths []string, learned *rows[T], bar *progress) (*rows[T], error) {
+func openBeside[T kernel.Float](ctx context.Context, a *console.App, o *rowOptions, paths []string, learned *rows[T], bar *console.Progress) (*rows[T], error) {
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.data.sampleWeight, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
-		Progress: func(rows, total int64) { bar.show("loading the validation", "", rows, total) },
-		Warn:     func(s string) { bar.end(); a.note("--validation: %s", s) },
+		Progress: func(rows, total int64) { bar.Show("loading the validation", "", rows, total) },
+		Warn:     func(s string) { bar.End(); a.Note("--validation: %s", s) },
 	})
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func openBeside[T kernel.Float](ctx context.Context, a *app, o *rowOptions, path
 	if fits {
 		v.Source, err = in.Load(ctx)
 	} else {
-		v, err = openTemporary(ctx, &o.storage, in, func(rows int64) { bar.show("writing the validation's cache", "", rows, count) })
+		v, err = openTemporary(ctx, &o.storage, in, func(rows int64) { bar.Show("writing the validation's cache", "", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
 		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/cli/console"
 )
 
 // textOptions are the options on how CSV and svmlight files are written.
@@ -30,7 +31,7 @@ func (o *textOptions) options() dataset.TextOptions {
 // check looks for what is wrong in them.
 func (o *textOptions) check() error {
 	if err := o.options().Check(); err != nil {
-		return usagef("--%w", err)
+		return console.Usagef("--%w", err)
 	}
 	return nil
 }

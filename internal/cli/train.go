@@ -8,6 +8,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 )
 
@@ -32,7 +33,7 @@ type trainOptions struct {
 	json bool
 }
 
-func Train(a *app) *cobra.Command {
+func Train(a *console.App) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
@@ -82,7 +83,7 @@ func learnersHelp() string {
 }
 
 // runTrain checks the options, and trains in the type that they name.
-func runTrain(a *app, cmd *cobra.Command, o *trainOptions, args []string) error {
+func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}

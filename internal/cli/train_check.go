@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 )
 
 // check does what rowOptions.check does, for all options.
@@ -17,24 +18,24 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.validation == "-" {
-		return usagef("--validation is -: name a file, a glob or a directory")
+		return console.Usagef("--validation is -: name a file, a glob or a directory")
 	}
 	if _, err := os.Stat(o.validation); err != nil {
 		if share := shareText(o.validation); share != "" {
-			return usagef("--validation is %s: use --validation %s to hold out that share of the rows", o.validation, share)
+			return console.Usagef("--validation is %s: use --validation %s to hold out that share of the rows", o.validation, share)
 		}
 		if strings.HasSuffix(o.validation, "%") {
-			return usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
+			return console.Usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
 		}
 	}
 	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
 		if !(share > 0 && share < 1) {
-			return usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
+			return console.Usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
 		o.share = share
 	}
 	if toStdout(o.out) {
-		return usagef("--out is %s: name a file for the model", o.out)
+		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
 	return o.checkLearner(cmd)
 }
@@ -43,7 +44,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 	l := fit.Describe(o.algo.value)
 	if l.NeedsBias != "" && o.data.noBias {
-		return usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
+		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
 	}
 	if err := o.checkMulticlass(l); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
@@ -287,7 +288,7 @@ func TestNeverPredictedNote(t *testing.T) {
 		"note: classes 3 and 1 more are never predicted on the training rows: try --class-weight balanced\n": {classes, []int64{8, 9, 90}},
 	} {
 		var stderr strings.Builder
-		a := newApp(t.Context(), io.Discard, &stderr)
+		a := console.New(t.Context(), io.Discard, &stderr)
 		noteNeverPredicted(a, &trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
 		if stderr.String() != want {
 			t.Errorf("%q, want %q", stderr.String(), want)

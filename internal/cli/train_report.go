@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -79,7 +80,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
 		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: peakRSS(), most: m.Options.Epochs,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
 	}
 	if t.Errors != nil {
 		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
@@ -120,20 +121,20 @@ func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
 
 // text is the report for people.
 func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
-	var s sheet
-	s.line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), describeClasses(m))
-	s.pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
+	var s console.Sheet
+	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), describeClasses(m))
+	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
-		s.line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
-		s.table(gridTable(cv))
+		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
+		s.Table(gridTable(cv))
 		for _, failure := range gridFailures(cv) {
-			s.line("  failed: %s", failure)
+			s.Line("  failed: %s", failure)
 		}
 	}
 	if advice := r.advice(o); advice != "" {
-		s.line("")
+		s.Line("")
 		for line := range strings.SplitSeq(advice, "\n") {
-			s.line("%s", line)
+			s.Line("%s", line)
 		}
 	}
 	return s.Bytes()

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -17,15 +18,15 @@ import (
 )
 
 // trainAs opens the rows, judges the candidates of a grid and learns.
-func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths, validationPaths []string) error {
+func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
 	if o.out != "" {
-		a.kept = ": no model was written"
+		a.Kept = ": no model was written"
 	}
-	bar := a.newProgress(o.progress.value)
-	defer bar.end()
+	bar := a.NewProgress(o.progress.value)
+	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	t := &training[T]{app: a, trainOptions: o, bar: bar}
+	t := &training[T]{App: a, trainOptions: o, bar: bar}
 	defer t.close()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
@@ -38,12 +39,12 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 	t.seconds.Train = fitted.Result.Seconds
 	if o.out != "" {
 		if err := save(ctx, fitted.Model, o.out); err != nil {
-			a.kept = ": " + err.Error()
+			a.Kept = ": " + err.Error()
 			return err
 		}
-		a.kept = ": " + o.out + " has the weights so far"
+		a.Kept = ": " + o.out + " has the weights so far"
 	}
-	bar.end()
+	bar.End()
 	if !t.inMemory() && fitted.Survey != nil {
 		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
 	}
@@ -55,18 +56,18 @@ func trainAs[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths
 }
 
 // unfinished returns err, and adds to what an interrupt leaves how far the training was.
-func unfinished(a *app, err error) error {
+func unfinished(a *console.App, err error) error {
 	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
-		a.kept += ": " + u.Far
+		a.Kept += ": " + u.Far
 	}
 	return err
 }
 
 // A training is rows that are open, and how to learn from them.
 type training[T kernel.Float] struct {
-	*app
+	*console.App
 	*trainOptions
-	bar              *progress
+	bar              *console.Progress
 	data, validation *rows[T]
 	survey           *fit.Survey // of rows in memory; else a pass that is made anyway looks at them
 	seconds          trainSeconds
@@ -84,9 +85,9 @@ func (t *training[T]) close() {
 
 // open opens the rows to learn from and those of a validation, and looks at what they tell.
 func (t *training[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
-	t.data, err = openRows[T](ctx, t.app, &t.rowOptions, paths, t.bar)
+	t.data, err = openRows[T](ctx, t.App, &t.rowOptions, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
-		return usagef("--sample-weight %s: %w", t.rowOptions.data.sampleWeight, err)
+		return console.Usagef("--sample-weight %s: %w", t.rowOptions.data.sampleWeight, err)
 	}
 	if err != nil {
 		return err
@@ -97,26 +98,26 @@ func (t *training[T]) open(ctx context.Context, paths, validationPaths []string)
 			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 		}
 	}
-	noteClasses(t.app, t.trainOptions, spec)
+	noteClasses(t.App, t.trainOptions, spec)
 	if err := model.New(spec, make([]T, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
 	}
-	if t.validation, err = openValidation(ctx, t.app, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
+	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
 		return fmt.Errorf("--validation: %w", err)
 	}
 	if t.inMemory() {
 		if t.survey, err = fit.NewSurvey(ctx, t.data.Source); err != nil {
 			return err
 		}
-		t.bar.end()
-		noteSurvey(t.app, t.trainOptions, spec, t.survey)
+		t.bar.End()
+		noteSurvey(t.App, t.trainOptions, spec, t.survey)
 	}
 	return nil
 }
 
 // learn judges the candidates of a grid, if there is one, and learns with the best.
 func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
-	opt := t.fitOptions(t.app, t.bar)
+	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
 		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.storage.weighted)
 		if t.folds > 0 {
@@ -135,7 +136,7 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 		t.learner = cv.Best()
 	}
 	opt.Survey, opt.HoldOut = t.survey, t.share
-	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		return nil, ofLearner(err)
@@ -144,17 +145,17 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 }
 
 // fitOptions returns the options of a whole training that the command line says.
-func (o *trainOptions) fitOptions(a *app, bar *progress) fit.Options {
+func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
 	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
-		Note:  func(text string) { a.note("%s", asTyped(text)) },
-		Stage: bar.work}
+		Note:  func(text string) { a.Note("%s", asTyped(text)) },
+		Stage: bar.Work}
 	if o.multiclass.value != autoName {
 		opt.Multiclass = o.multiclass.value
 	}
 	return opt
 }
 
-// print reports how the training went.
+// Print reports how the training went.
 func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	m, learned := f.Model, f.Result
 	r := newTrainReport(t.trainOptions, m)
@@ -162,7 +163,7 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	if f.Survey != nil {
 		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
-		noteNeverPredicted(t.app, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)
@@ -170,9 +171,9 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 		r.Validation.ErrorWeight = &f.Validation.Weight
 	}
 	if t.json {
-		return t.printJSON(r)
+		return t.PrintJSON(r)
 	}
-	return t.app.print(r.text(t.trainOptions, m))
+	return t.App.Print(r.text(t.trainOptions, m))
 }
 
 // detail is what the progress bar of a training says in addition to the epochs.

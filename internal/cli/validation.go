@@ -6,14 +6,15 @@ import (
 	"fmt"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
 // openValidation opens the rows to judge on: those of paths, or the share that --validation takes out of the rows that are learned from.
 // Without either there are none.
-func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions, paths []string, learned *rows[T],
-	bar *progress) (*rows[T], error) {
+func openValidation[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows[T],
+	bar *console.Progress) (*rows[T], error) {
 	switch {
 	case o.share > 0:
 		v := new(rows[T])
@@ -25,7 +26,7 @@ func openValidation[T kernel.Float](ctx context.Context, a *app, o *trainOptions
 }
 
 // holdOut takes a share of the rows out of those that are learned from.
-func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows[T], bar *progress) error {
+func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows[T], bar *console.Progress) error {
 	opt := o.fitOptions(nil, bar)
 	opt.HoldOut = o.share
 	all := *learned

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"halfspace/internal/cli/console"
 	"halfspace/train"
 )
 
@@ -19,7 +20,7 @@ func (o *trainOptions) checkWeights(l *train.Learner) error {
 		if o.data.sampleWeight == "" {
 			name = "class-weight"
 		}
-		return usagef("--%s with --algo %s, %s: leave it out", name, l.Name, l.NoWeights)
+		return console.Usagef("--%s with --algo %s, %s: leave it out", name, l.Name, l.NoWeights)
 	}
 	if o.balanced() {
 		return nil
@@ -33,7 +34,7 @@ func (o *trainOptions) checkWeights(l *train.Learner) error {
 			o.weights = map[string]float64{}
 		}
 		if o.weights[class] > 0 {
-			return usagef("--class-weight %s: the class is named twice: name it once", item)
+			return console.Usagef("--class-weight %s: the class is named twice: name it once", item)
 		}
 		o.weights[class] = weight
 	}
@@ -48,11 +49,11 @@ func (o *trainOptions) balanced() bool {
 func classWeight(item string) (class string, weight float64, err error) {
 	i := strings.LastIndexByte(item, '=')
 	if i < 0 {
-		return "", 0, usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
+		return "", 0, console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
 	}
 	weight, err = strconv.ParseFloat(item[i+1:], 64)
 	if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
-		return "", 0, usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
+		return "", 0, console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 	}
 	return item[:i], weight, nil
 }

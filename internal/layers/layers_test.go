@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"train", "internal/synth", "internal/families"},
 	{"train/"},
 	{"separable", "fit"},
+	{"internal/cli/console"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
@@ -41,9 +42,9 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
 	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":        {"dataset", "dataset/internal/", "internal/synth", "internal/cli", "bench", "examples/"},
-	"github.com/spf13/cobra":         {"internal/cli"},
-	"github.com/schollz/progressbar": {"internal/cli"},
+	"github.com/apache/arrow":        {"dataset", "dataset/internal/", "internal/synth", "internal/cli/", "internal/cli", "bench", "examples/"},
+	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
+	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
 	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
 	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page"},

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// peakRSS returns the most memory that the process had resident so far, in bytes, or 0 if that isn't known. (Getrusage
+// PeakRSS returns the most memory that the process had resident so far, in bytes, or 0 if that isn't known. (Getrusage
 // would count what the parent had resident when it started the process.)
-func peakRSS() int64 {
+func PeakRSS() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"bytes"
@@ -11,23 +11,23 @@ import (
 	"halfspace/internal/say"
 )
 
-// finite returns v for JSON, which has no NaN and no infinities: they become null.
-func finite(v float64) *float64 {
+// Finite returns v for JSON, which has no NaN and no infinities: they become null.
+func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// A sheet is text for people: lines, some of them with cells in columns. What files and the command line have put in it is made visible,
+// A Sheet is text for people: lines, some of them with cells in columns. What files and the command line have put in it is made visible,
 // and shortened.
-type sheet struct{ bytes.Buffer }
+type Sheet struct{ bytes.Buffer }
 
 // longestCell is the most characters of a cell of a table, which are wide as their widest cell.
 const longestCell = 200
 
-// line adds a line of prose.
-func (s *sheet) line(format string, args ...any) {
+// Line adds a line of prose.
+func (s *Sheet) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
@@ -39,8 +39,8 @@ func (s *sheet) line(format string, args ...any) {
 	fmt.Fprintf(s, format+"\n", args...)
 }
 
-// pairs adds lines of a name and a value, aligned; the names and values alternate.
-func (s *sheet) pairs(cells ...string) {
+// Pairs adds lines of a name and a value, aligned; the names and values alternate.
+func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
 	for i := 0; i < len(cells); i += 2 {
 		fmt.Fprintf(t, "  %s\t%s\n", say.Line(cells[i]), say.Line(cells[i+1]))
@@ -48,8 +48,8 @@ func (s *sheet) pairs(cells ...string) {
 	t.Flush() // to a buffer: no error
 }
 
-// table adds rows of cells, columns aligned to the right but the first.
-func (s *sheet) table(rows [][]string) {
+// Table adds rows of cells, columns aligned to the right but the first.
+func (s *Sheet) Table(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

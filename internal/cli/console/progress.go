@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"halfspace/internal/say"
 )
 
-// A progress shows how far the work is: a bar for each stage on a terminal, and lines of text elsewhere. A nil one shows nothing.
-type progress struct {
+// A Progress shows how far the work is: a bar for each stage on a terminal, and lines of text elsewhere. A nil one shows nothing.
+type Progress struct {
 	out   io.Writer
 	mu    sync.Mutex
 	stage string
@@ -32,27 +32,27 @@ const (
 	mostWait  = time.Minute
 )
 
-// newProgress returns a progress if the user wants one: "always", or "auto" when someone watches.
-func (a *app) newProgress(when string) *progress {
-	f, isFile := a.stderr.w.(*os.File)
+// NewProgress returns a progress if the user wants one: "always", or "auto" when someone watches.
+func (a *App) NewProgress(when string) *Progress {
+	f, isFile := a.Stderr.w.(*os.File)
 	watched := isFile && term.IsTerminal(int(f.Fd()))
 	if when == "always" || when == "auto" && watched {
-		return &progress{out: a.stderr, lines: !watched}
+		return &Progress{out: a.Stderr, lines: !watched}
 	}
 	return nil
 }
 
-// work shows a stage, whose detail follows a colon in name.
-func (p *progress) work(name string, done, total int64) {
+// Work shows a stage, whose detail follows a colon in name.
+func (p *Progress) Work(name string, done, total int64) {
 	stage, detail, ok := strings.Cut(name, ":")
 	if ok {
 		detail = ":" + detail
 	}
-	p.show(stage, detail, done, total)
+	p.Show(stage, detail, done, total)
 }
 
-// show sets the bar of a stage to done of total. A new stage gets a new bar.
-func (p *progress) show(stage, detail string, done, total int64) {
+// Show sets the bar of a stage to done of total. A new stage gets a new bar.
+func (p *Progress) Show(stage, detail string, done, total int64) {
 	if p == nil {
 		return
 	}
@@ -72,8 +72,8 @@ func (p *progress) show(stage, detail string, done, total int64) {
 	p.bar.Set64(done) // it fails where nothing can be shown, which is no reason to stop
 }
 
-// line writes a line where the stage is new or it is time for one.
-func (p *progress) line(stage, detail string, done, total int64, now time.Time) {
+// Line writes a line where the stage is new or it is time for one.
+func (p *Progress) line(stage, detail string, done, total int64, now time.Time) {
 	switch {
 	case p.stage != stage:
 		p.stage, p.wait = stage, firstWait
@@ -90,8 +90,8 @@ func (p *progress) line(stage, detail string, done, total int64, now time.Time) 
 	fmt.Fprintf(p.out, "%s%s%s\n", stage, detail, share)
 }
 
-// end removes the bar, so that what follows stands on a clean line.
-func (p *progress) end() {
+// End removes the bar, so that what follows stands on a clean line.
+func (p *Progress) End() {
 	if p == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (p *progress) end() {
 	p.clear()
 }
 
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.bar != nil {
 		p.bar.Clear()
 		p.bar = nil

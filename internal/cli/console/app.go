@@ -1,0 +1,58 @@
+// Package console is what one run of the program writes: results to standard output; notes and progress to standard error.
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"halfspace/internal/say"
+)
+
+// An App is one run of the program.
+type App struct {
+	Stdout *Output
+	Stderr *Patient
+	Kept   string // what an interrupt leaves, as the end of a sentence; "" where the verb has nothing to say
+}
+
+// New returns an app that writes to stdout and stderr. Where these are pipes that nobody reads, the end of ctx ends the waiting.
+func New(ctx context.Context, stdout, stderr io.Writer) *App {
+	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}}
+}
+
+// A UsageError is an error of the command line, not of what it names.
+type UsageError struct{ error }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Note tells the user about something that isn't an error.
+func (a *App) Note(format string, args ...any) {
+	fmt.Fprintf(a.Stderr, "note: %s\n", say.Line(fmt.Sprintf(format, args...)))
+}
+
+// Print writes a result to standard output.
+func (a *App) Print(text []byte) error {
+	_, err := a.Stdout.Write(text)
+	return err
+}
+
+// PrintJSON writes v as the one JSON object of a verb.
+func (a *App) PrintJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return a.Print(b.Bytes())
+}
+
+// PrintLine writes a result of one line to standard output.
+func (a *App) PrintLine(format string, args ...any) error {
+	return a.Print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
+}
