@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"halfspace/block"
 	"halfspace/internal/beside"
@@ -142,7 +141,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	held := block.Bytes[T](src.Rows(), src.Spec().Cols(), src.Spec().Weighted || opt.classWeighted())
 	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
-	after, end := beside.After(ctx, patience)
+	after, end := beside.After(ctx)
 	defer end()
 	f, interrupted := j.learn(ctx, after)
 	if f == nil {
@@ -170,9 +169,6 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	return f, cmp.Or(interrupted, err)
 }
-
-// patience is how long a training may take after an interrupt for what needs a pass over the rows. What isn't known then is left out.
-const patience = time.Second
 
 // validate counts on rows that the model didn't learn from, and tells the model.
 func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
@@ -252,10 +248,12 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 	if err != nil && !r.Interrupted {
 		return nil, err
 	}
-	var late error
 	if r.Interrupted && !j.InMemory {
-		if late = j.evaluate(after, r); late != nil && after.Err() == nil {
-			return nil, late
+		if late := j.evaluate(after, r); late != nil {
+			if after.Err() == nil {
+				return nil, late
+			}
+			r.Uncounted = true
 		}
 	}
 	m := j.model(r)
@@ -263,14 +261,13 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 		learned.Keep(m)
 	}
 	if r.Interrupted && m.Voters != nil { // whose mean was evaluated
-		var wrong Tally
-		if wrong, late = Count(after, m, j.src, j.workers()); late != nil && after.Err() == nil {
+		wrong, late := Count(after, m, j.src, j.workers())
+		if late != nil && after.Err() == nil {
 			return nil, late
 		}
-		m.Training.Errors, r.Predicted = &wrong.Errors, nil
-	}
-	if late != nil {
-		m.Training.Errors, r.Predicted = nil, nil
+		if m.Training.Errors, r.Predicted = &wrong.Errors, nil; late != nil {
+			m.Training.Errors = nil
+		}
 	}
 	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
 }
@@ -293,11 +290,14 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 			m.Options.Multiclass = model.Joint
 		}
 	}
-	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
-		Errors: &learned.Errors, Converged: learned.Converged, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm}
+	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates, Converged: learned.Converged}
 	if len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}
+	if learned.Uncounted {
+		return m
+	}
+	m.Training.Errors, m.Training.Loss, m.Training.Radius, m.Training.Norm = &learned.Errors, &learned.Loss, &learned.Radius, &learned.Norm
 	if learned.Margin > 0 {
 		m.Training.Margin = &learned.Margin
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -67,8 +68,13 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	if v.r.Rows == 0 {
 		return nil, cmp.Or(err, ErrNoRows)
 	}
-	if bad := v.finish(context.WithoutCancel(ctx), shared, !opt.Once); bad != nil {
-		return nil, bad
+	after, end := beside.After(ctx)
+	defer end()
+	if bad := v.finish(after, shared, !opt.Once); bad != nil {
+		if after.Err() == nil {
+			return nil, bad
+		}
+		err = ctx.Err()
 	}
 	return &v.r, err
 }
@@ -157,7 +163,7 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	if sum := norm + radius; sum-sum != 0 {
 		return train.TooLarge[T]()
 	}
-	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: radius, Norm: norm}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Loss: new(float64), Radius: &radius, Norm: &norm}
 	r.Model = m
 	if !again {
 		return nil

@@ -58,6 +58,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	if late != nil && after.Err() == nil {
 		return nil, late
 	}
+	all.Uncounted = all.Uncounted || late != nil
 	all.Margin = 0 // no binary classifier's
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
@@ -67,7 +68,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 		}
 		all.Errors, all.Predicted = wrong.Errors, nil // of the means
 	}
-	if late != nil {
+	if late != nil { // also where only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
 	return &Fitted[T]{Model: whole, Result: all}, cmp.Or(interrupted, late)
@@ -79,7 +80,7 @@ func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
 	for _, f := range binary {
 		r := f.Result
 		all.Last = append(all.Last, r.Last...)
-		all.Interrupted = all.Interrupted || r.Interrupted
+		all.Interrupted, all.Uncounted = all.Interrupted || r.Interrupted, all.Uncounted || r.Uncounted
 		all.Weights = append(all.Weights, r.Weights...)
 		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
 		all.Updates += r.Updates

@@ -91,10 +91,16 @@ func (m *Model) checkSums() error {
 	if t.Optimum != nil {
 		optimum = *t.Optimum
 	}
+	known := func(v *float64) float64 {
+		if v == nil {
+			return 0
+		}
+		return *v
+	}
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", t.Loss}, {"radius", t.Radius}, {"norm", t.Norm}, {"ridge", t.Ridge},
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", known(t.Loss)}, {"radius", known(t.Radius)}, {"norm", known(t.Norm)}, {"ridge", t.Ridge},
 		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			advice := "scale the features down"

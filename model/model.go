@@ -159,12 +159,12 @@ type Training struct {
 	Epochs        int64           `json:"epochs"`
 	Visits        int64           `json:"visits"`
 	Updates       int64           `json:"updates"`
-	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, without sample weights; nil after one pass over a stream
+	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, without sample weights; nil after one pass over a stream, or if an interrupt left no time
 	Mistakes      *int64          `json:"mistakes,omitempty"` // rows that were predicted wrongly before they were learned from
 	Converged     bool            `json:"converged"`
-	Loss          float64         `json:"loss"`   // sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
-	Radius        float64         `json:"radius"` // largest Euclidean norm of a row, the bias included
-	Norm          float64         `json:"norm"`   // Euclidean norm of the weights, the bias included
+	Loss          *float64        `json:"loss,omitempty"`   // nil if an interrupt left no time; sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
+	Radius        *float64        `json:"radius,omitempty"` // nil as Loss; largest Euclidean norm of a row, the bias included
+	Norm          *float64        `json:"norm,omitempty"`   // nil as Loss; Euclidean norm of the weights, the bias included
 	Kept          *int64          `json:"kept,omitempty"`
 	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
 	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
@@ -232,6 +232,7 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 		Bias:     []float64{},
 
 		Preprocessing: spec.Preprocessing,
+		Training:      Training{Loss: new(0.0), Radius: new(0.0), Norm: new(0.0)},
 	}
 	if p := spec.PositiveClass(); p < len(spec.Classes) {
 		m.Positive = spec.Classes[p]

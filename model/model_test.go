@@ -21,7 +21,7 @@ func textbook() *Model {
 	m.Algorithm = "perceptron"
 	m.Options = Options{Order: "cyclic", Epochs: 100, Eta: 1}
 	m.Data = Data{Fingerprint: "xxh3:0123456789abcdef", Rows: 3}
-	m.Training = Training{Rows: 3, Errors: new(int64), Epochs: 6, Visits: 18, Updates: 7, Converged: true, Radius: math.Sqrt(26), Norm: math.Sqrt(11)}
+	m.Training = Training{Rows: 3, Errors: new(int64), Epochs: 6, Visits: 18, Updates: 7, Converged: true, Loss: new(0.0), Radius: new(math.Sqrt(26)), Norm: new(math.Sqrt(11))}
 	return m
 }
 

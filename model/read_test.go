@@ -166,7 +166,7 @@ func TestWriteRejects(t *testing.T) {
 	for name, spoil := range map[string]func(*Model){
 		"NaN weight":    func(m *Model) { m.Weights[0][1] = math.NaN() },
 		"infinite bias": func(m *Model) { m.Bias[0] = math.Inf(-1) },
-		"infinite loss": func(m *Model) { m.Training.Loss = math.Inf(1) },
+		"infinite loss": func(m *Model) { *m.Training.Loss = math.Inf(1) },
 		"feature name":  func(m *Model) { m.Features[0] = "a\xff" },
 		"label name":    func(m *Model) { m.Label = "\xff" },
 		"class name":    func(m *Model) { m.Classes = []schema.Class{schema.StringClass("a\xff"), m.Positive} },

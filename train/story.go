@@ -19,7 +19,7 @@ func StepsStory(m *model.Model, method, sum string) []string {
 	}
 	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)),
 		"solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), method, say.Passes(t.Epochs), converged),
-		"loss", say.Real(t.Loss) + ", the sum of " + sum}
+		"loss", say.Known(t.Loss, ", the sum of "+sum)}
 	if t.Optimum != nil {
 		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
 			say.Real(t.Optimum.Gap)))

@@ -129,6 +129,9 @@ type Result[W any] struct {
 	// that.
 	Interrupted bool
 
+	// Uncounted says that ctx left no time for the pass that Errors, Loss, Radius, Norm and Margin take. They are 0 then.
+	Uncounted bool
+
 	Converged bool    // the stopping rule of the order was met: no row would update the weights
 	Errors    int64   // rows whose prediction by Weights isn't their label
 	Loss      float64 // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0

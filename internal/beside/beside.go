@@ -56,9 +56,10 @@ func Get[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	return all.r, all.err
 }
 
-// After returns a context that ends some time after ctx does, or when end is called.
-func After(ctx context.Context, some time.Duration) (later context.Context, end func()) {
+// After returns a context that ends a second after ctx does, or when end is called. The second is for what an interrupt
+// leaves to do: a pass over the rows, or a reader that is slow. What isn't done by then is left out.
+func After(ctx context.Context) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(some, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, cancel) })
 	return later, func() { stop(); cancel() }
 }

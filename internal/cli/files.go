@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"halfspace/internal/beside"
-	"halfspace/internal/cli/console"
 	"halfspace/model"
 )
 
@@ -37,7 +36,7 @@ func advised(err error) error {
 
 // save writes a model, also the one that an interrupt leaves.
 func save(ctx context.Context, m *model.Model, path string) error {
-	grace, end := beside.After(ctx, console.GraceTime)
+	grace, end := beside.After(ctx)
 	defer end()
 	return m.SaveContext(grace, path)
 }

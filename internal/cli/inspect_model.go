@@ -199,9 +199,9 @@ func resultFacts(m *model.Model) (facts []string) {
 		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
 	if learnerNamed(m.Algorithm).Perceptron != nil {
-		facts = append(facts, "loss", say.Real(t.Loss))
+		facts = append(facts, "loss", say.Known(t.Loss, ""))
 	}
-	facts = append(facts, "radius", say.Real(t.Radius), "norm", say.Real(t.Norm))
+	facts = append(facts, "radius", say.Known(t.Radius, ""), "norm", say.Known(t.Norm, ""))
 	if t.Margin != nil {
 		facts = append(facts, "margin", marginText(t))
 	}

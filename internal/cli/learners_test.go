@@ -111,8 +111,8 @@ func TestSVM(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := m.Training.Optimum
-		if m.Options.Loss != loss || *m.Options.L2 != 1 || o == nil || !(o.Gap >= 0 && o.Gap <= 1e-6*o.Objective && o.Objective > m.Training.Loss) {
-			t.Errorf("%s: options %+v, optimum %+v of loss %v", loss, m.Options, o, m.Training.Loss)
+		if m.Options.Loss != loss || *m.Options.L2 != 1 || o == nil || !(o.Gap >= 0 && o.Gap <= 1e-6*o.Objective && o.Objective > *m.Training.Loss) {
+			t.Errorf("%s: options %+v, optimum %+v of loss %v", loss, m.Options, o, *m.Training.Loss)
 		}
 		if got := r["optimum"].(map[string]any); got["objective"] != o.Objective || got["duality_gap"] != o.Gap {
 			t.Errorf("%s: the report has %v, the model %v", loss, got, o)

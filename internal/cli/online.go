@@ -189,7 +189,7 @@ type onlineReport struct {
 
 func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 	return &onlineReport{Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
-		Radius: f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
+		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
 }
 
 func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {

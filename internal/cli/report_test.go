@@ -191,8 +191,8 @@ func TestEvalLogLoss(t *testing.T) {
 		succeed(t, args...)
 		r := decode(t, "eval", "--model", m, c.data, "--json")
 		got, _ := r["log_loss"].(float64)
-		if trained := loadedModel(t, m).Training; c.data == data && trained.Loss > 0 {
-			if want := trained.Loss / 20000; math.Abs(got-want) > 1e-12*want {
+		if trained := loadedModel(t, m).Training; c.data == data && *trained.Loss > 0 {
+			if want := *trained.Loss / 20000; math.Abs(got-want) > 1e-12*want {
 				t.Errorf("%s: the log loss is %v, in training %v", c.options, got, want)
 			}
 		}

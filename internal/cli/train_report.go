@@ -32,10 +32,10 @@ type trainReport struct {
 	Converged       bool                 `json:"converged"`
 	Interrupted     bool                 `json:"interrupted"`          // the weights are those of the training so far
 	Multiclass      string               `json:"multiclass,omitempty"` // the way that more than two classes were learned
-	Loss            float64              `json:"loss"`
+	Loss            *float64             `json:"loss"`
 	Optimum         *model.Optimum       `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
-	Radius          float64              `json:"radius"`
-	Norm            float64              `json:"norm"`
+	Radius          *float64             `json:"radius"`
+	Norm            *float64             `json:"norm"`
 	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
 	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
 	Candidates      int64                `json:"candidates,omitempty"`  // that the pocket judged
@@ -223,11 +223,11 @@ func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) 
 	}
 	voted := m.Options.Form == string(train.Voted) // of many perceptrons, with a loss and a norm each
 	if o.learner.Perceptron != nil && !voted {
-		pairs = append(pairs, "loss", say.Real(r.Loss))
+		pairs = append(pairs, "loss", say.Known(r.Loss, ""))
 	}
-	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
+	pairs = append(pairs, "radius", say.Known(r.Radius, ", the largest norm of a row"))
 	if !voted {
-		pairs = append(pairs, "norm", say.Real(r.Norm)+", of the weights")
+		pairs = append(pairs, "norm", say.Known(r.Norm, ", of the weights"))
 	}
 	if r.Margin != nil {
 		pairs = append(pairs, "margin", marginText(&m.Training))

@@ -147,7 +147,7 @@ func TestClassWeights(t *testing.T) {
 	same := func(what string, a, b *model.Model) {
 		t.Helper()
 		if !reflect.DeepEqual(a.Weights, b.Weights) || !reflect.DeepEqual(a.Bias, b.Bias) || !reflect.DeepEqual(a.Voters, b.Voters) ||
-			!reflect.DeepEqual(a.Expansion, b.Expansion) || a.Training.Loss != b.Training.Loss || *a.Training.Errors != *b.Training.Errors {
+			!reflect.DeepEqual(a.Expansion, b.Expansion) || *a.Training.Loss != *b.Training.Loss || *a.Training.Errors != *b.Training.Errors {
 			t.Errorf("%s: weights %v, %+v, want %v, %+v", what, a.Weights, a.Training, b.Weights, b.Training)
 		}
 	}

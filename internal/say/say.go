@@ -50,6 +50,14 @@ func Real(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// Known writes a number and what it is of, or that it isn't known.
+func Known(v *float64, of string) string {
+	if v == nil {
+		return "not known"
+	}
+	return Real(*v) + of
+}
+
 // Bound writes the whole part of a bound on updates.
 func Bound(v float64) string {
 	if v < 1<<53 {

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
@@ -94,18 +95,30 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 	if err != nil {
 		return nil, err
 	}
-	if err := l.run(ctx); err != nil && err != errStop {
-		if ctx.Err() == nil || l.updates() == 0 {
-			return nil, err
-		}
-		r, bad := l.result(context.WithoutCancel(ctx))
-		if bad != nil {
-			return nil, bad
-		}
-		r.Interrupted, r.Converged = true, false
-		return r, err
+	after, end := beside.After(ctx)
+	defer end()
+	if err = l.run(ctx); err == errStop {
+		err = nil
 	}
-	return l.result(ctx)
+	return l.conclude(ctx, after, err)
+}
+
+// conclude returns what was learned until err, which may be ctx's error. The figures are counted as long as after lasts.
+func (l *learner[T]) conclude(ctx, after context.Context, err error) (*Result[T], error) {
+	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
+		return nil, err
+	}
+	r := l.result()
+	if late := l.evaluate(after, r); late != nil {
+		if after.Err() == nil {
+			return nil, late
+		}
+		r.Errors, r.Loss, r.Uncounted, err = 0, 0, true, ctx.Err()
+	}
+	if err != nil {
+		r.Interrupted, r.Converged = true, false
+	}
+	return r, err
 }
 
 func (o Options) withDefaults(features int) (Options, error) {
@@ -145,7 +158,8 @@ func (l *learner[T]) updates() (n int) {
 // linear tells whether the result is weights, not an expansion.
 func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
 
-func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
+// result returns what was learned, without the figures of evaluate.
+func (l *learner[T]) result() *Result[T] {
 	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
 	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Sub(l.start).Seconds()
 	r.Converged = true
@@ -168,10 +182,7 @@ func (l *learner[T]) result(ctx context.Context) (*Result[T], error) {
 		}
 	}
 	l.collapse(r, support)
-	if err := l.evaluate(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r
 }
 
 // collapse sets the weights, or the expansion, from the mistakes.

@@ -332,3 +332,32 @@ func TestUnfinished(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestUncounted: a training that was interrupted, and had no time to count, has the weights so far and no figures.
+func TestUncounted(t *testing.T) {
+	x, y := noisy(60, 3, 0.2, 4)
+	d := testrows.Dense[float32](x, y, true)
+	for _, form := range train.Forms {
+		opt, err := Options{Form: form}.withDefaults(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l, err := newLearner(ctx, d, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.run(ctx); err != nil && err != errStop {
+			t.Fatal(err)
+		}
+		cancel()
+		r, err := l.conclude(ctx, ctx, nil)
+		if !errors.Is(err, context.Canceled) || !r.Interrupted || !r.Uncounted || r.Errors != 0 || r.Loss != 0 || r.Updates == 0 || r.Weights == nil && r.Expansion == nil {
+			t.Errorf("%s: %+v, error %v", form, r, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/beside"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -125,9 +126,15 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 		}
 		return c
 	}
+	after, end := beside.After(ctx)
+	defer end()
 	err := s.fit(ctx)
-	interrupted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 })
-	if err != nil && (!interrupted || s.pass(context.WithoutCancel(ctx), s.w, false, &s.at) != nil) {
+	interrupted, uncounted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }), false
+	if interrupted && s.pass(after, s.w, false, &s.at) != nil {
+		interrupted = after.Err() != nil
+		s.at, uncounted = sums{}, true
+	}
+	if err != nil && !interrupted {
 		return nil, err
 	}
 	r := &Result[T]{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
@@ -142,7 +149,7 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	}
 	r.Loss = s.at.loss
 	if interrupted {
-		r.Interrupted, r.Converged, r.Gap = true, false, math.Inf(1)
+		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, uncounted, false, math.Inf(1)
 		return r, err
 	}
 	if opt.Solver != SGD { // SGD learns the weights of all classes at once

@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"halfspace/internal/beside"
 )
@@ -31,7 +30,7 @@ type Patient struct {
 
 // Write writes a copy of b. It returns before the reader has taken b if the grace time is over.
 func (p *Patient) Write(b []byte) (int, error) {
-	ctx, end := beside.After(p.ctx, GraceTime)
+	ctx, end := beside.After(p.ctx)
 	defer end()
 	if p.gone.Load() {
 		return 0, context.Canceled
@@ -43,9 +42,6 @@ func (p *Patient) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
-
-// GraceTime is how long a pipe's reader may take for what an interrupt leaves.
-const GraceTime = time.Second
 
 // Write writes p, unless a write failed before. It returns the first error.
 func (o *Output) Write(p []byte) (int, error) {
