@@ -27,7 +27,7 @@ import (
 // Workers, Memory, Progress and Warn. A column that can't be written is an error, unless only a pattern of Keep matches it.
 // Dictionaries are written as their values. Lists of numbers can be written to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
-	p, err := opt.pool()
+	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return 0, err
 	}

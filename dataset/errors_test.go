@@ -96,7 +96,7 @@ func TestErrors(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = FromRecords[float32](context.Background(), r, c.opt)
+				_, err = fromRecords[float32](context.Background(), r, c.opt)
 				want := strings.TrimPrefix(c.want, "DIR/a.parquet: ")
 				wantError(t, err, dir, strings.ReplaceAll(want, "no rows: name a file that has some", "no rows: give some"))
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"halfspace/block"
+	"halfspace/dataset/records"
 	"halfspace/kernel"
 )
 
@@ -165,3 +166,10 @@ func wantError(tb testing.TB, err error, dir, want string) {
 var errStop = errors.New("stop")
 
 var nan, inf = math.NaN(), math.Inf(1)
+
+// fromRecords loads records with the options of files.
+func fromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
+	return records.Load[T](ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
+		SampleWeight: opt.SampleWeight, NoBias: opt.NoBias, Nulls: opt.Nulls, Categorical: opt.Categorical, Standardize: opt.Standardize,
+		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn})
+}

@@ -71,7 +71,7 @@ func TestLabels(t *testing.T) {
 		}
 		opt := Options{Label: "y", Positive: c.positive}
 		fromFile, err1 := Load[float64](context.Background(), []string{path}, opt)
-		fromRecord, err2 := FromRecords[float64](context.Background(), r, opt)
+		fromRecord, err2 := fromRecords[float64](context.Background(), r, opt)
 		if c.y == nil {
 			if err1 == nil || err2 == nil {
 				t.Errorf("%s %s: no error", c.typ, c.values)

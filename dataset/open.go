@@ -41,7 +41,7 @@ func Open[T kernel.Float](ctx context.Context, paths []string, opt Options) (*In
 }
 
 func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input[T], error) {
-	p, err := opt.pool()
+	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,8 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	buffers := page.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
-	data, err := collect[T](ctx, in.in.Name(), in.sel, in.opt, in.pool, in.mem, parts, stored)
+	data, err := encode.Collect[T](ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
+		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.Progress, Warn: in.opt.Warn}, parts)
 	if err == nil {
 		in.opt.tell(in.in.Notes())
 	}
@@ -127,11 +128,11 @@ func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
 // parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for one
 // worker each: these workers don't wait for each other, and transpose values that are still in their cache. stored is the
 // number of bytes of the rows in the files, or 0 if unknown.
-func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []part, stored int64) {
+func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []part{{0, rows, func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
+		return []encode.Part{{First: 0, Last: rows, Batches: func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
@@ -142,7 +143,7 @@ func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (
 	}
 	for _, r := range ranges {
 		only := files.Only(r, buffers)
-		parts = append(parts, part{r.First, r.Last, func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return only.Batches(ctx, p, in.mem) }})
+		parts = append(parts, encode.Part{First: r.First, Last: r.Last, Batches: func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return only.Batches(ctx, p, in.mem) }})
 	}
 	return parts, files.Stored()
 }

@@ -3,20 +3,14 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
-	ipcfile "halfspace/dataset/internal/ipc"
-	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -115,7 +109,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 
 // choices returns the options that say which columns are read and what they mean.
 func (opt Options) choices() encode.Choices {
-	return encode.Choices{Label: opt.Label, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
+	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical,
 		Converts: opt.converts, Float: opt.float, Spec: opt.Spec}
 }
@@ -137,153 +131,6 @@ func (opt Options) nullWords() []string {
 	return opt.Text.NullValues
 }
 
-// FromRecords reads all records of r into memory as Load reads files. It doesn't release r.
-//
-// The rows end where r does. A source that ends early without an error, as Arrow's ipc.Reader does when its stream was
-// cut between two messages, can't be told from one that is complete.
-func FromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
-	p, err := opt.pool()
-	if err != nil {
-		return nil, err
-	}
-	opt.Keep = nil
-	sel, err := encode.Choose(encode.NewFileColumns("", ipcfile.FieldColumns(r.Schema())), opt.choices())
-	if err != nil {
-		return nil, err
-	}
-	batches := ipcfile.RecordBatches(ctx, r, sel.Chosen)
-	if sel.Unlearned() {
-		all, again := encode.Remember(batches)
-		defer func() {
-			for _, bt := range all {
-				bt.Release()
-			}
-		}()
-		if err := sel.Learn(ctx, "", p, again, -1, opt.Progress); err != nil {
-			return nil, err
-		}
-		batches = again
-	}
-	rest := part{0, -1, func(frame.Pool) iter.Seq2[*frame.Batch, error] { return batches }}
-	return collect[T](ctx, "", sel, opt, p, memory.DefaultAllocator, []part{rest}, 0)
-}
-
-// A part is consecutive rows of an input, from first to last, which is -1 where only reading tells.
-type part struct {
-	first, last int64
-	batches     func(p frame.Pool) iter.Seq2[*frame.Batch, error]
-}
-
-// collect makes a data set in memory of the parts of an input. name is the input's, for messages. All workers read a single
-// part together; of several parts each has one worker.
-func collect[T kernel.Float](ctx context.Context, name string, sel *encode.Selection, opt Options, p frame.Pool, mem memory.Allocator,
-	parts []part, stored int64) (*block.Data[T], error) {
-	all := encode.NewBuilder[T](sel, encode.NewLabels(opt.Spec), p, mem, parts[len(parts)-1].last, nil)
-	all.Budget = frame.NewBudget(opt.Memory)
-	all.MakeRoom(stored)
-	builders, built := make([]*encode.Builder[T], len(parts)), make([][]*block.Block[T], len(parts))
-	build := func(i int, p frame.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(encode.NewLabels(opt.Spec), p, parts[i].first, parts[i].last, func(full *block.Block[T], _ []arrow.Array) error {
-			built[i] = append(built[i], full)
-			return nil
-		})
-		return builders[i].Run(ctx, parts[i].batches(p), progress)
-	}
-	var err error
-	if len(parts) == 1 {
-		err = build(0, p, opt.Progress)
-	} else {
-		err = buildParts(ctx, p, parts, build, opt.Progress)
-	}
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([][]int, len(parts)) // of each part's classes among all
-	for i, b := range builders {
-		all.Input, all.Rows = all.Input+b.Input-parts[i].first, all.Rows+b.Rows-parts[i].first
-		what := ""
-		if numbers[i], what = all.Labels.Add(b.Labels); what != "" {
-			return nil, frame.ErrorIn(name, "column %q: %s", sel.Columns[sel.Label].Name, what)
-		}
-	}
-	switch {
-	case all.Rows == 0 && all.Input > 0:
-		return nil, frame.ErrorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
-	case all.Rows == 0:
-		return nil, frame.ErrorIn(name, "no rows: give some")
-	}
-	if err := all.CheckWeights(name); err != nil {
-		return nil, err
-	}
-	spec, signs, err := newSpec(sel, all.Labels, opt)
-	if err != nil {
-		return nil, frame.ErrorIn(name, "%w", err)
-	}
-	err = p.Each(ctx, len(parts), func(i int) error {
-		stands := make([]float64, len(numbers[i]))
-		for k, n := range numbers[i] {
-			stands[k] = signs[n]
-		}
-		for _, full := range built[i] {
-			encode.Sign(full.Y, stands)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	all.Warn(opt.Warn)
-	return block.NewData(spec, slices.Concat(built...)), nil
-}
-
-// buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
-func buildParts(ctx context.Context, p frame.Pool, parts []part, build func(i int, p frame.Pool, progress func(rows, total int64)) error,
-	progress func(rows, total int64)) error {
-	read := make(chan int64, len(parts))
-	var g errgroup.Group
-	g.Go(func() error {
-		defer close(read)
-		return p.Each(ctx, len(parts), func(i int) error {
-			at := parts[i].first
-			return build(i, frame.NewPool(1), func(rows, _ int64) {
-				read <- rows - at
-				at = rows
-			})
-		})
-	})
-	rows := int64(0)
-	for n := range read {
-		if rows += n; progress != nil {
-			progress(rows, parts[len(parts)-1].last)
-		}
-	}
-	return g.Wait()
-}
-
-// newSpec returns the spec of a selection with those labels, and the label value of each class number.
-func newSpec(sel *encode.Selection, l *encode.Labels, opt Options) (spec *schema.Spec, signs []float64, err error) {
-	if opt.Spec != nil {
-		return asWeighted(opt.Spec, sel), modelSigns(opt.Spec), nil
-	}
-	if spec, err = sel.Spec(); err == nil && sel.Label >= 0 {
-		spec.Label = sel.Columns[sel.Label].Name
-		var positive int
-		spec.Classes, positive, signs, err = l.Spec(spec.Label, opt.Positive)
-		spec.SetPositive(positive)
-	}
-	return spec, signs, err
-}
-
-// asWeighted returns a model's spec for rows that have weights or not.
-func asWeighted(spec *schema.Spec, sel *encode.Selection) *schema.Spec {
-	if spec.Weighted == (sel.Weight >= 0) {
-		return spec
-	}
-	s := *spec
-	s.Weighted = sel.Weight >= 0
-	return &s
-}
-
 // Scan reads files as Load does, and calls fn with each block and with a record of the kept columns of its rows, which is nil
 // without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in memory at a time. Kept
 // columns must have the same types in all files. If there are no rows, Scan calls fn once, with an empty block.
@@ -299,7 +146,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
-	p, err := opt.pool()
+	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return err
 	}
@@ -308,7 +155,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
-	sel, spec, signs := in.selection(), opt.Spec, modelSigns(opt.Spec)
+	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
 	frame.Within(in, opt.Memory, 0)
 	if sel.Unlearned() {
 		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
@@ -364,21 +211,6 @@ func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memor
 		defer rec.Release()
 	}
 	return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
-}
-
-func (opt Options) pool() (frame.Pool, error) {
-	if opt.Workers < 0 {
-		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", opt.Workers)
-	}
-	return frame.NewPool(parallel.Workers(opt.Workers)), nil
-}
-
-// modelSigns returns the label value of each class of a model.
-func modelSigns(spec *schema.Spec) []float64 {
-	if spec == nil {
-		return nil
-	}
-	return spec.LabelValues()
 }
 
 // keptSchema is the schema of the records that Scan hands on.

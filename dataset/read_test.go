@@ -127,7 +127,7 @@ func TestFromRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := FromRecords[float32](context.Background(), r, Options{Label: "label", Workers: workers})
+			d, err := fromRecords[float32](context.Background(), r, Options{Label: "label", Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestEndOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = FromRecords[float32](context.Background(), endingReader{r, c.end}, Options{})
+		_, err = fromRecords[float32](context.Background(), endingReader{r, c.end}, Options{})
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("after %q: error %v, want %q", c.end, err, c.want)
 		}
@@ -228,7 +228,7 @@ func TestProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FromRecords[float32](context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
+	if _, err := fromRecords[float32](context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
 		t.Errorf("records: %v, %v", err, got)
 	}
 	got, opt.Standardize = nil, true

@@ -58,7 +58,7 @@ func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
 
 func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	s = &Stream[T]{Input: in, rows: survey.rows}
-	if s.spec, _, err = newSpec(in.sel, survey.labels, in.opt); err != nil {
+	if s.spec, _, err = in.opt.choices().NewSpec(in.sel, survey.labels); err != nil {
 		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows[T](s.spec.Cols()), int64(block.InFlight)
@@ -144,7 +144,7 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 
 // decode sends all blocks to ready, each made in one that was free.
 func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*encode.Builder[T], error) {
-	signs, l := modelSigns(s.spec), encode.NewLabels(s.spec)
+	signs, l := encode.Signs(s.spec), encode.NewLabels(s.spec)
 	if s.opt.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"

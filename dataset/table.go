@@ -40,7 +40,7 @@ func IsParquet(ctx context.Context, path string) (bool, error) {
 // InspectTable reads the whole of a file that isn't Parquet, and returns what is in it. It uses Text, Workers, Memory and
 // Warn of opt.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
-	p, err := opt.pool()
+	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func fromRecord[T kernel.Float](tb testing.TB, rec arrow.Record, size int64, opt
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return FromRecords[T](context.Background(), r, opt)
+	return fromRecords[T](context.Background(), r, opt)
 }
 
 // TestNumberTypes reads a column of each type from a file and from a record.

@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
-		"internal/ahead", "internal/say", "internal/parallel", "internal/faults", "schema"},
+		"internal/ahead", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
 	{"kernel", "internal/memory", "internal/atomicfile"},
 	{"dataset/internal/parquet/page"},
 	{"internal/microkernel"},
@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
-	{"train", "internal/synth", "internal/families"},
+	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/"},
 	{"separable", "fit"},
 	{"internal/cli/console"},
@@ -42,7 +42,7 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
 	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":        {"dataset", "dataset/internal/", "internal/synth", "internal/cli/", "internal/cli", "bench", "examples/"},
+	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/", "internal/cli", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/google/renameio":     {"internal/atomicfile"},
@@ -131,6 +131,9 @@ func TestLayers(t *testing.T) {
 		for _, dep := range p.Deps {
 			if strings.HasPrefix(dep, "google.golang.org/grpc") {
 				t.Errorf("%s links %s", name, dep)
+			}
+			if name == "dataset/records" && (strings.Contains(dep, "parquet") || strings.Contains(dep, "arrow/ipc")) {
+				t.Errorf("%s links %s: it is for programs that read no files", name, dep)
 			}
 			if matches(name, lean) && (strings.Contains(dep, "apache/arrow") || strings.Contains(dep, "spf13/")) {
 				t.Errorf("%s links %s", name, dep)

@@ -13,6 +13,7 @@ import (
 // Choices are the options that say which columns are read and what they mean, as in Options.
 type Choices struct {
 	Label, SampleWeight string
+	Positive            string
 	Features, Exclude   []string
 	Keep                []string
 	NoBias, Standardize bool
@@ -61,4 +62,36 @@ func NamedLabel(opt Choices, cols []frame.Column) Choices {
 		opt.Label = cols[n-1].Name
 	}
 	return opt
+}
+
+// NewSpec returns the spec of a selection with those labels, and the label value of each class number.
+func (c Choices) NewSpec(sel *Selection, l *Labels) (spec *schema.Spec, signs []float64, err error) {
+	if c.Spec != nil {
+		return asWeighted(c.Spec, sel), Signs(c.Spec), nil
+	}
+	if spec, err = sel.Spec(); err == nil && sel.Label >= 0 {
+		spec.Label = sel.Columns[sel.Label].Name
+		var positive int
+		spec.Classes, positive, signs, err = l.Spec(spec.Label, c.Positive)
+		spec.SetPositive(positive)
+	}
+	return spec, signs, err
+}
+
+// asWeighted returns a model's spec for rows that have weights or not.
+func asWeighted(spec *schema.Spec, sel *Selection) *schema.Spec {
+	if spec.Weighted == (sel.Weight >= 0) {
+		return spec
+	}
+	s := *spec
+	s.Weighted = sel.Weight >= 0
+	return &s
+}
+
+// Signs returns the label value of each class of a model, or nil without a model.
+func Signs(spec *schema.Spec) []float64 {
+	if spec == nil {
+		return nil
+	}
+	return spec.LabelValues()
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/moments"
 	"halfspace/schema"
 )
 
@@ -67,15 +67,15 @@ func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batche
 type Statistics struct {
 	sel     *Selection
 	pool    frame.Pool
-	Input   int64       // rows
-	rows    int64       // of them that are kept
-	moments [][]moments // of each column's features, of numbers
-	texts   []collector // of each column
+	Input   int64               // rows
+	rows    int64               // of them that are kept
+	moments [][]moments.Moments // of each column's features, of numbers
+	texts   []collector         // of each column
 }
 
 // NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
 func NewStatistics(s *Selection, p frame.Pool) *Statistics {
-	st := &Statistics{sel: s, pool: p, moments: make([][]moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
+	st := &Statistics{sel: s, pool: p, moments: make([][]moments.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 	for k := range s.Inputs {
 		st.texts[k].texts = map[string]bool{}
 	}
@@ -159,7 +159,7 @@ func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	c := &st.sel.Inputs[k]
 	if len(st.moments[k]) != c.Width() {
-		st.moments[k] = make([]moments, c.Width())
+		st.moments[k] = make([]moments.Moments, c.Width())
 		st.countEmpty(st.moments[k])
 	}
 	r := reader[float64]{width: c.Width()}
@@ -184,7 +184,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 				st.countLists(k, r, lo, lo+n, scratch)
 			}
 			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
-				endRuns(st.moments[k])
+				moments.EndRuns(st.moments[k])
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 }
 
 // countNumbers adds rows lo to hi of a column of numbers.
-func (st *Statistics) countNumbers(m *moments, v frame.View[float64], lo, hi int, scratch []float64) {
+func (st *Statistics) countNumbers(m *moments.Moments, v frame.View[float64], lo, hi int, scratch []float64) {
 	values, _ := v.Read(lo, hi, scratch)
 	if v.Sound(lo, values) {
 		for _, x := range values {
@@ -211,20 +211,20 @@ func (st *Statistics) countNumbers(m *moments, v frame.View[float64], lo, hi int
 
 // countMissing adds a missing value: 0 if zero stands for it, otherwise nothing. The mean doesn't change when it takes the
 // place of missing values.
-func (st *Statistics) countMissing(m *moments) {
+func (st *Statistics) countMissing(m *moments.Moments) {
 	if st.sel.Nulls == schema.NullsZero {
 		m.Add(0)
 	}
 }
 
 // countEmpty adds the rows so far to the moments of a column of lists. All their lists were null or empty.
-func (st *Statistics) countEmpty(stats []moments) {
+func (st *Statistics) countEmpty(stats []moments.Moments) {
 	for row := range st.rows {
 		for i := range stats {
 			st.countMissing(&stats[i])
 		}
 		if (row+1)%block.RunRows == 0 {
-			endRuns(stats)
+			moments.EndRuns(stats)
 		}
 	}
 }
@@ -270,9 +270,9 @@ func (st *Statistics) Finish(name string) error {
 		case c.Width() == 0:
 			return frame.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
-		endRuns(st.moments[k])
-		for _, m := range st.moments[k] {
-			if what := st.note(c, m.all); what != "" {
+		moments.EndRuns(st.moments[k])
+		for i := range st.moments[k] {
+			if what := st.note(c, &st.moments[k][i]); what != "" {
 				return frame.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}
 		}
@@ -284,25 +284,23 @@ func (st *Statistics) Finish(name string) error {
 }
 
 // note writes the moments of a column's next feature to the column. It returns what is wrong with them, or "".
-func (st *Statistics) note(c *schema.Column, t tally) (what string) {
-	if st.sel.Nulls == schema.NullsMean {
-		if t.n == 0 {
-			return "every value is missing, so that there is no mean"
-		}
-		c.Means = append(c.Means, t.mean)
+func (st *Statistics) note(c *schema.Column, m *moments.Moments) (what string) {
+	if st.sel.Nulls == schema.NullsMean && m.Empty() {
+		return "every value is missing, so that there is no mean"
 	}
-	if math.IsNaN(t.mean) || math.IsInf(t.mean, 0) {
-		return "its numbers are too large for a mean"
+	mean, what := m.Mean()
+	if what != "" {
+		return what
+	}
+	if st.sel.Nulls == schema.NullsMean {
+		c.Means = append(c.Means, mean)
 	}
 	if st.sel.standardize {
-		scale := math.Sqrt(t.squares / float64(max(1, st.rows))) // missing values have the mean, and so add no squares
-		if math.IsNaN(scale) || math.IsInf(scale, 0) {
-			return "its numbers are too large for a standard deviation"
+		scale, what := m.Scale(st.rows) // missing values have the mean, and so add no squares
+		if what != "" {
+			return what
 		}
-		if scale == 0 {
-			scale = 1
-		}
-		c.Center, c.Scale = append(c.Center, t.mean), append(c.Scale, scale)
+		c.Center, c.Scale = append(c.Center, mean), append(c.Scale, scale)
 	}
 	return ""
 }

@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
-
-	"halfspace/dataset/internal/parquet/page"
 )
 
 // Content says what the text of a column is: words where it is empty.
@@ -27,7 +25,7 @@ type Column struct {
 	Empty    bool           // the first rows have no value that tells the type
 	ListDef  int            // of a Parquet file's lists: definition level from which on one has an element; else 0
 	Float    arrow.DataType // of arrays that may be read in place of those of typ; nil: none
-	Physical page.Type      // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
+	Physical int32          // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
 	Width    int
 	MaxDef   int
 	Index    int // among a Parquet file's leaf columns, or a record's fields

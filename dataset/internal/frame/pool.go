@@ -2,9 +2,12 @@ package frame
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/parallel"
 )
 
 // A Pool bounds how many goroutines compute at once, whoever started them.
@@ -12,6 +15,14 @@ type Pool chan struct{}
 
 // NewPool returns a pool that lets up to that many goroutines compute at once.
 func NewPool(workers int) Pool { return make(Pool, workers) }
+
+// PoolOf returns the pool of the option Workers: 0 stands for GOMAXPROCS.
+func PoolOf(workers int) (Pool, error) {
+	if workers < 0 {
+		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", workers)
+	}
+	return NewPool(parallel.Workers(workers)), nil
+}
 
 // Each calls f with 0 to n-1, in order, up to cap(p) calls at a time. It returns the error of the lowest number that failed.
 // After an error it begins no more calls, but all lower numbers are done.

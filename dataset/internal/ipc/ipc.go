@@ -1,4 +1,4 @@
-// Package ipc reads Arrow IPC files and streams, and Arrow records.
+// Package ipc reads Arrow IPC files and streams.
 package ipc
 
 import (
@@ -46,7 +46,7 @@ func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
 		if err != nil {
 			return nil, err
 		}
-		cols := FieldColumns(r.Schema())
+		cols := frame.FieldColumns(r.Schema())
 		r.close()
 		if i == 0 {
 			if in.sel, err = req.Choose.First(s.Path, cols, false); err != nil {
@@ -108,7 +108,7 @@ func BatchesOf(ctx context.Context, s *source.Source, sel *frame.Chosen, mem mem
 			return
 		}
 		defer r.close()
-		for b, err := range RecordBatches(ctx, r, sel) {
+		for b, err := range frame.RecordBatches(ctx, r, sel) {
 			switch {
 			case r.messages.err != nil: // it knows better than what Arrow makes of it
 				b.Release()

@@ -167,7 +167,7 @@ func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
 // data makes values Arrow data of a type.
 func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData, error) {
 	var err error
-	physical := r.col.Physical
+	physical := page.Type(r.col.Physical)
 	switch typ.ID() {
 	case arrow.BOOL:
 		r.replace(v, (v.N+7)/8, packBits)

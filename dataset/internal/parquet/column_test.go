@@ -15,7 +15,7 @@ import (
 func TestLargeDictionaries(t *testing.T) {
 	pool := page.NewPool(memory.DefaultAllocator)
 	p := arrow.PrimitiveTypes
-	long, short := frame.Column{Type: p.Int64, Physical: page.Int64}, frame.Column{Type: p.Int32, Physical: page.Int32}
+	long, short := frame.Column{Type: p.Int64, Physical: int32(page.Int64)}, frame.Column{Type: p.Int32, Physical: int32(page.Int32)}
 	for _, c := range []struct {
 		col         frame.Column
 		width, n    int

@@ -122,7 +122,7 @@ func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 			return
 		}
 		last = root
-		col := frame.Column{Name: root.Name(), Index: i, Physical: page.Type(leaf.PhysicalType()), Width: leaf.TypeLength(),
+		col := frame.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
 			MaxDef: int(leaf.MaxDefinitionLevel())}
 		switch {
 		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:

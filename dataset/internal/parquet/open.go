@@ -51,7 +51,7 @@ type chunk struct {
 
 // pages returns the chunk of a column in a row group of so many rows.
 func (c chunk) pages(col frame.Column, rows int64) page.Chunk {
-	return page.Chunk{Type: col.Physical, Width: col.Width, MaxDef: col.MaxDef,
+	return page.Chunk{Type: page.Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
 		ListDef: col.ListDef, MaxList: schema.MaxFeatures, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }

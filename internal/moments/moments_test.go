@@ -1,12 +1,10 @@
-package encode
+package moments
 
 import (
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
-
-	"halfspace/block"
 )
 
 // exactMoments returns the mean and the population's standard deviation, rounded once.
@@ -47,21 +45,22 @@ func TestMoments(t *testing.T) {
 		{"one outlier first", 5_000, func(i int) float64 { return map[bool]float64{true: 1e12, false: rng.Float64()}[i == 0] }, 1e-13},
 		{"tiny", 4_097, func(int) float64 { return 1e-150 * rng.NormFloat64() }, 1e-13},
 	} {
-		var m moments
+		var m [1]Moments
 		values := make([]float64, c.n)
 		for i := range values {
 			values[i] = c.draw(i)
-			if m.Add(values[i]); (i+1)%block.RunRows == 0 {
-				m.all, m.run = m.all.merge(m.run), tally{}
+			if m[0].Add(values[i]); (i+1)%4096 == 0 {
+				EndRuns(m[:])
 			}
 		}
-		m.all = m.all.merge(m.run)
+		EndRuns(m[:])
+		all := m[0].all
 		mean, deviation := exactMoments(values)
-		if got := math.Sqrt(m.all.squares / m.all.n); math.Abs(got-deviation) > c.relative*deviation {
+		if got := math.Sqrt(all.squares / all.n); math.Abs(got-deviation) > c.relative*deviation {
 			t.Errorf("%s: deviation %v, want %v", c.name, got, deviation)
 		}
-		if scale := math.Abs(mean) + deviation; math.Abs(m.all.mean-mean) > 1e-14*scale || m.all.n != float64(c.n) {
-			t.Errorf("%s: mean %v of %v, want %v of %d", c.name, m.all.mean, m.all.n, mean, c.n)
+		if scale := math.Abs(mean) + deviation; math.Abs(all.mean-mean) > 1e-14*scale || all.n != float64(c.n) {
+			t.Errorf("%s: mean %v of %v, want %v of %d", c.name, all.mean, all.n, mean, c.n)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package ipc
+package frame
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/dataset/internal/frame"
 	"halfspace/schema"
 )
 
 // FieldColumns are the columns of records.
-func FieldColumns(s *arrow.Schema) []frame.Column {
-	cols := make([]frame.Column, s.NumFields())
+func FieldColumns(s *arrow.Schema) []Column {
+	cols := make([]Column, s.NumFields())
 	for i, f := range s.Fields() {
-		cols[i] = frame.Column{Name: f.Name, Type: f.Type, Desc: frame.Describe(f.Type), Nullable: f.Nullable, Index: i}
+		cols[i] = Column{Name: f.Name, Type: f.Type, Desc: Describe(f.Type), Nullable: f.Nullable, Index: i}
 		if d, ok := f.Type.(arrow.DecimalType); ok && !soundDecimal(d) {
 			cols[i].Type = nil
 		}
@@ -50,26 +49,26 @@ func soundDecimal(d arrow.DecimalType) bool {
 	return precision >= 1 && precision <= most && scale >= -most && scale <= most
 }
 
-// RecordBatches yields the selected columns of the records of r, in batches of up to maxBatchRows rows.
-func RecordBatches(ctx context.Context, r array.RecordReader, sel *frame.Chosen) iter.Seq2[*frame.Batch, error] {
-	return func(yield func(*frame.Batch, error) bool) {
+// RecordBatches yields the selected columns of the records of r, in batches of up to MaxBatchRows rows.
+func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
 		for {
-			b, err := nextRecord(ctx, r, sel)
-			if b == nil && err == nil || !b.Split(frame.MaxBatchRows, func(part *frame.Batch) bool { return yield(part, err) }) || err != nil {
+			b, err := NextRecord(ctx, r, sel)
+			if b == nil && err == nil || !b.Split(MaxBatchRows, func(part *Batch) bool { return yield(part, err) }) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// nextRecord returns the next record's columns, nil after the last.
-func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*frame.Batch, error) {
+// NextRecord returns the next record's columns, nil after the last.
+func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b := &frame.Batch{Columns: make([]arrow.Array, len(sel.Columns))}
+	b := &Batch{Columns: make([]arrow.Array, len(sel.Columns))}
 	more := false
-	err := frame.Recovered(func() error {
+	err := Recovered(func() error {
 		if more = r.Next(); !more {
 			return r.Err()
 		}
@@ -82,7 +81,10 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 			if int64(col.Len()) != b.Rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.Name, col.Len(), b.Rows)
 			}
-			if !frame.InBounds(col) {
+			if !arrow.TypeEqual(col.DataType(), c.Type) {
+				return fmt.Errorf("column %q is %s, and the schema says %s", c.Name, col.DataType(), c.Type)
+			}
+			if !InBounds(col) {
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
 			}
 			if n := longest(col); n > schema.MaxFeatures {
@@ -95,7 +97,7 @@ func nextRecord(ctx context.Context, r array.RecordReader, sel *frame.Chosen) (*
 	})
 	if err != nil && err != io.EOF { // which some readers return at the end; within another error it is a cut source
 		b.Release()
-		return nil, fmt.Errorf("a record can't be read (%s): check its source", frame.OneLine(err.Error()))
+		return nil, fmt.Errorf("a record can't be read (%s): check its source", OneLine(err.Error()))
 	}
 	if !more {
 		return nil, nil

@@ -1,0 +1,125 @@
+package encode
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A Part is consecutive rows of an input, from First to Last, which is -1 if only reading tells.
+type Part struct {
+	First, Last int64
+	Batches     func(p frame.Pool) iter.Seq2[*frame.Batch, error]
+}
+
+// A Load is an input whose rows are read into memory.
+type Load struct {
+	Name      string // of the input, for messages
+	Choices   Choices
+	Selection *Selection
+	Pool      frame.Pool
+	Alloc     memory.Allocator
+	Memory    int64 // bytes that blocks may take; 0: no bound
+	Stored    int64 // bytes of the rows in the files; 0: unknown
+	Progress  func(rows, total int64)
+	Warn      func(text string)
+}
+
+// Collect makes a data set in memory of the parts of an input. All workers read a single part together; of several parts
+// each has one worker.
+func Collect[T kernel.Float](ctx context.Context, in Load, parts []Part) (*block.Data[T], error) {
+	all := NewBuilder[T](in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
+	all.Budget = frame.NewBudget(in.Memory)
+	all.MakeRoom(in.Stored)
+	builders, built := make([]*Builder[T], len(parts)), make([][]*block.Block[T], len(parts))
+	build := func(i int, p frame.Pool, progress func(rows, total int64)) error {
+		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last, func(full *block.Block[T], _ []arrow.Array) error {
+			built[i] = append(built[i], full)
+			return nil
+		})
+		return builders[i].Run(ctx, parts[i].Batches(p), progress)
+	}
+	var err error
+	if len(parts) == 1 {
+		err = build(0, in.Pool, in.Progress)
+	} else {
+		err = buildParts(ctx, in.Pool, parts, build, in.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([][]int, len(parts)) // of each part's classes among all
+	for i, b := range builders {
+		all.Input, all.Rows = all.Input+b.Input-parts[i].First, all.Rows+b.Rows-parts[i].First
+		what := ""
+		if numbers[i], what = all.Labels.Add(b.Labels); what != "" {
+			return nil, frame.ErrorIn(in.Name, "column %q: %s", in.Selection.Columns[in.Selection.Label].Name, what)
+		}
+	}
+	spec, err := finish(ctx, in, all, built, numbers)
+	if err != nil {
+		return nil, err
+	}
+	all.Warn(in.Warn)
+	return block.NewData(spec, slices.Concat(built...)), nil
+}
+
+// finish returns the spec of the rows of all parts, and writes their labels. numbers has the classes of each part among all.
+func finish[T kernel.Float](ctx context.Context, in Load, all *Builder[T], built [][]*block.Block[T], numbers [][]int) (*schema.Spec, error) {
+	switch {
+	case all.Rows == 0 && all.Input > 0:
+		return nil, frame.ErrorIn(in.Name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
+	case all.Rows == 0:
+		return nil, frame.ErrorIn(in.Name, "no rows: give some")
+	}
+	if err := all.CheckWeights(in.Name); err != nil {
+		return nil, err
+	}
+	spec, signs, err := in.Choices.NewSpec(in.Selection, all.Labels)
+	if err != nil {
+		return nil, frame.ErrorIn(in.Name, "%w", err)
+	}
+	return spec, in.Pool.Each(ctx, len(built), func(i int) error {
+		stands := make([]float64, len(numbers[i]))
+		for k, n := range numbers[i] {
+			stands[k] = signs[n]
+		}
+		for _, full := range built[i] {
+			Sign(full.Y, stands)
+		}
+		return nil
+	})
+}
+
+// buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
+func buildParts(ctx context.Context, p frame.Pool, parts []Part, build func(i int, p frame.Pool, progress func(rows, total int64)) error,
+	progress func(rows, total int64)) error {
+	read := make(chan int64, len(parts))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer close(read)
+		return p.Each(ctx, len(parts), func(i int) error {
+			at := parts[i].First
+			return build(i, frame.NewPool(1), func(rows, _ int64) {
+				read <- rows - at
+				at = rows
+			})
+		})
+	})
+	rows := int64(0)
+	for n := range read {
+		if rows += n; progress != nil {
+			progress(rows, parts[len(parts)-1].Last)
+		}
+	}
+	return g.Wait()
+}

@@ -1,0 +1,84 @@
+package records
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// Classes returns a column of classes, numbers[i] in row i. The type is boolean, text, int64 if that holds all classes, else
+// uint64 or float64. A row that isn't valid is null. Without valid all rows are valid.
+func Classes(classes []schema.Class, numbers []int, valid []bool) arrow.Array {
+	mem := memory.DefaultAllocator
+	kind := schema.String
+	if len(classes) > 0 {
+		kind = classes[0].Kind
+	}
+	switch kind {
+	case schema.Bool:
+		values, _ := parseAll(classes, strconv.ParseBool)
+		return fill(array.NewBooleanBuilder(mem), values, numbers, valid)
+	case schema.String:
+		values, _ := parseAll(classes, func(s string) (string, error) { return s, nil })
+		return fill(array.NewStringBuilder(mem), values, numbers, valid)
+	}
+	if v, ok := parseAll(classes, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }); ok {
+		return fill(array.NewInt64Builder(mem), v, numbers, valid)
+	}
+	if v, ok := parseAll(classes, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
+		return fill(array.NewUint64Builder(mem), v, numbers, valid)
+	}
+	v, _ := parseAll(classes, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	return fill(array.NewFloat64Builder(mem), v, numbers, valid)
+}
+
+// parseAll returns the values of classes, if parse can read all of them.
+func parseAll[V any](classes []schema.Class, parse func(string) (V, error)) (values []V, ok bool) {
+	for _, c := range classes {
+		v, err := parse(c.Text)
+		if err != nil {
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	return values, true
+}
+
+// builder is an Arrow builder of a column of V.
+type builder[V any] interface {
+	array.Builder
+	Append(V)
+}
+
+// fill returns a column of the values of classes, nulls where they aren't valid, and releases b.
+func fill[V any](b builder[V], values []V, numbers []int, valid []bool) arrow.Array {
+	defer b.Release()
+	b.Reserve(len(numbers))
+	for i, c := range numbers {
+		if valid != nil && !valid[i] {
+			b.AppendNull()
+			continue
+		}
+		b.Append(values[c])
+	}
+	return b.NewArray()
+}
+
+// Floats returns a column of numbers. A row that isn't valid is null. Without valid all rows are valid.
+func Floats[T kernel.Float](values []T, valid []bool) arrow.Array {
+	if wide, ok := any(values).([]float64); ok {
+		b := array.NewFloat64Builder(memory.DefaultAllocator)
+		defer b.Release()
+		b.AppendValues(wide, valid)
+		return b.NewArray()
+	}
+	b := array.NewFloat32Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(any(values).([]float32), valid)
+	return b.NewArray()
+}
