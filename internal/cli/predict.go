@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/dataset/records"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -182,9 +183,7 @@ type predictions[T kernel.Float] struct {
 	spec       *schema.Spec
 	multiclass string
 	scorer     *predict.Scorer[T]
-	typ        arrow.DataType
-	column     func(classes []int, valid []bool) arrow.Array // of the predicted classes
-	writer     *dataset.Writer                               // from the first block on
+	writer     *dataset.Writer // from the first block on
 	warn       func(text string)
 	rows       int64
 	live       bool // what was predicted is written at once
@@ -211,7 +210,6 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predict
 		}
 	}
 	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
-	p.typ, p.column = classColumn(p.spec)
 	return p, nil
 }
 
@@ -263,8 +261,8 @@ type tableOf struct {
 	nullable bool
 }
 
-func (t *tableOf) add(name string, typ arrow.DataType, column arrow.Array) {
-	t.fields = append(t.fields, arrow.Field{Name: name, Type: typ, Nullable: t.nullable})
+func (t *tableOf) add(name string, column arrow.Array) {
+	t.fields = append(t.fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: t.nullable})
 	t.columns, t.added = append(t.columns, column), append(t.added, column)
 }
 
@@ -277,10 +275,9 @@ func (t *tableOf) release() {
 // addColumns adds what was predicted of the rows of a block.
 func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores [][]T, predicted []int, valid []bool) {
 	add := func(name string, numbers []T) {
-		column := floatColumn(numbers, valid)
-		table.add(name, column.DataType(), column)
+		table.add(name, records.Floats(numbers, valid))
 	}
-	table.add(predictionName, p.typ, p.column(predicted, valid))
+	table.add(predictionName, records.Classes(p.spec.Classes, predicted, valid))
 	if p.o.score {
 		for c, name := range p.scoreNames() {
 			add(name, scores[c])
