@@ -16,6 +16,8 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -79,7 +81,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err != nil {
 			return err
 		}
-		if o.dtype.value == "float64" {
+		if o.dtype.Value == "float64" {
 			return checkAs[float64](cmd.Context(), a, &o, paths)
 		}
 		return checkAs[float32](cmd.Context(), a, &o, paths)
@@ -89,7 +91,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 
 func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
@@ -102,10 +104,10 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	}
 	load := time.Since(start)
 	const most = 1000
-	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.workers, MaxPasses: most,
+	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.Workers, MaxPasses: most,
 		Progress: func(passes int64) { bar.Show("checking", ": pass "+say.Count(passes), passes, most) }})
 	if err != nil {
-		return ofLearner(err)
+		return slips.OfLearner(err)
 	}
 	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
@@ -203,7 +205,7 @@ type errorsReport struct {
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
-		Dtype: o.dtype.value, ISA: kernel.Active().String(), Workers: o.workers}
+		Dtype: o.dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = adviseUndecided(o.data.standardize)
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
@@ -272,7 +274,7 @@ func (r *checkReport) text() []byte {
 		verdict = "not separable"
 	}
 	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(len(r.Features)), "feature"),
-		classNames(r.Classes), r.Positive)
+		facts.ClassNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
 	case "undecided":

@@ -19,6 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -108,8 +110,8 @@ workers.`,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(flagError)
-	root.SetUsageFunc(writeUsage)
+	root.SetFlagErrorFunc(slips.FlagError)
+	root.SetUsageFunc(flags.WriteUsage)
 	for _, verb := range []func(*console.App) *cobra.Command{Train, Compare, Predict, Eval, Online, Check, Inspect, Convert, Gen, CPU} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
@@ -132,10 +134,10 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.started = true
-		if err := checkPaths(cmd, args); err != nil {
+		if err := slips.CheckPaths(cmd, args); err != nil {
 			return err
 		}
-		return explain(cmd, args, work(cmd, args))
+		return slips.Explain(cmd, args, work(cmd, args))
 	}
 	return cmd
 }
@@ -170,9 +172,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	advice := didYouMean(args[0], names, "")
+	advice := slips.DidYouMean(args[0], names, "")
 	if advice == "" && !cmd.HasParent() {
-		advice = adviseVerb(args[0])
+		advice = slips.AdviseVerb(args[0])
 	}
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }

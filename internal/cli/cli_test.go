@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset"
+	"halfspace/internal/cli/flags"
 )
 
 // command runs a command line and returns its exit status and what it printed.
@@ -190,7 +191,7 @@ func TestExamples(t *testing.T) {
 	a := &call{}
 	for _, cmd := range append(a.root().Commands(), a.root()) {
 		for line := range strings.Lines(cmd.Example) {
-			line = strings.TrimPrefix(strings.TrimSpace(line), isaVariable+"=generic ")
+			line = strings.TrimPrefix(strings.TrimSpace(line), flags.ISAVariable+"=generic ")
 			line, _, _ = strings.Cut(line, " | ")
 			args := strings.Fields(strings.ReplaceAll(line, "'", ""))
 			if len(args) < 2 || args[0] != "halfspace" {
@@ -222,7 +223,7 @@ func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
 		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\ndual\nkernel-perceptron\nlogistic\nlda\nsvm\n",
-		"predict --isa ":     strings.Join(levelNames(), "\n") + "\n",
+		"predict --isa ":     strings.Join(flags.LevelNames(), "\n") + "\n",
 		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
 	} {
 		got := succeed(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)

@@ -15,6 +15,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -97,7 +98,7 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 			return err
 		}
 		best := "halfspace train " + quoted(args) + givenOptions(cmd, &o)
-		if o.dtype.value == "float64" {
+		if o.dtype.Value == "float64" {
 			return compareAs[float64](cmd.Context(), a, &o, paths, best)
 		}
 		return compareAs[float32](cmd.Context(), a, &o, paths, best)
@@ -137,7 +138,7 @@ type leftOut struct {
 
 func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.storage.access, o.storage.shared, o.storage.folds = train.AnyOrder, true, o.data.learned()
@@ -159,10 +160,10 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Stage: watch(bar, learners)}
+	opt := fit.Options{Memory: o.storage.memory.Bytes, TempDir: o.storage.tempDir(), Stage: watch(bar, learners)}
 	cv, err := fit.Compare(ctx, data.relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
 	if err = unfinished(a, err); cv == nil {
-		return ofLearner(err)
+		return slips.OfLearner(err)
 	}
 	c.Interrupted = err != nil
 	c.add(names, cv)
@@ -233,7 +234,7 @@ func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
 	if err == nil {
-		l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.workers
+		l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.Workers
 	}
 	return l, err
 }
@@ -243,7 +244,7 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.Errors == nil {
-			c.LeftOut = append(c.LeftOut, leftOut{names[i], cmp.Or(asTyped(p.Failed), "interrupted before its first fold was judged")})
+			c.LeftOut = append(c.LeftOut, leftOut{names[i], cmp.Or(slips.AsTyped(p.Failed), "interrupted before its first fold was judged")})
 			continue
 		}
 		folds := len(p.FoldAccuracy)

@@ -8,18 +8,20 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 )
 
 type convertOptions struct {
-	text        textOptions
-	memory      byteSize
+	text        flags.Text
+	memory      flags.Size
 	workers     int
-	progress    choice
+	progress    flags.Choice
 	keep        []string
 	exclude     []string
 	label       string
-	compression choice
+	compression flags.Choice
 	groupRows   int64
 	out         string
 	json        bool
@@ -48,14 +50,14 @@ numbers; otherwise features are numbered from 1.`,
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
-	addChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	flags.AddChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
 	f.Int64Var(&o.groupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
 		"(default 131,072, or fewer with many columns)")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
-	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
+	flags.AddChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err
@@ -64,7 +66,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err != nil {
 			return err
 		}
-		if err := checkOut(o.out, paths); err != nil {
+		if err := files.CheckOut(o.out, paths); err != nil {
 			return err
 		}
 		return convertTo(cmd.Context(), a, &o, paths)
@@ -78,14 +80,14 @@ func (o *convertOptions) check(args []string) error {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
 		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
-	case o.json && toStdout(o.out):
+	case o.json && files.ToStdout(o.out):
 		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	case o.workers < 0:
 		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", o.workers)
 	case o.groupRows < 0:
 		return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.groupRows)
 	}
-	return o.text.check()
+	return o.text.Check()
 }
 
 // A convertReport is what convert --json prints.
@@ -97,15 +99,15 @@ type convertReport struct {
 
 func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
-	memory, undo := o.memory.hold()
+	memory, undo := o.memory.Hold()
 	defer undo()
 	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
-		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.options(), Memory: memory,
+		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory,
 		Progress: func(rows, total int64) { bar.Show("converting", "", rows, total) },
 		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
-	}, dataset.WriterOptions{Compression: o.compression.value, RowGroupRows: o.groupRows, Label: o.label})
+	}, dataset.WriterOptions{Compression: o.compression.Value, RowGroupRows: o.groupRows, Label: o.label})
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []s
 	switch {
 	case o.json:
 		return a.PrintJSON(r)
-	case toStdout(o.out):
+	case files.ToStdout(o.out):
 		return nil
 	}
 	return a.PrintLine("%s: %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))

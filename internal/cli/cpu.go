@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -34,14 +35,14 @@ func CPU(a *console.App) *cobra.Command {
 		Short: "Show the processor and the instruction set in use",
 		Long: `Cpu shows the processor's features and the instruction set that halfspace uses.
 It uses the fastest one, unless --isa of another command or the environment
-variable ` + isaVariable + ` names a different one. Results are the same bit for bit.`,
+variable ` + flags.ISAVariable + ` names a different one. Results are the same bit for bit.`,
 		Example: `  halfspace cpu
-  ` + isaVariable + `=generic halfspace cpu --json`,
+  ` + flags.ISAVariable + `=generic halfspace cpu --json`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if err := useISA(""); err != nil {
+		if err := flags.UseISA(""); err != nil {
 			return err
 		}
 		r := newCPUReport()
@@ -58,7 +59,7 @@ func newCPUReport() *cpuReport {
 	return &cpuReport{
 		Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
 		L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
-		Levels: levelNames(), ISA: kernel.Active().String(),
+		Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 	}
 }
 
@@ -80,7 +81,7 @@ func (r *cpuReport) text() []byte {
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
 	)
-	s.Line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", isaVariable)
+	s.Line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", flags.ISAVariable)
 	return s.Bytes()
 }
 

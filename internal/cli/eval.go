@@ -14,6 +14,9 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -22,9 +25,9 @@ import (
 )
 
 type evalOptions struct {
-	machine
-	text   textOptions
-	memory byteSize
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
 	models []string
 	label  string
 	roc    string
@@ -63,9 +66,9 @@ between two others are left out.`,
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(o.models) == 0:
@@ -75,10 +78,10 @@ between two others are left out.`,
 		case len(o.models) > 1 && slices.Contains(args, "-"):
 			return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
 		}
-		if err := o.text.check(); err != nil {
+		if err := o.text.Check(); err != nil {
 			return err
 		}
-		if err := o.machine.apply(); err != nil {
+		if err := o.Machine.Apply(); err != nil {
 			return err
 		}
 		return evalAll(cmd.Context(), a, &o, args)
@@ -89,7 +92,7 @@ between two others are left out.`,
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := loadModel(ctx, path)
+		m, err := files.LoadModel(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -162,20 +165,20 @@ type classReport struct {
 }
 
 func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
 	if label == "" {
 		label = m.Label
 	}
-	e, err := fit.NewEvaluation[T](m, o.workers)
+	e, err := fit.NewEvaluation[T](m, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	memory, undo := o.memory.hold()
+	memory, undo := o.memory.Hold()
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Spec: m.Spec(), Label: label, Workers: o.workers, Text: o.text.options(), Memory: memory,
+		Spec: m.Spec(), Label: label, Workers: o.Workers, Text: o.text.Options(), Memory: memory,
 		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
 		Progress: func(rows, total int64) { bar.Show("evaluating", "", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
@@ -222,7 +225,7 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 func (r *evalReport) text() []byte {
 	var s console.Sheet
 	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), say.Percent(r.Confusion.Accuracy())),
-		"baseline", baselineText(r.Baseline)}
+		"baseline", facts.Baseline(r.Baseline)}
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
 		pairs = append(pairs, "AUC", say.Fixed(r.auc, 6))

@@ -7,14 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/internal/synth"
 )
 
 type genOptions struct {
 	synth.Options
-	compression choice
-	progress    choice
+	compression flags.Choice
+	progress    flags.Choice
 	out         string
 	json        bool
 }
@@ -48,18 +50,18 @@ Choose one kind of data:
 	f.Float64Var(&o.Noise, "noise", 0, "`NUMBER` Probability of a wrong label, above 0 and up to 1.")
 	f.IntVar(&o.Conjunction, "conjunction", 0, "`NUMBER` Number of features that the label depends on.")
 	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-	addChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	flags.AddChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
 	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
 		"(default 131,072, or fewer with many features)")
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
-	addChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
+	flags.AddChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		o.Compression = o.compression.value
+		o.Compression = o.compression.Value
 		if o.out == "" {
 			return console.Usagef("--out is missing: name the file to write")
 		}
-		if o.json && toStdout(o.out) {
+		if o.json && files.ToStdout(o.out) {
 			return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 		}
 		if o.RowGroupRows < 0 {
@@ -84,7 +86,7 @@ type genReport struct {
 
 func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
 	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Show("writing", "", rows, o.Rows) })
 	if err != nil {
@@ -95,7 +97,7 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	switch {
 	case o.json:
 		return a.PrintJSON(r)
-	case toStdout(o.out):
+	case files.ToStdout(o.out):
 		return nil
 	}
 	return a.PrintLine("%s: %s of %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),

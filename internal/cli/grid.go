@@ -9,6 +9,8 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 )
 
@@ -81,7 +83,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), didYouMean(name, names, ""))
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), slips.DidYouMean(name, names, ""))
 		}
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
@@ -93,7 +95,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 		for value := range strings.SplitSeq(list, ",") {
 			value = strings.TrimSpace(value)
 			if err := scratch.Flags().Set(name, value); err != nil {
-				return console.Usagef("--grid: %w", flagError(scratch, err))
+				return console.Usagef("--grid: %w", slips.FlagError(scratch, err))
 			}
 			axis.Values = append(axis.Values, value)
 		}
@@ -157,6 +159,6 @@ func foldsText(cv *fit.CrossValidation, rows int64) string {
 	if p.ErrorWeight != nil {
 		weight = ", weight " + say.Real(*p.ErrorWeight)
 	}
-	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", errorsText(*p.Errors, rows), weight, cv.Folds,
+	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", facts.Errors(*p.Errors, rows), weight, cv.Folds,
 		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"halfspace/fit"
+	"halfspace/internal/cli/flags"
 )
 
 // TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
@@ -24,8 +25,8 @@ func TestTrainHelp(t *testing.T) {
 			t.Errorf("%s: %d lines stand before the options", algo, len(lines))
 		}
 		for line := range strings.Lines(intro) {
-			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > usageWidth {
-				t.Errorf("%s: a line is longer than %d: %s", algo, usageWidth, line)
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > flags.UsageWidth {
+				t.Errorf("%s: a line is longer than %d: %s", algo, flags.UsageWidth, line)
 			}
 		}
 		at := 0

@@ -13,6 +13,8 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/schema"
 )
@@ -23,8 +25,8 @@ const largestWeights = 20
 func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
-	var text textOptions
-	var memory byteSize
+	var text flags.Text
+	var memory flags.Size
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
 		Short: "Show what is in a model or a data file",
@@ -50,20 +52,20 @@ func Inspect(a *console.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
-	text.addTo(cmd)
-	memory.addTo(cmd)
+	text.AddTo(cmd)
+	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if top < 1 {
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := text.check(); err != nil {
+		if err := text.Check(); err != nil {
 			return err
 		}
 		isModel, err := looksLikeModel(args[0])
 		if err != nil {
 			return err
 		}
-		isProof := isModel && looksLikeProof(args[0])
+		isProof := isModel && files.IsProof(args[0])
 		if cmd.Flags().Changed("top") && (isProof || !isModel) {
 			a.Note("--top has no effect: %s is no model", args[0])
 		}
@@ -79,20 +81,20 @@ func Inspect(a *console.App) *cobra.Command {
 }
 
 // inspectData shows a file of data.
-func inspectData(ctx context.Context, a *console.App, path string, text *textOptions, memory *byteSize, asJSON bool) error {
+func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
 	isParquet, err := dataset.IsParquet(ctx, path)
 	if err != nil {
 		return err
 	}
 	if isParquet {
-		for _, s := range text.options().UnusedByParquet() {
+		for _, s := range text.Options().UnusedByParquet() {
 			a.Note("%s", s)
 		}
 		return inspectParquet(a, path, asJSON)
 	}
-	limit, undo := memory.hold()
+	limit, undo := memory.Hold()
 	defer undo()
-	return inspectTable(ctx, a, path, dataset.Options{Text: text.options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
+	return inspectTable(ctx, a, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
 }
 
 // looksLikeModel tells by the first byte whether a file is JSON.
@@ -103,12 +105,12 @@ func looksLikeModel(path string) (bool, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false, openError(path, err)
+		return false, files.OpenError(path, err)
 	}
 	defer f.Close()
 	head := make([]byte, 1)
 	if _, err := f.Read(head); err != nil && err != io.EOF {
-		return false, openError(path, err)
+		return false, files.OpenError(path, err)
 	}
 	return head[0] == '{', nil
 }
@@ -120,12 +122,12 @@ const maxProof = 256 << 20
 func inspectProof(a *console.App, path string, asJSON bool) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return openError(path, err)
+		return files.OpenError(path, err)
 	}
 	defer f.Close()
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(io.LimitReader(f, maxProof+1)); err != nil {
-		return openError(path, err)
+		return files.OpenError(path, err)
 	}
 	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
 		return fmt.Errorf("%s: not what check --json prints: it is too large", path)

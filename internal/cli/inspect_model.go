@@ -11,6 +11,8 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/files"
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
@@ -33,7 +35,7 @@ type weight struct {
 }
 
 func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
-	m, err := loadModel(ctx, path)
+	m, err := files.LoadModel(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -93,13 +95,13 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 func (r modelReport) text(path string) []byte {
 	var s console.Sheet
 	s.Line("%s: a model, %s\n", path, r.Format)
-	s.Pairs(r.facts()...)
+	s.Pairs(r.pairs()...)
 	r.tables(&s)
 	return s.Bytes()
 }
 
-// facts are names and what is told of them, in turn.
-func (r modelReport) facts() []string {
+// pairs are names and what is told of them, in turn.
+func (r modelReport) pairs() []string {
 	bias := "no bias"
 	if r.FitBias {
 		bias = "bias"
@@ -107,38 +109,38 @@ func (r modelReport) facts() []string {
 			bias += " " + say.Real(b)
 		}
 	}
-	facts := []string{
+	pairs := []string{
 		"algorithm", r.Algorithm + ", " + r.Dtype,
-		"label", fmt.Sprintf("%s, %s", r.Label, describeClasses(r.Model)),
+		"label", fmt.Sprintf("%s, %s", r.Label, facts.Classes(r.Model)),
 		"features", fmt.Sprintf("%s, %s", say.Count(int64(len(r.Features))), bias),
 	}
-	facts = append(facts, preprocessingText(r.Preprocessing)...)
-	if learnerNamed(r.Algorithm).Story != nil {
-		facts = append(facts, howSolved(r.Model)...)
+	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
+	if facts.Learner(r.Algorithm).Story != nil {
+		pairs = append(pairs, facts.Solved(r.Model)...)
 	} else {
-		facts = append(facts, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
+		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
 	}
-	facts = append(facts, weightsText(r.Model)...)
+	pairs = append(pairs, facts.Weights(r.Model)...)
 	if r.Expansion != nil {
-		facts = append(facts, kernelText(r.Expansion)...)
+		pairs = append(pairs, facts.Kernel(r.Expansion)...)
 	}
 	if r.Options.Multiclass != "" {
-		facts = append(facts, "classes", multiclassText(r.Model))
+		pairs = append(pairs, "classes", facts.Multiclass(r.Model))
 	}
 	if r.Voters != nil {
-		facts = append(facts, "voters", votersText(r.Voters))
+		pairs = append(pairs, "voters", facts.Voters(r.Voters))
 	}
-	facts = append(facts, resultFacts(r.Model)...)
+	pairs = append(pairs, resultPairs(r.Model)...)
 	data := say.Plural(r.Data.Rows, "row")
 	if r.Data.Fingerprint != "" { // an interrupt may leave no time for it
 		data += ", " + r.Data.Fingerprint
 	}
-	return append(facts, "data", data)
+	return append(pairs, "data", data)
 }
 
 // optionsText is the options of a training that visits rows one by one.
 func optionsText(m *model.Model) string {
-	o, l := &m.Options, *learnerNamed(m.Algorithm)
+	o, l := &m.Options, *facts.Learner(m.Algorithm)
 	if m.Algorithm == fit.OnlineName {
 		l = *perceptron.Learner
 	}
@@ -178,34 +180,34 @@ func updatesText(t *model.Training) string {
 	}
 	text := fmt.Sprintf("%s in %s (%s), %s", say.Count(t.Updates), say.Plural(t.Epochs, "epoch"), say.Plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
-		text += ", kept " + keptText(*t.Kept)
+		text += ", kept " + facts.Kept(*t.Kept)
 	}
 	return text
 }
 
-// resultFacts tell what the training came to.
-func resultFacts(m *model.Model) (facts []string) {
+// resultPairs tell what the training came to.
+func resultPairs(m *model.Model) (pairs []string) {
 	t := &m.Training
 	if t.Mistakes != nil {
-		facts = append(facts, "mistakes", mistakesText(*t.Mistakes, t.Rows))
+		pairs = append(pairs, "mistakes", facts.Mistakes(*t.Mistakes, t.Rows))
 	}
 	if t.Errors != nil {
-		facts = append(facts, "errors", errorsText(*t.Errors, t.Rows))
+		pairs = append(pairs, "errors", facts.Errors(*t.Errors, t.Rows))
 	}
 	if v := t.CrossValidation; v != nil {
-		facts = append(facts, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", errorsText(v.Errors, t.Rows), v.Folds))
+		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", facts.Errors(v.Errors, t.Rows), v.Folds))
 	}
 	if v := t.Validation; v != nil {
-		facts = append(facts, "validation", "errors "+errorsText(v.Errors, v.Rows)+", data "+v.Fingerprint)
+		pairs = append(pairs, "validation", "errors "+facts.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if learnerNamed(m.Algorithm).Perceptron != nil {
-		facts = append(facts, "loss", say.Known(t.Loss, ""))
+	if facts.Learner(m.Algorithm).Perceptron != nil {
+		pairs = append(pairs, "loss", say.Known(t.Loss, ""))
 	}
-	facts = append(facts, "radius", say.Known(t.Radius, ""), "norm", say.Known(t.Norm, ""))
+	pairs = append(pairs, "radius", say.Known(t.Radius, ""), "norm", say.Known(t.Norm, ""))
 	if t.Margin != nil {
-		facts = append(facts, "margin", marginText(t))
+		pairs = append(pairs, "margin", facts.Margin(t))
 	}
-	return facts
+	return pairs
 }
 
 // tables writes the weights, or the rows that stand in their place.

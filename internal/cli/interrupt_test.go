@@ -100,7 +100,7 @@ func learnerOf(t *testing.T, args []string) (fit.Learner, fit.Options) {
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
-	o.workers = 2
+	o.Workers = 2
 	if err := o.checkLearner(cmd); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/flags"
 	"halfspace/train"
 )
 
@@ -25,7 +26,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 		s := o.learner.New()
 		switch text := o.Text(s); {
 		case len(o.Words) > 0:
-			addChoice(cmd, &choice{value: text}, o.Name, usage, wordsOf(o.Name)...)
+			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, wordsOf(o.Name)...)
 		case o.Named != nil:
 			cmd.Flags().String(o.Name, text, usage)
 		case o.Integer(s):
@@ -65,7 +66,7 @@ func helpOf(option string) string {
 
 // helpWith has the help of train tell of one learner alone: what it minimises, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
-	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + wrapped(l.Minimises, 13) + "\n  use it     " + wrapped(l.Use, 13)
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
 	if l.Example != "" {
 		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
@@ -121,7 +122,7 @@ func wordsOf(option string) (words []string) {
 
 // setLearner makes the learner that --algo names, with the options that were given.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
-	l, err := fit.Named(o.algo.value)
+	l, err := fit.Named(o.algo.Value)
 	if err != nil {
 		return console.Usagef("%w", err)
 	}
@@ -131,11 +132,11 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			continue
 		}
 		if own := l.Option(option.Name); own == nil {
-			if err := checkUnused(l.Learner, option, flag.Value.String(), o.dtype.value); err != nil {
+			if err := checkUnused(l.Learner, option, flag.Value.String(), o.dtype.Value); err != nil {
 				return err
 			}
 		} else if err := own.Set(l.Settings, flag.Value.String()); err != nil {
-			if typed := own.Check(l.Settings, o.dtype.value); typed != nil {
+			if typed := own.Check(l.Settings, o.dtype.Value); typed != nil {
 				err = typed
 			}
 			return optionError(l.Learner, own, flag.Value.String(), err)
@@ -144,7 +145,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	if l.Option("order") != nil && o.unnamed && !cmd.Flags().Changed("order") {
 		l.Settings.Shared().Order = train.Shuffle
 	}
-	l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.workers
+	l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.Workers
 	o.learner = l
 	_, err = o.finish(l)
 	return err
@@ -153,7 +154,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 // finish checks the options of a learner. It returns the learner without options that have no effect.
 func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	for i := range l.Options {
-		if err := l.Options[i].Check(l.Settings, o.dtype.value); err != nil {
+		if err := l.Options[i].Check(l.Settings, o.dtype.Value); err != nil {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
 		}
 	}
@@ -216,7 +217,7 @@ var multiclassNames = []string{autoName, "ovr", "joint"}
 
 // checkMulticlass looks for a way to learn classes that the learner hasn't.
 func (o *trainOptions) checkMulticlass(l *train.Learner) error {
-	if o.multiclass.value != "joint" || l.Joint {
+	if o.multiclass.Value != "joint" || l.Joint {
 		return nil
 	}
 	var others []string

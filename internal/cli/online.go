@@ -11,6 +11,10 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -18,15 +22,15 @@ import (
 )
 
 type onlineOptions struct {
-	machine
-	text   textOptions
-	memory byteSize
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
 
 	label, model, positive string
 	features, exclude      []string
 	noBias, json           bool
 	eta                    float64
-	dtype                  choice
+	dtype                  flags.Choice
 	out                    string
 }
 
@@ -69,13 +73,13 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := checkOut(o.out, paths); err != nil {
+		if err := files.CheckOut(o.out, paths); err != nil {
 			return err
 		}
 		if o.out == "" {
 			a.Note("no --out: the model won't be kept")
 		}
-		if o.dtype.value == "float64" {
+		if o.dtype.Value == "float64" {
 			return onlineAs[float64](cmd.Context(), a, &o, m, paths)
 		}
 		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
@@ -92,12 +96,12 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate, above 0 and up to 1.")
-	addChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
+	flags.AddChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
 }
 
 // goOn loads the model that online goes on with, nil without one, and takes the options that it determines.
@@ -105,7 +109,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if o.model == "" {
 		return nil, nil
 	}
-	m, err := loadModel(cmd.Context(), o.model)
+	m, err := files.LoadModel(cmd.Context(), o.model)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +122,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 			a.Note("--%s has no effect with --model", name)
 		}
 	}
-	o.dtype.value = m.Dtype
+	o.dtype.Value = m.Dtype
 	if o.label == "" {
 		o.label = m.Label
 	}
@@ -134,7 +138,7 @@ func checkGoesOn(path string, m *model.Model) error {
 		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Expansion != nil:
 		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
-	case m.Algorithm != fit.OnlineName && learnerNamed(m.Algorithm).Perceptron == nil:
+	case m.Algorithm != fit.OnlineName && facts.Learner(m.Algorithm).Perceptron == nil:
 		return fmt.Errorf("%s: a model of --algo %s can't be continued, since online makes the perceptron's updates: "+
 			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to continue from", path, m.Algorithm, m.Algorithm)
 	}
@@ -158,19 +162,19 @@ func (o *onlineOptions) check(args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
 	}
-	if toStdout(o.out) {
+	if files.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
-	if o.dtype.value == "float32" && float32(o.eta) == 0 || o.eta == 0 {
-		return console.Usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.value)
+	if o.dtype.Value == "float32" && float32(o.eta) == 0 || o.eta == 0 {
+		return console.Usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.Value)
 	}
 	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
 		return console.Usagef("--%w", err)
 	}
-	if err := o.text.check(); err != nil {
+	if err := o.text.Check(); err != nil {
 		return err
 	}
-	return o.machine.apply()
+	return o.Machine.Apply()
 }
 
 // An onlineReport is what online --json prints.
@@ -193,15 +197,15 @@ func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 }
 
 func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
 	if !again { // an interrupt ends the stream, and the rows that came by then are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
-	memory, undo := o.memory.hold()
+	memory, undo := o.memory.Hold()
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.workers, Text: o.text.options(), Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
@@ -222,7 +226,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Workers: o.workers, Once: !again,
+	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Show("learning", "", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()
@@ -231,12 +235,12 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 		return fmt.Errorf("%s: %w: name data that has some", dataset.Name(paths), err)
 	}
 	if f == nil {
-		return ofLearner(err)
+		return slips.OfLearner(err)
 	}
 	r := newOnlineReport(f, err != nil)
 	if o.out != "" {
 		r.Model = &o.out
-		if err := save(ctx, f.Model, o.out); err != nil {
+		if err := files.SaveModel(ctx, f.Model, o.out); err != nil {
 			return err
 		}
 	}
@@ -263,9 +267,9 @@ func (r *onlineReport) text() []byte {
 	}
 	s.Table(rows)
 	s.Line("")
-	pairs := []string{"mistakes", mistakesText(r.Mistakes, r.Rows)}
+	pairs := []string{"mistakes", facts.Mistakes(r.Mistakes, r.Rows)}
 	if r.Errors != nil {
-		pairs = append(pairs, "errors", errorsText(*r.Errors, r.Rows)+", of the weights of the end")
+		pairs = append(pairs, "errors", facts.Errors(*r.Errors, r.Rows)+", of the weights of the end")
 	}
 	pairs = append(pairs, "radius", say.Real(r.Radius))
 	switch {

@@ -15,6 +15,9 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/records"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -30,9 +33,9 @@ const (
 
 type predictOptions struct {
 	models []string // that were named
-	machine
-	text    textOptions
-	memory  byteSize
+	flags.Machine
+	text    flags.Text
+	memory  flags.Size
 	model   string
 	out     string
 	keep    []string
@@ -68,7 +71,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := loadModel(cmd.Context(), o.model)
+		m, err := files.LoadModel(cmd.Context(), o.model)
 		if err != nil {
 			return err
 		}
@@ -84,7 +87,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err != nil {
 			return err
 		}
-		if err := checkOut(o.out, append(paths, o.model)); err != nil {
+		if err := files.CheckOut(o.out, append(paths, o.model)); err != nil {
 			return err
 		}
 		if m.Dtype == "float64" {
@@ -105,9 +108,9 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
 		"directions in which the classes differ most.")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
-	o.text.addTo(cmd)
-	o.memory.addTo(cmd)
-	o.machine.addTo(cmd)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
 }
 
 func (o *predictOptions) check(args []string) error {
@@ -118,13 +121,13 @@ func (o *predictOptions) check(args []string) error {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
 		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
-	case o.json && toStdout(o.out):
+	case o.json && files.ToStdout(o.out):
 		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	}
-	if err := o.text.check(); err != nil {
+	if err := o.text.Check(); err != nil {
 		return err
 	}
-	return o.machine.apply()
+	return o.Machine.Apply()
 }
 
 // A predictReport is what predict --json prints.
@@ -139,7 +142,7 @@ type predictReport struct {
 
 func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	p, err := newPredictions[T](o, m)
 	if err != nil {
@@ -147,11 +150,11 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 	}
 	defer p.abort()
 	p.warn = func(s string) { bar.End(); a.Note("%s", s) }
-	memory, undo := o.memory.hold()
+	memory, undo := o.memory.Hold()
 	defer undo()
-	p.live = toStdout(o.out) && slices.Equal(paths, []string{"-"})
+	p.live = files.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.workers, Text: o.text.options(),
+		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(),
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.Show("predicting", "", rows, total) },
 		Warn:     p.warn,
@@ -167,11 +170,11 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
 			say.Plural(p.missing, "row"))
 	}
-	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.workers, time.Since(start).Seconds()}
+	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
 	switch {
 	case o.json:
 		return a.PrintJSON(r)
-	case toStdout(o.out):
+	case files.ToStdout(o.out):
 		return nil
 	}
 	return a.PrintLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
@@ -197,7 +200,7 @@ type predictions[T kernel.Float] struct {
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
 	p := &predictions[T]{o: o, spec: m.Spec(), multiclass: m.Options.Multiclass}
 	var err error
-	if p.scorer, err = predict.NewScorer[T](m, o.workers); err != nil {
+	if p.scorer, err = predict.NewScorer[T](m, o.Workers); err != nil {
 		return nil, err
 	}
 	if o.project {
@@ -336,7 +339,7 @@ func (p *predictions[T]) abort() {
 
 // checkProba returns an error unless the scores of a model are the logarithms of odds.
 func checkProba(path string, m *model.Model) error {
-	if learnerNamed(m.Algorithm).LogOdds {
+	if facts.Learner(m.Algorithm).LogOdds {
 		return nil
 	}
 	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)

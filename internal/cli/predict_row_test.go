@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/cli/facts"
 	"halfspace/internal/race"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -45,7 +46,7 @@ func TestPredictRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		kinds[m.Algorithm] = true
-		if m.HasProbabilities() != learnerNamed(m.Algorithm).LogOdds {
+		if m.HasProbabilities() != facts.Learner(m.Algorithm).LogOdds {
 			t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 		}
 		t.Run(args, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
 	"halfspace/model"
 )
 
@@ -18,7 +19,7 @@ func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths
 	if o.roc == "" {
 		return nil, nil
 	}
-	if toStdout(o.roc) {
+	if files.ToStdout(o.roc) {
 		return nil, console.Usagef("--roc %s and the report both write to standard output: name a file", o.roc)
 	}
 	for i, m := range models {
@@ -30,7 +31,7 @@ func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOut(o.roc, append(inputs, o.models...)); err != nil {
+	if err := files.CheckOut(o.roc, append(inputs, o.models...)); err != nil {
 		return nil, err
 	}
 	return dataset.CreateContext(ctx, o.roc, rocSchema(len(models)), dataset.WriterOptions{})

@@ -15,6 +15,8 @@ import (
 	"halfspace/cache"
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -24,10 +26,10 @@ import (
 
 // rowOptions are the options of verbs that learn from rows: which rows there are, and where they are kept.
 type rowOptions struct {
-	machine
-	text    textOptions
+	flags.Machine
+	text    flags.Text
 	data    rowData
-	dtype   choice
+	dtype   flags.Choice
 	storage storage
 
 	// Where not all rows are learned from: which are, by how many rows each class has, and a name for them.
@@ -42,17 +44,17 @@ type rowData struct {
 	positive          string
 	sampleWeight      string
 	noBias            bool
-	nulls             choice
+	nulls             flags.Choice
 	standardize       bool
 	categorical       string
 }
 
 // learned tells whether features may depend on the values of the rows.
 func (d *rowData) learned() bool {
-	return d.standardize || schema.Nulls(d.nulls.value) == schema.NullsMean || strings.Contains(d.categorical, "onehot")
+	return d.standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || strings.Contains(d.categorical, "onehot")
 }
 
-// addTo adds the flags; the first of the types is the default.
+// AddTo adds the flags; the first of the types is the default.
 func (o *rowOptions) addTo(cmd *cobra.Command, types ...string) {
 	o.addData(cmd, types...)
 	o.addMachine(cmd)
@@ -64,16 +66,16 @@ func (o *rowOptions) addData(cmd *cobra.Command, types ...string) {
 	f.StringVar(&o.data.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
 	f.StringSliceVar(&o.data.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.data.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
-	f.Var((*joined)(&o.data.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+	f.Var((*flags.List)(&o.data.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
 		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
 	f.StringVar(&o.data.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.data.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	addChoice(cmd, &o.data.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+	flags.AddChoice(cmd, &o.data.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
 		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
 	f.BoolVar(&o.data.standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
-	addChoice(cmd, &o.dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
-	o.text.addTo(cmd)
+	flags.AddChoice(cmd, &o.dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
+	o.text.AddTo(cmd)
 }
 
 // addMachine adds the flags on how to run. They change no result.
@@ -81,7 +83,7 @@ func (o *rowOptions) addMachine(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&o.storage.memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
 	f.StringVar(&o.storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
-	o.machine.addTo(cmd)
+	o.Machine.AddTo(cmd)
 }
 
 func nullsNames() []string {
@@ -92,7 +94,7 @@ func nullsNames() []string {
 	return names
 }
 
-// check looks for what is wrong in the options alone, fills in the label where the data has its own, and applies those on the
+// Check looks for what is wrong in the options alone, fills in the label where the data has its own, and applies those on the
 // machine.
 func (o *rowOptions) check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
@@ -107,18 +109,18 @@ func (o *rowOptions) check(ctx context.Context, args []string) error {
 	if err := dataset.CheckCategorical(o.data.categorical); err != nil {
 		return console.Usagef("--categorical %s: %w", o.data.categorical, err)
 	}
-	if err := o.text.check(); err != nil {
+	if err := o.text.Check(); err != nil {
 		return err
 	}
 	if err := o.storage.check(); err != nil {
 		return err
 	}
-	return o.machine.apply()
+	return o.Machine.Apply()
 }
 
 // storage are the options on where the rows are while they are worked on. They change no result.
 type storage struct {
-	memory byteSize
+	memory flags.Size
 	cache  string
 
 	// What the verb knows besides its flags.
@@ -132,13 +134,13 @@ type storage struct {
 	beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: hardly any
 }
 
-// check finds out what is wrong with the options before any work.
+// Check finds out what is wrong with the options before any work.
 func (s *storage) check() error {
 	out := s.out
 	if s.cache == "" {
 		return nil
 	}
-	if toStdout(s.cache) {
+	if files.ToStdout(s.cache) {
 		return console.Usagef("--cache is %s: name a file", s.cache)
 	}
 	a, errA := os.Stat(s.cache)
@@ -214,8 +216,8 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 func openRows[T kernel.Float](ctx context.Context, a *console.App, o *rowOptions, paths []string, bar *console.Progress) (*rows[T], error) {
 	opt := dataset.Options{
 		Label: o.data.label, Features: o.data.features, Exclude: o.data.exclude, Positive: o.data.positive, SampleWeight: o.data.sampleWeight,
-		NoBias: o.data.noBias, Nulls: schema.Nulls(o.data.nulls.value), Standardize: o.data.standardize,
-		Categorical: o.data.categorical, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
+		NoBias: o.data.noBias, Nulls: schema.Nulls(o.data.nulls.Value), Standardize: o.data.standardize,
+		Categorical: o.data.categorical, Workers: o.Workers, Text: o.text.Options(), Memory: o.storage.memory.Limit(),
 		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.learnedName,
 	}
 	said := false // once the rows are open, nothing is said again of the same files
@@ -285,7 +287,7 @@ func openInput[T kernel.Float](ctx context.Context, o *rowOptions, paths []strin
 // that.
 func rowsAtMost[T kernel.Float](ctx context.Context, s *storage, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
-	if most >= 0 && block.Bytes[T](most, in.Cols(), s.weighted) <= s.memory.limit()/5*4 {
+	if most >= 0 && block.Bytes[T](most, in.Cols(), s.weighted) <= s.memory.Limit()/5*4 {
 		return most, nil
 	}
 	return in.Count(ctx)
@@ -336,13 +338,13 @@ func openCache[T kernel.Float](ctx context.Context, o *rowOptions, paths []strin
 	return newRows(data, nil), err
 }
 
-// hold has the garbage collector keep within the memory where a learner fills it beside the rows: with two shares of them where there are
+// Hold has the garbage collector keep within the memory where a learner fills it beside the rows: with two shares of them where there are
 // folds.
 func (s *storage) hold(bytes int64) {
-	if s.memory.bytes == 0 {
+	if s.memory.Bytes == 0 {
 		bytes = 0 // the limit doesn't include the rows
 	}
-	debug.SetMemoryLimit(s.memory.limit() + bytes)
+	debug.SetMemoryLimit(s.memory.Limit() + bytes)
 }
 
 // tempDir returns the directory that a temporary cache is made in; "" is the system's place.
@@ -356,7 +358,7 @@ func (s *storage) tempDir() string {
 // budget tells whether the blocks fit in memory, and tells the garbage collector what it has. It is an error if not
 // even the blocks fit that are in use at a time.
 func budget[T kernel.Float](s *storage, count int64, cols int) (fits bool, err error) {
-	limit, all := s.memory.limit(), block.Bytes[T](count, cols, s.weighted)
+	limit, all := s.memory.Limit(), block.Bytes[T](count, cols, s.weighted)
 	held := all
 	if s.shared {
 		held *= 2

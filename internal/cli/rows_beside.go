@@ -18,7 +18,7 @@ import (
 // those, and else in a temporary cache.
 func openBeside[T kernel.Float](ctx context.Context, a *console.App, o *rowOptions, paths []string, learned *rows[T], bar *console.Progress) (*rows[T], error) {
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
-		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.data.sampleWeight, Workers: o.workers, Text: o.text.options(), Memory: o.storage.memory.limit(),
+		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.data.sampleWeight, Workers: o.Workers, Text: o.text.Options(), Memory: o.storage.memory.Limit(),
 		Progress: func(rows, total int64) { bar.Show("loading the validation", "", rows, total) },
 		Warn:     func(s string) { bar.End(); a.Note("--validation: %s", s) },
 	})
@@ -66,10 +66,10 @@ func openTemporary[T kernel.Float](ctx context.Context, s *storage, in *dataset.
 func budgetBeside[T kernel.Float](s *storage, count int64, learned block.Source[T]) (fits bool, err error) {
 	cols := learned.Spec().Cols()
 	all, pass := block.Bytes[T](count, cols, s.weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.weighted)
-	limit, used := s.memory.limit(), block.Bytes[T](learned.Rows(), cols, s.weighted)
+	limit, used := s.memory.Limit(), block.Bytes[T](learned.Rows(), cols, s.weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
 		used = min(used, pass) + perceptron.WindowBytes[T](cols, s.weighted)
-	} else if s.memory.bytes == 0 {
+	} else if s.memory.Bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}
 	if used+min(all, pass) > limit {

@@ -9,16 +9,19 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 )
 
 type trainOptions struct {
 	rowOptions
 
-	algo        choice
+	algo        flags.Choice
 	unnamed     bool // no --algo was given: the defaults are those for a first look at data
 	learner     fit.Learner
-	multiclass  choice
+	multiclass  flags.Choice
 	validation  string
 	share       float64 // of the rows, where validation is one and used
 	folds       int     // of a cross-validation
@@ -46,7 +49,7 @@ func Train(a *console.App) *cobra.Command {
 	o.addFlags(cmd)
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if l := fit.Describe(o.algo.value); l != nil && cmd.Flags().Changed("algo") {
+		if l := fit.Describe(o.algo.Value); l != nil && cmd.Flags().Changed("algo") {
 			helpWith(cmd, l)
 		}
 		help(cmd, args)
@@ -100,7 +103,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 			return fmt.Errorf("--validation: %w", err)
 		}
 	}
-	if err := checkOut(o.out, append(validation, paths...)); err != nil {
+	if err := files.CheckOut(o.out, append(validation, paths...)); err != nil {
 		return err
 	}
 	if err := o.checkFolds(cmd); err != nil {
@@ -113,7 +116,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 		o.learned = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
 		o.learnedName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
 	}
-	if o.dtype.value == "float64" {
+	if o.dtype.Value == "float64" {
 		return trainAs[float64](cmd.Context(), a, o, paths, validation)
 	}
 	return trainAs[float32](cmd.Context(), a, o, paths, validation)
@@ -125,26 +128,26 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	o.rowOptions.addData(cmd, "float32", "float64")
 	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
 		"A perceptron adds it with twice the step.")
-	setGroup(f, "Data")
-	o.algo.value = defaultLearner
-	addChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+say.OneOf(fit.Names())+".", fit.Names()...)
-	o.algo.advise = adviseLearner
+	flags.SetGroup(f, "Data")
+	o.algo.Value = defaultLearner
+	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+say.OneOf(fit.Names())+".", fit.Names()...)
+	o.algo.Advise = slips.AdviseLearner
 	addLearnerFlags(cmd)
-	addChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
+	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
 		"auto is joint for logistic and lda, else ovr.", multiclassNames...)
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-	setGroup(f, "Learner")
+	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
 	f.IntVar(&o.folds, "cv", 0, "`NUMBER` Cross-validate with this many folds, then learn from all rows.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
-	setGroup(f, "Judging")
+	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	setGroup(f, "Output")
+	flags.SetGroup(f, "Output")
 	o.addMachine(cmd)
-	setGroup(f, "Machine")
+	flags.SetGroup(f, "Machine")
 }

@@ -9,9 +9,11 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/slips"
 )
 
-// check does what rowOptions.check does, for all options.
+// Check does what rowOptions.check does, for all options.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 	o.storage.out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
 	if err := o.rowOptions.check(cmd.Context(), args); err != nil {
@@ -21,7 +23,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		return console.Usagef("--validation is -: name a file, a glob or a directory")
 	}
 	if _, err := os.Stat(o.validation); err != nil {
-		if share := shareText(o.validation); share != "" {
+		if share := slips.Share(o.validation); share != "" {
 			return console.Usagef("--validation is %s: use --validation %s to hold out that share of the rows", o.validation, share)
 		}
 		if strings.HasSuffix(o.validation, "%") {
@@ -34,7 +36,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		o.share = share
 	}
-	if toStdout(o.out) {
+	if files.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
 	return o.checkLearner(cmd)
@@ -42,7 +44,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 
 // checkLearner looks for options of learners that can't be used.
 func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
-	l := fit.Describe(o.algo.value)
+	l := fit.Describe(o.algo.Value)
 	if l.NeedsBias != "" && o.data.noBias {
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -80,7 +82,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
 		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
 	}
 	if t.Errors != nil {
 		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
@@ -115,14 +117,14 @@ func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
 		return
 	}
 	for i := range cv.Points {
-		cv.Points[i].Failed = asTyped(cv.Points[i].Failed)
+		cv.Points[i].Failed = slips.AsTyped(cv.Points[i].Failed)
 	}
 }
 
 // text is the report for people.
 func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 	var s console.Sheet
-	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), describeClasses(m))
+	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))
 	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
@@ -146,17 +148,17 @@ func (r *trainReport) course(o *trainOptions, m *model.Model) (pairs []string) {
 		pairs = append(pairs, "options", o.defaultsText())
 	}
 	if o.learner.Story != nil {
-		pairs = append(pairs, howSolved(m)...)
+		pairs = append(pairs, facts.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")))
 	}
 	if m.Options.Multiclass != "" {
-		pairs = append(pairs, "classes", multiclassText(m))
+		pairs = append(pairs, "classes", facts.Multiclass(m))
 	}
-	pairs = append(pairs, weightsText(m)...)
+	pairs = append(pairs, facts.Weights(m)...)
 	if m.Voters != nil {
-		pairs = append(pairs, "voters", votersText(m.Voters))
+		pairs = append(pairs, "voters", facts.Voters(m.Voters))
 	}
 	return pairs
 }
@@ -190,10 +192,10 @@ func (r *trainReport) converged(o *trainOptions) string {
 func (r *trainReport) results() []string {
 	pairs, scored := []string{"errors", "not counted"}, r.Rows
 	if r.TrainErrors != nil {
-		pairs[1] = errorsText(*r.TrainErrors, r.Rows)
+		pairs[1] = facts.Errors(*r.TrainErrors, r.Rows)
 	}
 	if r.Baseline != nil {
-		pairs = append(pairs, "baseline", baselineText(r.Baseline))
+		pairs = append(pairs, "baseline", facts.Baseline(r.Baseline))
 	}
 	if r.CrossValidation != nil {
 		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
@@ -204,10 +206,10 @@ func (r *trainReport) results() []string {
 		if v.ErrorWeight != nil {
 			weight = ", weight " + say.Real(*v.ErrorWeight)
 		}
-		pairs = append(pairs, "validation", "errors "+errorsText(v.Errors, v.Rows)+weight)
+		pairs = append(pairs, "validation", "errors "+facts.Errors(v.Errors, v.Rows)+weight)
 	}
 	if r.Kept != nil {
-		pairs = append(pairs, "kept", keptText(*r.Kept))
+		pairs = append(pairs, "kept", facts.Kept(*r.Kept))
 	}
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
@@ -219,7 +221,7 @@ func (r *trainReport) results() []string {
 // weights tells of the weights that were learned.
 func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
-		pairs = append(pairs, kernelText(e)...)
+		pairs = append(pairs, facts.Kernel(e)...)
 	}
 	voted := m.Options.Form == string(train.Voted) // of many perceptrons, with a loss and a norm each
 	if o.learner.Perceptron != nil && !voted {
@@ -230,12 +232,12 @@ func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) 
 		pairs = append(pairs, "norm", say.Known(r.Norm, ", of the weights"))
 	}
 	if r.Margin != nil {
-		pairs = append(pairs, "margin", marginText(&m.Training))
+		pairs = append(pairs, "margin", facts.Margin(&m.Training))
 	}
 	return pairs
 }
 
-// machine tells how long it took, on what, and where the model is.
+// Machine tells how long it took, on what, and where the model is.
 func (r *trainReport) machine() []string {
 	streamed := ""
 	if r.Streamed {

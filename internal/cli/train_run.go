@@ -11,6 +11,8 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -23,7 +25,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	if o.out != "" {
 		a.Kept = ": no model was written"
 	}
-	bar := a.NewProgress(o.progress.value)
+	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	t := &training[T]{App: a, trainOptions: o, bar: bar}
@@ -38,7 +40,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	}
 	t.seconds.Train = fitted.Result.Seconds
 	if o.out != "" {
-		if err := save(ctx, fitted.Model, o.out); err != nil {
+		if err := files.SaveModel(ctx, fitted.Model, o.out); err != nil {
 			a.Kept = ": " + err.Error()
 			return err
 		}
@@ -130,7 +132,7 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 		begin := time.Now()
 		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
 		if err != nil {
-			return nil, ofLearner(err)
+			return nil, slips.OfLearner(err)
 		}
 		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
 		t.learner = cv.Best()
@@ -139,18 +141,18 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
-		return nil, ofLearner(err)
+		return nil, slips.OfLearner(err)
 	}
 	return f, err
 }
 
 // fitOptions returns the options of a whole training that the command line says.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
-		Note:  func(text string) { a.Note("%s", asTyped(text)) },
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.Bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
+		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
 		Stage: bar.Work}
-	if o.multiclass.value != autoName {
-		opt.Multiclass = o.multiclass.value
+	if o.multiclass.Value != autoName {
+		opt.Multiclass = o.multiclass.Value
 	}
 	return opt
 }

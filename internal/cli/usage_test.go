@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"halfspace/internal/cli/flags"
 )
 
 func TestUsage(t *testing.T) {
@@ -175,19 +177,19 @@ func TestUsage(t *testing.T) {
 
 func TestISAVariable(t *testing.T) {
 	data := textbook(t, signs)
-	t.Setenv(isaVariable, "mmx")
+	t.Setenv(flags.ISAVariable, "mmx")
 	for _, args := range [][]string{{"train", "--algo", "perceptron", data, "--label", "y"}, {"cpu"}} {
 		status, _, stderr := command(args...)
-		if status != exitUsage || !strings.Contains(stderr, isaVariable+": unknown instruction set") || !isOneLine(stderr) {
+		if status != exitUsage || !strings.Contains(stderr, flags.ISAVariable+": unknown instruction set") || !isOneLine(stderr) {
 			t.Errorf("%s: status %d: %q", args[0], status, stderr)
 		}
 	}
 	if got := decode(t, "train", "--algo", "perceptron", data, "--label", "y", "--isa", "generic", "--json")["isa"]; got != "generic" {
 		t.Errorf("--isa generic ran on %v", got)
 	}
-	t.Setenv(isaVariable, "generic")
+	t.Setenv(flags.ISAVariable, "generic")
 	if got := decode(t, "cpu", "--json")["isa"]; got != "generic" {
-		t.Errorf("%s=generic gives %v", isaVariable, got)
+		t.Errorf("%s=generic gives %v", flags.ISAVariable, got)
 	}
 }
 

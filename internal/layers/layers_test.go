@@ -33,7 +33,10 @@ var layers = [][]string{
 	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/"},
 	{"separable", "fit"},
-	{"internal/cli/console"},
+	{"internal/cli/console", "internal/cli/facts"},
+	{"internal/cli/files"},
+	{"internal/cli/slips"},
+	{"internal/cli/flags"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }

@@ -1,4 +1,5 @@
-package cli
+// Package files opens the models that a verb reads, and checks the files that it will write.
+package files
 
 import (
 	"context"
@@ -11,15 +12,15 @@ import (
 	"halfspace/model"
 )
 
-// openError says what is wrong with a file without naming the operation.
-func openError(path string, err error) error {
+// OpenError returns the error of opening path with what to do. It leaves out the name of the system call.
+func OpenError(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
 	return advised(fmt.Errorf("%s: %w", path, err))
 }
 
-// advised says what to do where a file that is to be read isn't there or isn't a readable one.
+// advised adds what to do about a file that can't be read.
 func advised(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -34,15 +35,15 @@ func advised(err error) error {
 	return err
 }
 
-// save writes a model, also the one that an interrupt leaves.
-func save(ctx context.Context, m *model.Model, path string) error {
+// SaveModel writes a model. An interrupt leaves it a grace time.
+func SaveModel(ctx context.Context, m *model.Model, path string) error {
 	grace, end := beside.After(ctx)
 	defer end()
 	return m.SaveContext(grace, path)
 }
 
-// loadModel reads a model that is to be applied. An interrupt ends it, also where a pipe sends nothing.
-func loadModel(ctx context.Context, path string) (*model.Model, error) {
+// LoadModel reads a model. An interrupt ends it, also where a pipe sends nothing.
+func LoadModel(ctx context.Context, path string) (*model.Model, error) {
 	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.Load(path) })
 	return m, advised(err)
 }

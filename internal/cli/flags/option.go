@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"fmt"
@@ -50,16 +50,16 @@ func writeOption(s *strings.Builder, f *pflag.Flag) {
 	if n := helpColumn - len(left); n >= 2 {
 		gap = strings.Repeat(" ", n)
 	}
-	s.WriteString("\n" + left + gap + wrapped(text, helpColumn))
+	s.WriteString("\n" + left + gap + Wrapped(text, helpColumn))
 }
 
-// wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
-func wrapped(text string, column int) string {
+// Wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
+func Wrapped(text string, column int) string {
 	var s strings.Builder
 	at := column
 	for i, word := range strings.Fields(text) {
 		switch n := utf8.RuneCountInString(word); {
-		case i > 0 && at+1+n > usageWidth:
+		case i > 0 && at+1+n > UsageWidth:
 			s.WriteString("\n" + strings.Repeat(" ", column))
 			at = column + n
 		case i > 0:

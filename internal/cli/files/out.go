@@ -1,4 +1,4 @@
-package cli
+package files
 
 import (
 	"errors"
@@ -9,13 +9,12 @@ import (
 	"halfspace/internal/atomicfile"
 )
 
-// toStdout tells whether results go where a report would go.
-func toStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
+// ToStdout tells whether path is standard output, where reports go.
+func ToStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
 
-// checkOut finds out, before hours of work, whether the result can be written to path in the end, and that it would not
-// take the place of one of the files read. No path is fine.
-func checkOut(path string, inputs []string) error {
-	if path == "" || toStdout(path) {
+// CheckOut returns an error if path can't be written, or is one of the files that are read. It writes nothing. An empty path is fine.
+func CheckOut(path string, inputs []string) error {
+	if path == "" || ToStdout(path) {
 		return nil
 	}
 	info, err := os.Stat(path)

@@ -1,4 +1,4 @@
-package cli
+package slips
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/nearest"
 )
 
-// unknownOption says what to type in place of an option that the verb hasn't; dashes are those that were typed before it.
+// unknownOption says what to type in place of an option that the verb lacks. dashes are those typed before it.
 func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -30,19 +30,19 @@ func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
 	if len(plain) == 1 {
 		return console.Usagef("unknown option %s%s", dashes, name)
 	}
-	return console.Usagef("unknown option %s%s%s", dashes, name, didYouMean(plain, names, "--"))
+	return console.Usagef("unknown option %s%s%s", dashes, name, DidYouMean(plain, names, "--"))
 }
 
-// didYouMean returns the rest of a sentence about an unknown name: the nearest known one, if any is near.
-func didYouMean(name string, known []string, prefix string) string {
+// DidYouMean returns the end of a sentence about an unknown name: the nearest known one with prefix before it. It is empty if none is near.
+func DidYouMean(name string, known []string, prefix string) string {
 	if near := nearest.Name(name, known); near != "" {
 		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
 	}
 	return ""
 }
 
-// flagError says in our words what is wrong with a flag.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError returns what to type for a flag that can't be parsed.
+func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError

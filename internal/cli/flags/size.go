@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"errors"
@@ -12,41 +12,44 @@ import (
 	"halfspace/internal/memory"
 )
 
-// A byteSize is the value of a flag that takes a number of bytes.
-type byteSize struct {
+// A Size is the value of a flag that takes a number of bytes, such as 8G.
+type Size struct {
 	text  string
-	bytes int64 // 0 where none was given
+	Bytes int64 // 0 where none was given
 }
 
 var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1e3, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6,
 	"g": 1 << 30, "gib": 1 << 30, "gb": 1e9, "t": 1 << 40, "tib": 1 << 40, "tb": 1e12}
 
-func (s *byteSize) String() string { return s.text }
+// String returns the size as it was typed.
+func (s *Size) String() string { return s.text }
 
-func (s *byteSize) Type() string { return "size" }
+// Type names the type for pflag.
+func (s *Size) Type() string { return "size" }
 
-func (s *byteSize) Set(text string) error {
+// Set reads a size.
+func (s *Size) Set(text string) error {
 	number := strings.TrimRight(text, "bBkKmMgGtTiI")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	unit, ok := units[strings.ToLower(text[len(number):])]
 	if bytes := v * unit; err == nil && ok && bytes >= 1 && bytes < math.MaxInt64 {
-		s.text, s.bytes = text, int64(bytes)
+		s.text, s.Bytes = text, int64(bytes)
 		return nil
 	}
 	return errors.New("use a size such as 256MiB or 8G")
 }
 
-// addTo adds the flag to a verb that reads the rows piece by piece.
-func (s *byteSize) addTo(cmd *cobra.Command) {
+// AddTo adds --memory to a verb that reads the rows piece by piece.
+func (s *Size) AddTo(cmd *cobra.Command) {
 	cmd.Flags().Var(s, "memory", "`SIZE` Most memory to use, such as 256MiB or 8G. (default 80 % of what is available)")
 }
 
-// hold has the garbage collector keep within the limit, which it returns, until that is undone.
-func (s *byteSize) hold() (limit int64, undo func()) {
-	limit = s.limit()
+// Hold has the garbage collector keep within the limit. It returns the limit, and a function that undoes that.
+func (s *Size) Hold() (limit int64, undo func()) {
+	limit = s.Limit()
 	before := debug.SetMemoryLimit(limit)
 	return limit, func() { debug.SetMemoryLimit(before) }
 }
 
-// limit returns the bytes that the flag gives, and otherwise four fifths of the memory that is available.
-func (s *byteSize) limit() int64 { return memory.Limit(s.bytes) }
+// Limit returns the bytes of the flag. Without it, the limit is four fifths of the memory that is available.
+func (s *Size) Limit() int64 { return memory.Limit(s.Bytes) }

@@ -1,10 +1,13 @@
-package cli
+// Package slips says what to type in place of a wrong word, option or path.
+package slips
 
 import (
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+
+	"halfspace/internal/cli/files"
 )
 
 // otherVerbs are what other programs call the verbs.
@@ -26,13 +29,13 @@ var otherOptions = map[string]string{
 	"q": "progress never", "v": "cv",
 }
 
-// adviseVerb is the rest of a sentence about an unknown verb, if something is known to type in its place.
-func adviseVerb(name string) string {
+// AdviseVerb returns the end of a sentence about an unknown verb: what to type instead. It is empty where nothing is known.
+func AdviseVerb(name string) string {
 	if verb := otherVerbs[strings.ToLower(name)]; verb != "" {
 		return ": use " + verb
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		if kind := jsonKind(name); kind != "" {
+		if kind := files.JSONKind(name); kind != "" {
 			return fmt.Sprintf(", which is %s: use predict --model %s DATA, or inspect %s", kind, name, name)
 		}
 		return fmt.Sprintf(", which is a file: use train %s --label COLUMN to learn from it, or inspect %s", name, name)
@@ -53,8 +56,8 @@ var otherLearners = map[string]string{
 	"kernelperceptron": "kernel-perceptron", "pocketperceptron": "pocket",
 }
 
-// shareText writes a percentage as the share that --validation takes; "" for text that is none.
-func shareText(text string) string {
+// Share returns a percentage as a share, such as 0.2 for 20 or 20%. It is empty for other text.
+func Share(text string) string {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if err != nil || !(v > 0 && v < 100) || !percent && v <= 1 {
@@ -63,8 +66,9 @@ func shareText(text string) string {
 	return strconv.FormatFloat(v/100, 'g', -1, 64)
 }
 
-// adviseLearner is the rest of a sentence about a learner of that name, if another program calls one so.
-func adviseLearner(name string) string {
+// AdviseLearner returns the end of a sentence about an unknown learner: what to type for the name that another program uses. It is empty
+// where nothing is known.
+func AdviseLearner(name string) string {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	if l := otherLearners[plain]; l != "" {
 		return ": use --algo " + l

@@ -1,4 +1,5 @@
-package cli
+// Package facts describes models and their trainings in the words of reports. Names and values alternate where it returns several texts.
+package facts
 
 import (
 	"fmt"
@@ -12,33 +13,32 @@ import (
 	"halfspace/train"
 )
 
-// learnerNamed describes the learner of that name, or one without any properties: models may be of the verb online, or of a learner to
-// come.
-func learnerNamed(name string) *train.Learner {
+// Learner returns the learner of that name, or one without any properties. A model may be of the verb online, or of a newer program.
+func Learner(name string) *train.Learner {
 	if l := fit.Describe(name); l != nil {
 		return l
 	}
 	return &train.Learner{Name: name}
 }
 
-// marginText tells the margin of weights that separate the rows, and what follows from it.
-func marginText(t *model.Training) string {
+// Margin returns the margin of weights that separate the rows, and the bound on the updates that follows from it.
+func Margin(t *model.Training) string {
 	if t.MistakeBound == nil { // no theorem tells
 		return say.Real(*t.Margin)
 	}
 	return fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
 }
 
-// keptText tells which weights a pocket kept.
-func keptText(update int64) string {
+// Kept says after which update a pocket kept the weights.
+func Kept(update int64) string {
 	if update == 0 {
 		return "the initial zeros, which no weights were better than"
 	}
 	return "the weights after update " + say.Count(update)
 }
 
-// votersText tells how many weights vote, and how much the strongest counts.
-func votersText(v *model.Voters) string {
+// Voters returns the number of vectors that vote, and the share of votes of the strongest.
+func Voters(v *model.Voters) string {
 	total := int64(0)
 	for _, n := range v.Counts {
 		total += n
@@ -46,30 +46,30 @@ func votersText(v *model.Voters) string {
 	return fmt.Sprintf("%s of weights, of which one has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
-// errorsText tells how many of some rows are wrong.
-func errorsText(errors, rows int64) string {
+// Errors returns how many of some rows are wrong, and the accuracy.
+func Errors(errors, rows int64) string {
 	return fmt.Sprintf("%s of %s, accuracy %s", say.Count(errors), say.Plural(rows, "row"), say.Percent(float64(rows-errors)/float64(rows)))
 }
 
-// multiclassText tells how more than two classes were learned.
-func multiclassText(m *model.Model) string {
+// Multiclass says how more than two classes were learned.
+func Multiclass(m *model.Model) string {
 	if m.Options.Multiclass == model.Joint {
 		return fmt.Sprintf("%d, learned together", len(m.Classes))
 	}
 	return fmt.Sprintf("%d machines, each for one versus the rest", len(m.Classes))
 }
 
-// describeClasses names the classes and tells which one is positive.
-func describeClasses(m *model.Model) string {
+// Classes lists the classes, and names the positive one of two.
+func Classes(m *model.Model) string {
 	if len(m.Classes) > 2 {
-		return "classes " + classNames(m.Classes)
+		return "classes " + ClassNames(m.Classes)
 	}
-	return fmt.Sprintf("classes %s (positive: %s)", classNames(m.Classes), m.Positive)
+	return fmt.Sprintf("classes %s (positive: %s)", ClassNames(m.Classes), m.Positive)
 }
 
-// howSolved tells of a model of a learner that solves which options it had, and how it went.
-func howSolved(m *model.Model) []string {
-	t, pairs := &m.Training, learnerNamed(m.Algorithm).Story(m)
+// Solved returns the options and the course of a training that solved for an optimum.
+func Solved(m *model.Model) []string {
+	t, pairs := &m.Training, Learner(m.Algorithm).Story(m)
 	if t.Dependent != nil {
 		pairs = append(pairs, "dependent", listDependences(t.Dependent))
 	}
@@ -80,7 +80,8 @@ func howSolved(m *model.Model) []string {
 	return pairs
 }
 
-func baselineText(b *fit.Baseline) string {
+// Baseline returns the accuracy of always predicting one class.
+func Baseline(b *fit.Baseline) string {
 	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
@@ -108,8 +109,8 @@ func listDependences(all []model.Dependence) string {
 	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
 }
 
-// classNames writes classes for people.
-func classNames(classes []schema.Class) string {
+// ClassNames lists classes.
+func ClassNames(classes []schema.Class) string {
 	var names []string
 	for _, c := range classes {
 		names = append(names, c.String())
@@ -117,12 +118,13 @@ func classNames(classes []schema.Class) string {
 	return strings.Join(names, ", ")
 }
 
-func mistakesText(mistakes, rows int64) string {
+// Mistakes returns how many rows were predicted wrong before they were learned.
+func Mistakes(mistakes, rows int64) string {
 	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
 }
 
-// weightsText tells the sample weights of a training, unless all are 1.
-func weightsText(m *model.Model) []string {
+// Weights returns the sample weights and class weights of a training, nil if all are 1.
+func Weights(m *model.Model) []string {
 	var parts []string
 	if column := m.Options.SampleWeight; column != "" {
 		parts = append(parts, "of rows "+column)
@@ -140,8 +142,8 @@ func weightsText(m *model.Model) []string {
 	return []string{"weights", strings.Join(parts, ", ")}
 }
 
-// kernelText tells of an expansion.
-func kernelText(e *model.Expansion) []string {
+// Kernel returns the kernel of an expansion and its number of support rows.
+func Kernel(e *model.Expansion) []string {
 	text := "linear"
 	switch k := e.Kernel; k.Kind {
 	case "poly":

@@ -1,4 +1,4 @@
-package cli
+package slips
 
 import (
 	"regexp"
@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
 )
 
 var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
 
-// checkLocal returns an error if one of the paths is an address, which nobody reads or writes here.
+// checkLocal returns an error if one of the paths is an address.
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
 		scheme := remote.FindString(p)
@@ -30,8 +31,8 @@ func checkLocal(verb string, paths ...string) error {
 	return nil
 }
 
-// checkPaths looks for slips in what a verb was given as files: addresses, and models that stand where data should.
-func checkPaths(cmd *cobra.Command, args []string) error {
+// CheckPaths returns an error if a path is an address, or data is a model.
+func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := checkLocal("streamed", args...); err != nil {
 		return err
 	}
@@ -54,10 +55,10 @@ func checkPaths(cmd *cobra.Command, args []string) error {
 	return checkData(args, cmd.Flags().Lookup("model") != nil)
 }
 
-// checkData looks for models among data. Applies tells whether the verb applies a model.
+// checkData returns an error if data is a model. applies tells whether the verb applies a model.
 func checkData(paths []string, applies bool) error {
 	for _, p := range paths {
-		switch kind := jsonKind(p); {
+		switch kind := files.JSONKind(p); {
 		case kind == "":
 		case kind == "a model" && applies:
 			return console.Usagef("%s is a model: use --model %s, and name the data", p, p)

@@ -1,4 +1,4 @@
-package cli
+package files
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// jsonKind says what a file of JSON that halfspace wrote is: "a model", "what check --json printed", or "".
-func jsonKind(path string) string {
+// JSONKind says which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for neither.
+func JSONKind(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // to open a pipe and close it again would end its writer
 	}
@@ -24,14 +24,14 @@ func jsonKind(path string) string {
 		return ""
 	case bytes.Contains(head, []byte(`"halfspace-model/`)):
 		return "a model"
-	case looksLikeProof(path):
+	case IsProof(path):
 		return "what check --json printed"
 	}
 	return ""
 }
 
-// looksLikeProof tells whether a file is what check --json prints.
-func looksLikeProof(path string) bool {
+// IsProof tells whether a file is what check --json prints.
+func IsProof(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

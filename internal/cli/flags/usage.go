@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// usageWidth is the width of lines of help, in characters.
-const usageWidth = 80
+// UsageWidth is the width of lines of help, in characters.
+const UsageWidth = 80
 
-// writeUsage writes how a command is used: its forms, examples, commands and options. It is in place of a template:
-// text/template calls methods by name, so the linker would keep each method of each type, half of the binary.
-func writeUsage(cmd *cobra.Command) error {
+// WriteUsage writes how a command is used: its forms, examples, commands and options. There is no template, since text/template calls methods
+// by name: the linker would keep each method of each type, half of the binary.
+func WriteUsage(cmd *cobra.Command) error {
 	var s strings.Builder
 	s.WriteString("Usage:")
 	if cmd.Runnable() {
@@ -45,8 +45,8 @@ func writeUsage(cmd *cobra.Command) error {
 // group is the annotation of a flag that names the heading that it stands under in help.
 const group = "group"
 
-// setGroup puts flags that have no group yet under a heading.
-func setGroup(flags *pflag.FlagSet, heading string) {
+// SetGroup puts flags that have no group yet under a heading.
+func SetGroup(flags *pflag.FlagSet, heading string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[group] == nil {
 			flags.SetAnnotation(f.Name, group, []string{heading}) // the flag is there

@@ -1,4 +1,4 @@
-package cli
+package slips
 
 import (
 	"errors"
@@ -15,13 +15,13 @@ import (
 	"halfspace/internal/cli/console"
 )
 
-// A learnersError is what a learner says of its options or rows. Learners know neither files nor the command line.
+// A learnersError is an error of a learner. Learners know neither files nor the command line.
 type learnersError struct{ error }
 
 func (e learnersError) Unwrap() error { return e.error }
 
-// ofLearner marks an error of a learner.
-func ofLearner(err error) error {
+// OfLearner marks an error of a learner, for Explain.
+func OfLearner(err error) error {
 	if weights := (*fit.ErrClassWeights)(nil); errors.As(err, &weights) {
 		return console.Usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
 	}
@@ -43,9 +43,9 @@ var optionWords = strings.NewReplacer("with features", "with --features", "with 
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
 
-// explain makes an error of a verb one for the person who typed it: of learners it names the file and the options as they are typed, and of
-// text files the line of a row next to its number.
-func explain(cmd *cobra.Command, args []string, err error) error {
+// Explain returns an error of a verb in terms of what was typed. To an error of a learner it adds the file, and the dashes of options. To the
+// number of a row it adds the line in a text file.
+func Explain(cmd *cobra.Command, args []string, err error) error {
 	if err == nil || errors.As(err, new(console.UsageError)) || errors.Is(err, console.ErrStdoutGone) || cmd.Context().Err() != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func explain(cmd *cobra.Command, args []string, err error) error {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
 	if learners && !namesFile(text, paths) {
-		text = asTyped(text)
+		text = AsTyped(text)
 		if file == "" {
 			file = dataset.Name(paths)
 		}
@@ -75,8 +75,8 @@ func explain(cmd *cobra.Command, args []string, err error) error {
 	return errors.New(lead + text)
 }
 
-// asTyped names options in an error of a learner as they are typed.
-func asTyped(text string) string {
+// AsTyped names options in an error of a learner as they are typed.
+func AsTyped(text string) string {
 	return optionWords.Replace(optionName.ReplaceAllString(text, "$1--$2"))
 }
 

@@ -1,0 +1,73 @@
+// Package flags has the types of flags, the flags that verbs share, and the text of help.
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/internal/cli/slips"
+	"halfspace/internal/say"
+)
+
+// A Choice is the value of a flag that takes one of a few words.
+type Choice struct {
+	Value  string
+	Advise func(word string) string // the end of a sentence about another word, "" where nothing is known; may be nil
+	words  []string
+}
+
+// AddChoice adds a flag that takes one of words, with its completion. The default is c.Value, or the first word if that is empty.
+func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...string) {
+	if c.words = words; c.Value == "" {
+		c.Value = words[0]
+	}
+	cmd.Flags().Var(c, name, usage)
+	completeWords(cmd, name, words)
+}
+
+func completeWords(cmd *cobra.Command, name string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic("flags: " + err.Error()) // the flag isn't there, or has a completion already
+	}
+}
+
+// String returns the value.
+func (c *Choice) String() string { return c.Value }
+
+// Type names the type for pflag.
+func (c *Choice) Type() string { return "choice" }
+
+// Set takes one of the words.
+func (c *Choice) Set(s string) error {
+	if !slices.Contains(c.words, s) && c.Advise != nil && c.Advise(s) != "" {
+		return errors.New(strings.TrimPrefix(c.Advise(s), ": "))
+	}
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("use %s%s", say.OneOf(c.words), slips.DidYouMean(s, c.words, ""))
+	}
+	c.Value = s
+	return nil
+}
+
+// A List is the value of a flag that takes a list. Each use of the flag adds to it, after a comma.
+type List string
+
+// String returns the list.
+func (l *List) String() string { return string(*l) }
+
+// Type names the type for pflag.
+func (l *List) Type() string { return "list" }
+
+// Set adds to the list.
+func (l *List) Set(s string) error {
+	if *l != "" {
+		s = string(*l) + "," + s
+	}
+	*l = List(s)
+	return nil
+}
