@@ -26,6 +26,7 @@ type suspect struct {
 	values  []float64
 	dated   bool // it has dates, by its type or its text
 	whole   bool // its type is of integers
+	tried   bool // its first few values were looked at
 	cleared bool // it is an ordinary column
 }
 
@@ -79,9 +80,9 @@ func (c *suspect) Add(a arrow.Array, n int) {
 			c.values = append(c.values, v)
 		}
 	}
-	if len(c.values) >= leastSuspects && !c.isTime() && !c.isID() {
-		few := c.values[:min(len(c.values), fewSuspects)]
-		c.cleared = !ascends(few) && !distinct(few)
+	if !c.tried && len(c.values) >= fewSuspects {
+		few := suspect{values: c.values[:fewSuspects]}
+		c.tried, c.cleared = true, !few.inTime() && !distinct(few.values)
 	}
 	if c.cleared {
 		c.values = nil
@@ -109,9 +110,17 @@ func (c *suspect) isID() bool {
 	}
 	var digits [10]int
 	for _, v := range c.values {
-		digits[int(math.Abs(math.Mod(v, 10)))]++
+		digits[lastDigit(v)]++
 	}
 	return n >= many && 4*slices.Max(digits[:]) < n
+}
+
+// lastDigit returns the last digit of a whole number.
+func lastDigit(v float64) int {
+	if v = math.Abs(v); v < 1<<53 {
+		return int(int64(v) % 10)
+	}
+	return int(math.Mod(v, 10)) // many times slower
 }
 
 func ascends(values []float64) bool {
@@ -137,16 +146,15 @@ func distinct(values []float64) bool {
 	}
 }
 
-// isTime tells whether all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000 to 2100, or
-// dates written as yyyymmdd, and not all the same.
+// isTime tells whether all values are times, and not all the same.
 func (c *suspect) isTime() bool {
-	if len(c.values) < leastSuspects {
-		return false
-	}
+	return len(c.values) >= leastSuspects && slices.Min(c.values) < slices.Max(c.values) && c.inTime()
+}
+
+// inTime tells whether all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000 to 2100, or
+// dates written as yyyymmdd. There must be a value.
+func (c *suspect) inTime() bool {
 	lo, hi := slices.Min(c.values), slices.Max(c.values)
-	if lo == hi {
-		return false
-	}
 	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
 		const from, to = 946684800, 4102444800
 		if lo >= from*unit && hi < to*unit {
