@@ -17,6 +17,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -26,7 +27,7 @@ import (
 )
 
 type checkOptions struct {
-	rowOptions
+	rows.Options
 	json bool
 }
 
@@ -69,19 +70,19 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		Example: `  halfspace check train.parquet --label y
   halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
-	o.addTo(cmd, "float64", "float32")
+	o.AddTo(cmd, "float64", "float32")
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.storage.access = train.Nested // there are many passes, and a pocket at the end
-		o.storage.beside = separable.Bytes
-		if err := o.check(cmd.Context(), args); err != nil {
+		o.Storage.Access = train.Nested // there are many passes, and a pocket at the end
+		o.Storage.Beside = separable.Bytes
+		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
 			return err
 		}
-		if o.dtype.Value == "float64" {
+		if o.Dtype.Value == "float64" {
 			return checkAs[float64](cmd.Context(), a, &o, paths)
 		}
 		return checkAs[float32](cmd.Context(), a, &o, paths)
@@ -94,11 +95,11 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
+	data, err := rows.Open[T](ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
-	defer data.close()
+	defer data.Close()
 	if err := oneVersusRest(o, data); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
@@ -121,9 +122,9 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 }
 
 // oneVersusRest makes two classes of more where --positive says which is to be checked versus the rest.
-func oneVersusRest[T kernel.Float](o *checkOptions, data *rows[T]) error {
+func oneVersusRest[T kernel.Float](o *checkOptions, data *rows.Rows[T]) error {
 	spec := data.Spec()
-	if n := len(spec.Classes); n > 2 && o.data.positive == "" {
+	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
 		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
@@ -205,8 +206,8 @@ type errorsReport struct {
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *checkReport {
 	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
-		Dtype: o.dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
-	r.next = adviseUndecided(o.data.standardize)
+		Dtype: o.Dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
+	r.next = adviseUndecided(o.Columns.Standardize)
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
 		r.Separable = &separates

@@ -15,6 +15,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -23,7 +24,7 @@ import (
 )
 
 type compareOptions struct {
-	rowOptions
+	rows.Options
 	folds int
 	seed  uint64
 	json  bool
@@ -78,16 +79,16 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
 	}
-	o.addTo(cmd, "float32", "float64")
+	o.AddTo(cmd, "float32", "float64")
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
-			o.data.standardize = true
+			o.Columns.Standardize = true
 		}
-		if err := o.check(cmd.Context(), args); err != nil {
+		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}
 		if o.folds < 2 {
@@ -98,7 +99,7 @@ features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
 			return err
 		}
 		best := "halfspace train " + quoted(args) + givenOptions(cmd, &o)
-		if o.dtype.Value == "float64" {
+		if o.Dtype.Value == "float64" {
 			return compareAs[float64](cmd.Context(), a, &o, paths, best)
 		}
 		return compareAs[float32](cmd.Context(), a, &o, paths, best)
@@ -141,12 +142,12 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.storage.access, o.storage.shared, o.storage.folds = train.AnyOrder, true, o.data.learned()
-	data, err := openRows[T](ctx, a, &o.rowOptions, paths, bar)
+	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = train.AnyOrder, true, o.Columns.Learned()
+	data, err := rows.Open[T](ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
-	defer data.close()
+	defer data.Close()
 	if len(data.Spec().Classes) < 2 {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
 	}
@@ -154,14 +155,14 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	c := &comparison{Rows: data.Rows(), Features: len(data.Spec().Features), Folds: o.folds, Standardize: o.data.standardize, LeftOut: []leftOut{},
+	c := &comparison{Rows: data.Rows(), Features: len(data.Spec().Features), Folds: o.folds, Standardize: o.Columns.Standardize, LeftOut: []leftOut{},
 		Baseline: fit.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.storage.memory.Bytes, TempDir: o.storage.tempDir(), Stage: watch(bar, learners)}
-	cv, err := fit.Compare(ctx, data.relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
+	opt := fit.Options{Memory: o.Storage.Memory.Bytes, TempDir: o.Storage.TempDir(), Stage: watch(bar, learners)}
+	cv, err := fit.Compare(ctx, data.Relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
 	if err = unfinished(a, err); cv == nil {
 		return slips.OfLearner(err)
 	}
@@ -213,7 +214,7 @@ func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 // enter returns the learners that fit the rows, and the options that name them. It lists the others as left out.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit.Learner, names []string, err error) {
 	for _, e := range entrants {
-		if reason := e.unfit(c.Rows, len(spec.Classes), o.data.standardize); reason != "" {
+		if reason := e.unfit(c.Rows, len(spec.Classes), o.Columns.Standardize); reason != "" {
 			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
 		} else if !e.others(len(spec.Classes)) {
 			l, err := o.learner(e.options)
@@ -306,7 +307,7 @@ func (c *comparison) text() []byte {
 // givenOptions returns the options that compare and train share, as they were given, each after a space.
 func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	var text strings.Builder
-	if o.data.standardize && !cmd.Flags().Changed("standardize") {
+	if o.Columns.Standardize && !cmd.Flags().Changed("standardize") {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -39,7 +39,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
-		o.storage.access = max(o.storage.access, learners[i].Access(learners[i].Settings))
+		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings))
 	}
 	o.learners = learners
 	if len(o.axes) == 0 {

@@ -132,11 +132,11 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			continue
 		}
 		if own := l.Option(option.Name); own == nil {
-			if err := checkUnused(l.Learner, option, flag.Value.String(), o.dtype.Value); err != nil {
+			if err := checkUnused(l.Learner, option, flag.Value.String(), o.Dtype.Value); err != nil {
 				return err
 			}
 		} else if err := own.Set(l.Settings, flag.Value.String()); err != nil {
-			if typed := own.Check(l.Settings, o.dtype.Value); typed != nil {
+			if typed := own.Check(l.Settings, o.Dtype.Value); typed != nil {
 				err = typed
 			}
 			return optionError(l.Learner, own, flag.Value.String(), err)
@@ -154,7 +154,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 // finish checks the options of a learner. It returns the learner without options that have no effect.
 func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	for i := range l.Options {
-		if err := l.Options[i].Check(l.Settings, o.dtype.Value); err != nil {
+		if err := l.Options[i].Check(l.Settings, o.Dtype.Value); err != nil {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
 		}
 	}

@@ -45,7 +45,7 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	switch {
 	case n == 2 && o.multiclass.Value != "auto":
 		a.Note("--multiclass has no effect with two classes")
-	case n > 2 && o.data.positive != "":
+	case n > 2 && o.Columns.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)
 	}
 	if n > mostNumbers && spec.Classes[0].Kind == schema.Number {
@@ -74,7 +74,7 @@ const mostUnlike = 1000
 
 // noteSurvey tells what about the rows spoils a training with these options, and what to type.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
-	if large, small, ratio := s.Unlike(); !o.data.standardize && heedsScale(o.learner) && ratio >= mostUnlike {
+	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
 	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {

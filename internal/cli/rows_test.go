@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"halfspace/internal/cli/flags"
 )
 
 // ample makes data of so many rows that they take several blocks of float32, of 33 numbers for each row.
@@ -189,36 +187,5 @@ func TestCacheHit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-	}
-}
-
-func TestByteSize(t *testing.T) {
-	for text, want := range map[string]int64{"1": 1, "256MiB": 256 << 20, "8G": 8 << 30, "8g": 8 << 30, "1.5k": 1536, "10KB": 10000, "3B": 3,
-		"2TiB": 2 << 40, "5MB": 5e6, "7 GB": 7e9} {
-		var s flags.Size
-		if err := s.Set(text); err != nil || s.Bytes != want || s.Limit() != want || s.String() != text {
-			t.Errorf("%s is %d, error %v, want %d", text, s.Bytes, err, want)
-		}
-	}
-	var none flags.Size
-	if limit := none.Limit(); limit < 64<<20 {
-		t.Errorf("the default is %d bytes", limit)
-	}
-	for _, text := range []string{"", "G", "-1G", "0", "NaN", "Inf", "1e40", "8GiBs", "8x", "8 m m"} {
-		if err := new(flags.Size).Set(text); err == nil {
-			t.Errorf("%q is a size", text)
-		}
-	}
-}
-
-// TestLearned: rows are counted once more for each fold where features may be learned from them.
-func TestLearned(t *testing.T) {
-	for categorical, want := range map[string]bool{"": false, "hash:3": false, "city=hash:3": false, "onehot": true, "city=onehot": true, "hash:3,city=onehot": true} {
-		if got := (&rowData{categorical: categorical}).learned(); got != want {
-			t.Errorf("%q: %v, want %v", categorical, got, want)
-		}
-	}
-	if (&rowData{standardize: true}).learned() != true {
-		t.Error("means and deviations aren't learned")
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 )
 
 type trainOptions struct {
-	rowOptions
+	rows.Options
 
 	algo        flags.Choice
 	unnamed     bool // no --algo was given: the defaults are those for a first look at data
@@ -91,7 +92,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 		return err
 	}
 	if f := cmd.Flags(); !f.Changed("algo") && !f.Changed("standardize") {
-		o.data.standardize = true
+		o.Columns.Standardize = true
 	}
 	paths, err := dataset.Expand(args)
 	if err != nil {
@@ -110,13 +111,13 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 		return err
 	}
 	noteUnused(a, cmd, o)
-	o.storage.shared, o.storage.parted = o.share > 0 || o.folds > 0, o.share > 0
-	o.storage.folds = o.folds > 0 && o.data.learned()
+	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0, o.share > 0
+	o.Storage.Folds = o.folds > 0 && o.Columns.Learned()
 	if o.share > 0 {
-		o.learned = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
-		o.learnedName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
+		o.LearnFrom = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
+		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
 	}
-	if o.dtype.Value == "float64" {
+	if o.Dtype.Value == "float64" {
 		return trainAs[float64](cmd.Context(), a, o, paths, validation)
 	}
 	return trainAs[float32](cmd.Context(), a, o, paths, validation)
@@ -125,8 +126,8 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 // addFlags adds the flags of train under their headings: data, learner, judging, output, machine.
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.rowOptions.addData(cmd, "float32", "float64")
-	f.StringVar(&o.data.sampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
+	o.Options.AddData(cmd, "float32", "float64")
+	f.StringVar(&o.Columns.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
 	o.algo.Value = defaultLearner
@@ -148,6 +149,6 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	flags.SetGroup(f, "Output")
-	o.addMachine(cmd)
+	o.AddMachine(cmd)
 	flags.SetGroup(f, "Machine")
 }

@@ -13,10 +13,10 @@ import (
 	"halfspace/internal/cli/slips"
 )
 
-// Check does what rowOptions.check does, for all options.
+// check does what rows.Options.Check does, for all options.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
-	o.storage.out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
-	if err := o.rowOptions.check(cmd.Context(), args); err != nil {
+	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
+	if err := o.Options.Check(cmd.Context(), args); err != nil {
 		return err
 	}
 	if o.validation == "-" {
@@ -45,7 +45,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 // checkLearner looks for options of learners that can't be used.
 func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 	l := fit.Describe(o.algo.Value)
-	if l.NeedsBias != "" && o.data.noBias {
+	if l.NeedsBias != "" && o.Columns.NoBias {
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
 	}
 	if err := o.checkMulticlass(l); err != nil {

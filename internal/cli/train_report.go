@@ -81,7 +81,7 @@ func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
-		Standardize: o.data.standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
 	}
 	if t.Errors != nil {
@@ -237,7 +237,7 @@ func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) 
 	return pairs
 }
 
-// Machine tells how long it took, on what, and where the model is.
+// machine tells how long it took, on what, and where the model is.
 func (r *trainReport) machine() []string {
 	streamed := ""
 	if r.Streamed {
@@ -256,7 +256,7 @@ func (r *trainReport) machine() []string {
 // defaultsText tells what was chosen where no --algo was given.
 func (o *trainOptions) defaultsText() string {
 	text := "--algo " + o.learner.Name
-	if o.data.standardize {
+	if o.Columns.Standardize {
 		text += " --standardize"
 	}
 	return text + " --order " + o.learner.Text("order") + ", without --algo"

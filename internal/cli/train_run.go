@@ -12,6 +12,7 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -70,7 +71,7 @@ type training[T kernel.Float] struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
-	data, validation *rows[T]
+	data, validation *rows.Rows[T]
 	survey           *fit.Survey // of rows in memory; else a pass that is made anyway looks at them
 	seconds          trainSeconds
 }
@@ -81,15 +82,15 @@ func (t *training[T]) inMemory() bool {
 }
 
 func (t *training[T]) close() {
-	t.data.close()
-	t.validation.close()
+	t.data.Close()
+	t.validation.Close()
 }
 
 // open opens the rows to learn from and those of a validation, and looks at what they tell.
 func (t *training[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
-	t.data, err = openRows[T](ctx, t.App, &t.rowOptions, paths, t.bar)
+	t.data, err = rows.Open[T](ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
-		return console.Usagef("--sample-weight %s: %w", t.rowOptions.data.sampleWeight, err)
+		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
 	}
 	if err != nil {
 		return err
@@ -121,13 +122,13 @@ func (t *training[T]) open(ctx context.Context, paths, validationPaths []string)
 func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
-		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.storage.weighted)
+		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.Storage.Weighted)
 		if t.folds > 0 {
 			bytes *= 2
 		}
-		t.storage.hold(bytes)
+		t.Storage.Hold(bytes)
 	}
-	src := t.data.relearner(ctx)
+	src := t.data.Relearner(ctx)
 	if t.folds > 0 {
 		begin := time.Now()
 		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
@@ -148,7 +149,7 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 
 // fitOptions returns the options of a whole training that the command line says.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.storage.memory.Bytes, TempDir: o.storage.tempDir(), Weights: o.data.sampleWeight,
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, TempDir: o.Storage.TempDir(), Weights: o.Columns.SampleWeight,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
 		Stage: bar.Work}
 	if o.multiclass.Value != autoName {
@@ -157,7 +158,7 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 	return opt
 }
 
-// Print reports how the training went.
+// print reports how the training went.
 func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	m, learned := f.Model, f.Result
 	r := newTrainReport(t.trainOptions, m)
@@ -169,7 +170,7 @@ func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)
-	if r.Validation != nil && t.storage.weighted {
+	if r.Validation != nil && t.Storage.Weighted {
 		r.Validation.ErrorWeight = &f.Validation.Weight
 	}
 	if t.json {

@@ -7,26 +7,26 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
 
-// openValidation opens the rows to judge on: those of paths, or the share that --validation takes out of the rows that are learned from.
-// Without either there are none.
-func openValidation[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows[T],
-	bar *console.Progress) (*rows[T], error) {
+// openValidation opens the rows to judge on: those of paths, or the share that --validation holds out. Without either there are none.
+func openValidation[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows[T],
+	bar *console.Progress) (*rows.Rows[T], error) {
 	switch {
 	case o.share > 0:
-		v := new(rows[T])
+		v := new(rows.Rows[T])
 		return v, holdOut(ctx, o, learned, v, bar)
 	case len(paths) == 0:
-		return new(rows[T]), nil
+		return new(rows.Rows[T]), nil
 	}
-	return openBeside(ctx, a, &o.rowOptions, paths, learned, bar)
+	return rows.OpenValidation(ctx, a, &o.Options, paths, learned, bar)
 }
 
 // holdOut takes a share of the rows out of those that are learned from.
-func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows[T], bar *console.Progress) error {
+func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows.Rows[T], bar *console.Progress) error {
 	opt := o.fitOptions(nil, bar)
 	opt.HoldOut = o.share
 	all := *learned
@@ -37,6 +37,6 @@ func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, vali
 	if err != nil {
 		return err
 	}
-	*learned, *validation = *newRows(parts.Kept, nil), *newRows(parts.Held, parts.Close)
-	return all.close()
+	*learned, *validation = *rows.New(parts.Kept, nil), *rows.New(parts.Held, parts.Close)
+	return all.Close()
 }

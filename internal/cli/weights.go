@@ -14,10 +14,10 @@ const balanced = "balanced"
 
 // checkWeights looks for what is wrong in the options on weights, before there are rows.
 func (o *trainOptions) checkWeights(l *train.Learner) error {
-	o.storage.weighted = o.data.sampleWeight != "" || len(o.classWeight) > 0
-	if o.storage.weighted && l.NoWeights != "" {
+	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	if o.Storage.Weighted && l.NoWeights != "" {
 		name := "sample-weight"
-		if o.data.sampleWeight == "" {
+		if o.Columns.SampleWeight == "" {
 			name = "class-weight"
 		}
 		return console.Usagef("--%s with --algo %s, %s: leave it out", name, l.Name, l.NoWeights)

@@ -37,6 +37,7 @@ var layers = [][]string{
 	{"internal/cli/files"},
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
+	{"internal/cli/rows"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }

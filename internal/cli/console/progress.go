@@ -72,7 +72,7 @@ func (p *Progress) Show(stage, detail string, done, total int64) {
 	p.bar.Set64(done) // it fails where nothing can be shown, which is no reason to stop
 }
 
-// Line writes a line where the stage is new or it is time for one.
+// line writes a line where the stage is new or it is time for one.
 func (p *Progress) line(stage, detail string, done, total int64, now time.Time) {
 	switch {
 	case p.stage != stage:

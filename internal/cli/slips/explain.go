@@ -18,6 +18,7 @@ import (
 // A learnersError is an error of a learner. Learners know neither files nor the command line.
 type learnersError struct{ error }
 
+// Unwrap returns the error of the learner.
 func (e learnersError) Unwrap() error { return e.error }
 
 // OfLearner marks an error of a learner, for Explain.
@@ -37,7 +38,7 @@ var (
 	rowNumber  = regexp.MustCompile(`\brow (\d+)\b`)
 )
 
-// options are what learners call the options in advice, and what to type.
+// optionWords are what learners call options in advice, and what to type.
 var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", "margin is ", "--margin is ", ", memory is ", ", --memory is ",
 	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",

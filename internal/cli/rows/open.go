@@ -1,0 +1,201 @@
+// Package rows opens the rows that a verb learns from: in memory, as a stream of the files, or in a cache.
+package rows
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/dataset"
+	"halfspace/internal/cli/console"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Rows are rows that are open.
+type Rows[T kernel.Float] struct {
+	block.Source[T]
+	shut  func() error                      // closes them; nil of rows in memory
+	input func() (*dataset.Input[T], error) // opens the files that the rows are of; nil of rows that have none of their own
+}
+
+// New returns the rows of src. Close calls shut, unless it is nil.
+func New[T kernel.Float](src block.Source[T], shut func() error) *Rows[T] {
+	return &Rows[T]{Source: src, shut: shut}
+}
+
+// Close closes the rows and removes their temporary cache. Of nil it does nothing.
+func (r *Rows[T]) Close() error {
+	if r == nil || r.shut == nil {
+		return nil
+	}
+	return r.shut()
+}
+
+// Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in files, each fold learns them
+// again.
+func (r *Rows[T]) Relearner(ctx context.Context) block.Source[T] {
+	if r.input == nil {
+		return block.Trust(r.Source)
+	}
+	return relearner[T]{r.Source, r.input}
+}
+
+// A relearner is rows whose features can be learned again.
+type relearner[T kernel.Float] struct {
+	block.Source[T]
+	input func() (*dataset.Input[T], error)
+}
+
+// Unwrap returns the rows without that.
+func (r relearner[T]) Unwrap() block.Source[T] { return block.Trust(r.Source) }
+
+// Relearn opens the rows as those of r are: in memory, or as a stream.
+func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
+	in, err := r.input()
+	if err != nil || !in.Learned() {
+		return nil, err
+	}
+	inputs, err := in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
+	_, inMemory := r.Source.(*block.Data[T])
+	for _, in := range inputs {
+		all = append(all, func(ctx context.Context) (block.Source[T], error) {
+			if inMemory {
+				data, err := in.Load(ctx)
+				return data, err
+			}
+			return in.Stream(ctx)
+		})
+	}
+	return all, err
+}
+
+// Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
+// cache, which is temporary without --cache. Open limits the memory of the garbage collector.
+func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
+	opt := dataset.Options{
+		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
+		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
+		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
+		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.LearnFromName,
+	}
+	said := false // once the rows are open, nothing is said again of the same files
+	opt.Warn = func(s string) {
+		if !said {
+			bar.End()
+			a.Note("%s", s)
+		}
+	}
+	written := func(rows, total int64) { bar.Show("writing the cache", "", rows, total) }
+	s := &o.Storage
+	if s.cache != "" {
+		r, err := openCache[T](ctx, o, paths, opt, written)
+		if err == nil {
+			r.input = func() (*dataset.Input[T], error) {
+				said = true
+				return openInput[T](ctx, o, paths, opt)
+			}
+		}
+		return r, err
+	}
+	in, err := openInput[T](ctx, o, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	again := func() (*dataset.Input[T], error) {
+		said = true
+		return in, nil
+	}
+	count, err := rowsAtMost(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	fits, err := budget[T](s, count, in.Cols())
+	if err != nil {
+		return nil, err
+	}
+	if fits {
+		data, err := in.Load(ctx)
+		return &Rows[T]{data, nil, again}, err
+	}
+	stream, err := in.Stream(ctx)
+	if err != nil || s.Access == train.InOrder || s.Parted {
+		return &Rows[T]{stream, nil, again}, err
+	}
+	f, err := cache.Temporary(ctx, s.TempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
+	if err != nil {
+		return nil, err
+	}
+	return &Rows[T]{f, f.Close, again}, nil
+}
+
+// openInput opens files. Their features are learned from the rows that the options tell.
+func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input[T], error) {
+	in, err := dataset.Open[T](ctx, paths, opt)
+	if err != nil || o.LearnFrom == nil || !in.Learned() {
+		return in, err
+	}
+	shares, err := in.Shares(ctx, func(counts []int64) []dataset.Choice { return []dataset.Choice{o.LearnFrom(counts)} })
+	if err != nil {
+		return nil, err
+	}
+	return shares[0], nil
+}
+
+// rowsAtMost returns how many rows there are at most. Where only reading tells, files that can't be too large aren't read for
+// that.
+func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T]) (int64, error) {
+	most := in.Most()
+	if most >= 0 && block.Bytes[T](most, in.Cols(), s.Weighted) <= s.Memory.Limit()/5*4 {
+		return most, nil
+	}
+	return in.Count(ctx)
+}
+
+// openCache opens the rows in the cache that the user named. The files are read only where it must be made.
+func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options,
+	written func(rows, total int64)) (*Rows[T], error) {
+	s := &o.Storage
+	key, err := dataset.Key(paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	source := func() (block.Source[T], error) {
+		in, err := openInput[T](ctx, o, paths, opt)
+		if err != nil {
+			return nil, err
+		}
+		if total, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := budget[T](s, total, in.Cols()); err != nil {
+			return nil, err
+		}
+		stream, err := in.Stream(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now, err := dataset.Key(paths, opt); err != nil || !reflect.DeepEqual(now, key) {
+			return nil, fmt.Errorf("%s: the data changed while it was read: try again", dataset.Name(paths))
+		}
+		return stream, nil
+	}
+	f, err := cache.Ensure(ctx, s.cache, key, source, opt.Warn, func(rows int64) { written(rows, total) })
+	if err != nil {
+		return nil, err
+	}
+	fits, err := budget[T](s, f.Rows(), f.Spec().Cols())
+	if err == nil && !fits {
+		return New(f, f.Close), nil
+	}
+	defer f.Close()
+	if err != nil {
+		return nil, err
+	}
+	data, err := block.Collect(ctx, f)
+	return New(data, nil), err
+}

@@ -1,0 +1,106 @@
+package rows
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/dataset"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/flags"
+	"halfspace/schema"
+)
+
+// Options are those of verbs that learn from rows: which rows there are, and where they are kept.
+type Options struct {
+	flags.Machine
+	Text    flags.Text
+	Columns Columns
+	Dtype   flags.Choice
+	Storage Storage
+
+	// LearnFrom chooses the rows that features are learned from, by the number of rows of each class; nil: all. LearnFromName names its choice.
+	LearnFrom     func(counts []int64) dataset.Choice
+	LearnFromName string
+}
+
+// Columns are the options on the columns to read, and on the features to make of them.
+type Columns struct {
+	label             string
+	features, exclude []string
+	Positive          string
+	SampleWeight      string
+	NoBias            bool
+	nulls             flags.Choice
+	Standardize       bool
+	categorical       string
+}
+
+// Learned tells whether features may depend on the values of the rows.
+func (d *Columns) Learned() bool {
+	return d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || strings.Contains(d.categorical, "onehot")
+}
+
+// AddTo adds all flags. The first of the types of numbers is the default.
+func (o *Options) AddTo(cmd *cobra.Command, types ...string) {
+	o.AddData(cmd, types...)
+	o.AddMachine(cmd)
+}
+
+// AddData adds the flags on data. The first of the types of numbers is the default.
+func (o *Options) AddData(cmd *cobra.Command, types ...string) {
+	f := cmd.Flags()
+	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
+	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.Var((*flags.List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
+	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
+	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
+		"Features made from text stay as they are.")
+	flags.AddChoice(cmd, &o.Dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
+	o.Text.AddTo(cmd)
+}
+
+// AddMachine adds the flags that change no result.
+func (o *Options) AddMachine(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
+	f.StringVar(&o.Storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
+	o.Machine.AddTo(cmd)
+}
+
+func nullsNames() []string {
+	var names []string
+	for _, n := range schema.AllNulls {
+		names = append(names, string(n))
+	}
+	return names
+}
+
+// Check returns an error if an option can't be used. It fills in the label of data that has its own, and applies the options on the machine.
+func (o *Options) Check(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return console.Usagef("no data: name a file, a glob or a directory")
+	}
+	if o.Columns.label == "" {
+		o.Columns.label = dataset.DefaultLabel(ctx, args)
+	}
+	if o.Columns.label == "" {
+		return console.Usagef("--label is missing: name the column that holds the classes")
+	}
+	if err := dataset.CheckCategorical(o.Columns.categorical); err != nil {
+		return console.Usagef("--categorical %s: %w", o.Columns.categorical, err)
+	}
+	if err := o.Text.Check(); err != nil {
+		return err
+	}
+	if err := o.Storage.check(); err != nil {
+		return err
+	}
+	return o.Machine.Apply()
+}

@@ -1,0 +1,104 @@
+package rows
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"halfspace/block"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// Storage are the options on where the rows are kept. They change no result.
+type Storage struct {
+	Memory flags.Size
+	cache  string
+
+	// What the verb knows besides its flags:
+	Out      string // the file that the verb writes: temporary caches go to its folder; "": to the system's
+	Access   train.Access
+	Weighted bool // rows have weights
+	Shared   bool // a part of the rows is held out, so that they take their memory twice for a while
+	Folds    bool // each fold has features of its own: its rows are in memory beside all rows
+	Parted   bool // each part of the rows gets a cache of its own
+
+	Beside func(rows int64, cols int) int64 // bytes that the verb needs beside the rows; nil: hardly any
+}
+
+// check returns an error if --cache can't be used.
+func (s *Storage) check() error {
+	out := s.Out
+	if s.cache == "" {
+		return nil
+	}
+	if files.ToStdout(s.cache) {
+		return console.Usagef("--cache is %s: name a file", s.cache)
+	}
+	a, errA := os.Stat(s.cache)
+	b, errB := os.Stat(out)
+	if out != "" && (filepath.Clean(out) == filepath.Clean(s.cache) || errA == nil && errB == nil && os.SameFile(a, b)) {
+		return console.Usagef("--cache and --out are both %s: name two files", out)
+	}
+	return nil
+}
+
+// overhead is what a process takes besides its blocks.
+const overhead = 32 << 20
+
+// Hold limits the memory of the garbage collector for a learner that fills it beside rows of so many bytes.
+func (s *Storage) Hold(bytes int64) {
+	if s.Memory.Bytes == 0 {
+		bytes = 0 // the limit doesn't include the rows
+	}
+	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
+}
+
+// TempDir returns the folder of temporary caches; "" is the system's.
+func (s *Storage) TempDir() string {
+	if info, err := os.Stat(s.Out); s.Out == "" || err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	return filepath.Dir(s.Out)
+}
+
+// budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
+// are in use at a time.
+func budget[T kernel.Float](s *Storage, count int64, cols int) (fits bool, err error) {
+	limit, all := s.Memory.Limit(), block.Bytes[T](count, cols, s.Weighted)
+	held := all
+	if s.Shared {
+		held *= 2
+	}
+	if s.Folds {
+		held += all
+	}
+	beside := int64(0)
+	if s.Beside != nil {
+		beside = s.Beside(count, cols)
+	}
+	if held += beside; held <= limit/5*4 {
+		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
+		return true, nil
+	}
+	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.Weighted))
+	least := pass + beside
+	switch s.Access {
+	case train.AnyOrder:
+		least += perceptron.WindowBytes[T](cols, s.Weighted)
+	case train.Nested:
+		least += pass
+	}
+	if least > limit {
+		return false, fmt.Errorf("%s of memory are too little: reading these rows piece by piece takes %s, give that with --memory",
+			say.Size(limit), say.Size(least))
+	}
+	debug.SetMemoryLimit(limit)
+	return false, nil
+}

@@ -1,0 +1,82 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/dataset"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/train/perceptron"
+)
+
+// OpenValidation opens the rows of a validation, with the features and classes of learned. They are in memory if they fit beside learned, and
+// else in a temporary cache.
+func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows[T], bar *console.Progress) (*Rows[T], error) {
+	in, err := dataset.Open[T](ctx, paths, dataset.Options{
+		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
+		Progress: func(rows, total int64) { bar.Show("loading the validation", "", rows, total) },
+		Warn:     func(s string) { bar.End(); a.Note("--validation: %s", s) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	count := in.Most()
+	if count < 0 {
+		if count, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	fits, err := budgetBeside(&o.Storage, count, learned.Source)
+	if err != nil {
+		return nil, err
+	}
+	v := new(Rows[T])
+	if fits {
+		v.Source, err = in.Load(ctx)
+	} else {
+		v, err = openTemporary(ctx, &o.Storage, in, func(rows int64) { bar.Show("writing the validation's cache", "", rows, count) })
+	}
+	if err == nil && v.Rows() == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		v.Close()
+	}
+	return v, err
+}
+
+// openTemporary writes the rows of in to a temporary cache and opens that.
+func openTemporary[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T], written func(rows int64)) (*Rows[T], error) {
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := cache.Temporary(ctx, s.TempDir(), stream, written)
+	if err != nil {
+		return nil, err
+	}
+	return New(f, f.Close), nil
+}
+
+// budgetBeside tells whether so many rows fit in memory beside those that are learned from, and limits the memory of the garbage collector. It
+// is an error if not even the blocks fit that are in use at a time.
+func budgetBeside[T kernel.Float](s *Storage, count int64, learned block.Source[T]) (fits bool, err error) {
+	cols := learned.Spec().Cols()
+	all, pass := block.Bytes[T](count, cols, s.Weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.Weighted)
+	limit, used := s.Memory.Limit(), block.Bytes[T](learned.Rows(), cols, s.Weighted)
+	if _, inMemory := learned.(*block.Data[T]); !inMemory {
+		used = min(used, pass) + perceptron.WindowBytes[T](cols, s.Weighted)
+	} else if s.Memory.Bytes == 0 {
+		used = 0 // the limit is of what is available now
+	}
+	if used+min(all, pass) > limit {
+		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", say.Size(limit))
+	}
+	if fits = used+all <= limit/5*4; fits {
+		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))
+	}
+	return fits, nil
+}
