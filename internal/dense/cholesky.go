@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"math"
 
 	"halfspace/kernel"
@@ -23,11 +24,13 @@ var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
 // Factorise returns the factor of an n x n matrix that is positive semi-definite up to rounding. a is its lower
 // triangle in rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n
 // 2^-44), Factorise adds a ridge to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes it regular. It
-// returns the ridge, and a nil factor if an element isn't finite.
-func Factorise(a []float64, n int) (f *Factor, ridge float64) { return FactoriseWithout(a, n, nil) }
+// returns the ridge, and a nil factor if an element isn't finite. Its error is ctx's.
+func Factorise(ctx context.Context, a []float64, n int) (f *Factor, ridge float64, err error) {
+	return FactoriseWithout(ctx, a, n, nil)
+}
 
 // FactoriseWithout is Factorise of the matrix without the rows and columns that out marks.
-func FactoriseWithout(a []float64, n int, out []bool) (f *Factor, ridge float64) {
+func FactoriseWithout(ctx context.Context, a []float64, n int, out []bool) (f *Factor, ridge float64, err error) {
 	f = &Factor{n, make([]float64, n*(n+1)/2), make([]float64, n), out}
 	for i := range f.scale {
 		f.scale[i] = 1
@@ -37,20 +40,25 @@ func FactoriseWithout(a []float64, n int, out []bool) (f *Factor, ridge float64)
 	}
 	for _, v := range a[:len(f.l)] {
 		if v-v != 0 {
-			return nil, 0
+			return nil, 0, nil
 		}
 	}
 	for _, ridge := range ridges {
-		if f.factorise(a, ridge) {
-			return f, ridge
+		if regular, err := f.factorise(ctx, a, ridge); err != nil {
+			return nil, 0, err
+		} else if regular {
+			return f, ridge, nil
 		}
 	}
-	return nil, 0
+	return nil, 0, nil
 }
 
 // factorise computes L row by row (Cholesky-Banachiewicz). It tells whether all pivots are large enough.
-func (f *Factor) factorise(a []float64, ridge float64) bool {
+func (f *Factor) factorise(ctx context.Context, a []float64, ridge float64) (regular bool, err error) {
 	for i := range f.n {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		row := f.row(i)
 		if f.left(i) {
 			clear(row)
@@ -71,11 +79,11 @@ func (f *Factor) factorise(a []float64, ridge float64) bool {
 			pivot++
 		}
 		if !(pivot > float64(f.n)/(1<<44)) {
-			return false
+			return false, nil
 		}
 		row[i] = math.Sqrt(pivot)
 	}
-	return true
+	return true, nil
 }
 
 func (f *Factor) row(i int) []float64 { return f.l[i*(i+1)/2:][:i+1] }
@@ -118,10 +126,13 @@ func (f *Factor) Unwhiten(x []float64) {
 }
 
 // InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse. It is 0 for
-// rows that were left out.
-func (f *Factor) InverseDiagonal() []float64 {
+// rows that were left out. Its error is ctx's.
+func (f *Factor) InverseDiagonal(ctx context.Context) ([]float64, error) {
 	d, x := make([]float64, f.n), make([]float64, f.n)
 	for j := range d {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if f.left(j) {
 			continue
 		}
@@ -135,5 +146,5 @@ func (f *Factor) InverseDiagonal() []float64 {
 		}
 		d[j] = float64(float64(kernel.Dot(x[j:], x[j:])*f.scale[j]) * f.scale[j])
 	}
-	return d
+	return d, nil
 }

@@ -1,6 +1,10 @@
 package dense
 
-import "halfspace/kernel"
+import (
+	"context"
+
+	"halfspace/kernel"
+)
 
 // A Damping is a multiple of a Hessian's diagonal, to be added to the Hessian. It shortens Newton steps on which the
 // Hessian changes (Levenberg 1944; Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters",
@@ -13,14 +17,16 @@ const (
 )
 
 // Step returns the step against the gradient, given the factor f of the Hessian. gain is that of a quadratic function
-// with this Hessian.
-func (d Damping) Step(f *Factor, gradient []float64) (step []float64, gain float64) {
+// with this Hessian. Its error is ctx's.
+func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step []float64, gain float64, err error) {
 	by := f
 	if d > 0 {
-		by = f.damped(float64(d))
+		if by, err = f.damped(ctx, float64(d)); err != nil {
+			return nil, 0, err
+		}
 	}
 	step = by.Solve(gradient)
-	return step, (kernel.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2
+	return step, (kernel.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2, nil
 }
 
 // Fail increases the damping after a step on which the objective rose.
@@ -40,19 +46,22 @@ func (d *Damping) Gain(part float64) {
 
 // damped returns the factor of the matrix with by, above 0, added to its diagonal of ones and to its ridge. It computes
 // the matrix from its factor.
-func (f *Factor) damped(by float64) *Factor {
+func (f *Factor) damped(ctx context.Context, by float64) (*Factor, error) {
 	a, ridge := make([]float64, len(f.l)), 0.0
 	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}
 	for i := range f.n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		d.scale[i] = 1
 		for j := range i + 1 {
 			a[i*(i+1)/2+j] = kernel.Dot(f.row(i)[:j+1], f.row(j))
 		}
 		ridge = max(ridge, a[i*(i+1)/2+i]-1)
 	}
-	d.factorise(a, by+ridge) // the pivots are larger than f's
+	_, err := d.factorise(ctx, a, by+ridge) // the pivots are larger than f's
 	copy(d.scale, f.scale)
-	return d
+	return d, err
 }
 
 // curvature returns x'Dx with D the diagonal of the matrix.

@@ -1,6 +1,9 @@
 package dense
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +17,7 @@ import (
 
 // step returns the step of a damping.
 func step(f *Factor, by float64, b []float64) []float64 {
-	x, _ := Damping(by).Step(f, b)
+	x, _, _ := Damping(by).Step(context.Background(), f, b)
 	return x
 }
 
@@ -34,7 +37,7 @@ func TestDamped(t *testing.T) {
 				}
 			}
 		}
-		f, _ := Factorise(a, n)
+		f, _, _ := Factorise(t.Context(), a, n)
 		for _, by := range []float64{1e-3, 1, 1e6} {
 			damped := slices.Clone(a)
 			curvature := 0.0
@@ -42,7 +45,7 @@ func TestDamped(t *testing.T) {
 				damped[i*(i+1)/2+i] *= 1 + by
 				curvature += a[i*(i+1)/2+i] * b[i] * b[i]
 			}
-			want, _ := Factorise(damped, n)
+			want, _, _ := Factorise(t.Context(), damped, n)
 			got, expected := step(f, by, b), want.Solve(b)
 			for i := range got {
 				if math.Abs(got[i]-expected[i]) > 1e-9*math.Abs(expected[i]) {
@@ -79,7 +82,7 @@ func TestFactor(t *testing.T) {
 				packed = append(packed, a.At(i, j))
 			}
 		}
-		f, ridge := Factorise(packed, n)
+		f, ridge, _ := Factorise(t.Context(), packed, n)
 		if f == nil || ridge != 0 {
 			t.Fatalf("n=%d: ridge %v", n, ridge)
 		}
@@ -96,7 +99,8 @@ func TestFactor(t *testing.T) {
 			t.Fatal(err)
 		}
 		tol := 1e-16 * float64(n+1) * mat.Cond(&unit, 2) * 8
-		got, diagonal := f.Solve(b.RawVector().Data), f.InverseDiagonal()
+		got := f.Solve(b.RawVector().Data)
+		diagonal, _ := f.InverseDiagonal(t.Context())
 		norm := 0.0
 		for i := range got {
 			norm = max(norm, math.Abs(want.AtVec(i)*size(i)))
@@ -112,7 +116,7 @@ func TestFactor(t *testing.T) {
 // TestRidge: a matrix with a column twice and one of zeros gets a ridge, and the equations that it can solve are solved.
 func TestRidge(t *testing.T) {
 	x := []float64{4, 4, 4, 0, 0, 0, 1, 1, 0, 2}
-	f, ridge := Factorise(x, 4)
+	f, ridge, _ := Factorise(t.Context(), x, 4)
 	if f == nil || ridge != 1e-10 {
 		t.Fatalf("ridge %v", ridge)
 	}
@@ -120,10 +124,10 @@ func TestRidge(t *testing.T) {
 	if math.Abs(got[0]+got[1]-1) > 1e-8 || math.Abs(got[0]-got[1]) > 1e-4 || math.Abs(got[3]-1) > 1e-8 || got[2] != 0 {
 		t.Errorf("the solution is %v", got)
 	}
-	if f, _ := Factorise([]float64{1, math.Inf(1), 1}, 2); f != nil {
+	if f, _, _ := Factorise(t.Context(), []float64{1, math.Inf(1), 1}, 2); f != nil {
 		t.Error("an infinite element has a factor")
 	}
-	if f, ridge := Factorise([]float64{1, -3, 1}, 2); f != nil {
+	if f, ridge, _ := Factorise(t.Context(), []float64{1, -3, 1}, 2); f != nil {
 		t.Errorf("an indefinite matrix has a factor with ridge %v", ridge)
 	}
 }
@@ -236,7 +240,7 @@ func TestEigen(t *testing.T) {
 					packed = append(packed, a.At(i, j))
 				}
 			}
-			values, vectors := Eigen(packed, n)
+			values, vectors, _ := Eigen(t.Context(), packed, n)
 			var e mat.EigenSym
 			if !e.Factorize(a, false) {
 				t.Fatal("gonum finds no eigenvalues")
@@ -268,5 +272,64 @@ func TestEigen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A countdown is a context that ends after it was asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestEnds: what takes n^3 steps asks the context once a row, so that none takes long after its end.
+func TestEnds(t *testing.T) {
+	const n = 20
+	a := make([]float64, 0, n*(n+1)/2)
+	for i := range n {
+		for j := range i {
+			a = append(a, 1/float64(1+i+j))
+		}
+		a = append(a, 2)
+	}
+	f, _, _ := Factorise(t.Context(), a, n)
+	for name, run := range map[string]func(ctx context.Context) error{
+		"Factorise":       func(ctx context.Context) error { _, _, err := Factorise(ctx, a, n); return err },
+		"InverseDiagonal": func(ctx context.Context) error { _, err := f.InverseDiagonal(ctx); return err },
+		"Step":            func(ctx context.Context) error { _, _, err := Damping(0.5).Step(ctx, f, a[:n]); return err },
+		"Dependent":       func(ctx context.Context) error { _, err := Dependent(ctx, a, n, -1, a[:n], 0x1p-24); return err },
+		"Eigen":           func(ctx context.Context) error { _, _, err := Eigen(ctx, a, n); return err },
+	} {
+		for _, asked := range []int{0, n / 2, n - 1} {
+			if err := run(&countdown{t.Context(), asked}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: error %v when the context ends after row %d", name, err, asked)
+			}
+		}
+		if err := run(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// BenchmarkFactorise factorises matrices of few and of many columns.
+func BenchmarkFactorise(b *testing.B) {
+	for _, n := range []int{28, 1024} {
+		a := make([]float64, n*(n+1)/2)
+		for i := range n {
+			a[i*(i+1)/2+i] = 1
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				Factorise(ctx, a, n)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -22,8 +23,8 @@ const (
 // Dependent returns the columns of X that depend on those before them. The column first, if not negative, comes before
 // all others. a is the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative
 // errors of up to unit, so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of
-// the diagonal.
-func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found []Dependence) {
+// the diagonal. Its error is ctx's.
+func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
 	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 	var kept []int
 	var rows [][]float64 // of L, for the columns that are kept
@@ -38,6 +39,9 @@ func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found 
 		}
 	}
 	for _, i := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if !(at(i, i) > 0) {
 			found = append(found, Dependence{Column: i})
 			continue
@@ -72,7 +76,7 @@ func Dependent(a []float64, n, first int, sizes []float64, unit float64) (found 
 		row[k] = math.Sqrt(pivot)
 		kept, rows = append(kept, i), append(rows, row)
 	}
-	return found
+	return found, nil
 }
 
 // multiples returns x with L'x = b.

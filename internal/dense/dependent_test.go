@@ -37,26 +37,27 @@ func TestDependent(t *testing.T) {
 		}
 	}
 	a, sizes := squares(x)
-	got := Dependent(a, 9, 8, sizes, 0x1p-24)
+	got, _ := Dependent(t.Context(), a, 9, 8, sizes, 0x1p-24)
 	want := []Dependence{{3, []int{0, 1, 2}}, {4, nil}, {5, []int{8}}, {6, []int{1}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := Dependent(a, 9, -1, sizes, 0x1p-24); len(got) != 4 || !reflect.DeepEqual(got[3], Dependence{8, []int{5}}) {
+	if got, _ := Dependent(t.Context(), a, 9, -1, sizes, 0x1p-24); len(got) != 4 || !reflect.DeepEqual(got[3], Dependence{8, []int{5}}) {
 		t.Errorf("without a first column: %v", got)
 	}
 	out := make([]bool, 9)
 	for _, d := range want {
 		out[d.Column] = true
 	}
-	f, ridge := FactoriseWithout(a, 9, out)
+	f, ridge, _ := FactoriseWithout(t.Context(), a, 9, out)
 	if f == nil || ridge != 0 {
 		t.Fatalf("ridge %v", ridge)
 	}
 	b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	solved := f.Solve(b)
-	inverse := f.InverseDiagonal()
-	damped := f.damped(0.5).Solve(b)
+	inverse, _ := f.InverseDiagonal(t.Context())
+	by, _ := f.damped(t.Context(), 0.5)
+	damped := by.Solve(b)
 	for i := range 9 {
 		if out[i] {
 			if solved[i] != 0 || inverse[i] != 0 || damped[i] != 0 {
@@ -82,7 +83,7 @@ func TestWhiten(t *testing.T) {
 		x[r] = []float64{rng.NormFloat64(), 1e3 * rng.NormFloat64(), 1}
 	}
 	a, _ := squares(x)
-	f, _ := Factorise(a, 3)
+	f, _, _ := Factorise(t.Context(), a, 3)
 	for i := range 3 {
 		v := make([]float64, 3)
 		v[i] = 1

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -10,9 +11,10 @@ const maxSweeps = 60
 
 // Eigen returns the eigenvalues of a symmetric n x n matrix, the greatest first, and their eigenvectors, which are
 // orthonormal. a is the lower triangle in rows; Eigen doesn't change it. The method is Jacobi's cyclic one (Golub and
-// Van Loan, "Matrix Computations", section 8.5). Its few operations are the same on every CPU.
-func Eigen(a []float64, n int) (values []float64, vectors [][]float64) {
-	m, vectors := make([][]float64, n), make([][]float64, n)
+// Van Loan, "Matrix Computations", section 8.5). Its few operations are the same on every CPU. Its error is ctx's.
+func Eigen(ctx context.Context, a []float64, n int) (values []float64, vectors [][]float64, err error) {
+	m := make([][]float64, n)
+	vectors = make([][]float64, n)
 	for i := range n {
 		m[i], vectors[i] = make([]float64, n), make([]float64, n)
 		vectors[i][i] = 1
@@ -25,6 +27,9 @@ func Eigen(a []float64, n int) (values []float64, vectors [][]float64) {
 	for range maxSweeps {
 		turned := false
 		for p := range n {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			for q := p + 1; q < n; q++ {
 				if size := math.Abs(m[p][q]); size > 0 && size > 1e-17*math.Sqrt(math.Abs(m[p][p]))*math.Sqrt(math.Abs(m[q][q])) {
 					turned = true
@@ -53,7 +58,7 @@ func Eigen(a []float64, n int) (values []float64, vectors [][]float64) {
 	for k, i := range order {
 		values, sorted[k] = append(values, m[i][i]), vectors[i]
 	}
-	return values, sorted
+	return values, sorted, nil
 }
 
 // rotate turns the plane of axes p and q, and rows p and q of vectors with it, so that element (p, q) becomes 0.

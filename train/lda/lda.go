@@ -2,6 +2,7 @@
 package lda
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,12 +187,11 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 		shrink(s, len(shift), opt.Shrinkage)
 	}
 	var factor *dense.Factor
-	if factor, r.Ridge = dense.Factorise(s, len(shift)); factor == nil {
-		return train.TooLarge[T]()
+	if factor, r.Ridge, err = dense.Factorise(ctx, s, len(shift)); factor == nil {
+		return cmp.Or(err, train.TooLarge[T]())
 	}
-	r.discriminate(m, factor, shift, spec, opt.Solver == Eigen)
 	r.Epochs = passes
-	return nil
+	return r.discriminate(ctx, m, factor, shift, spec, opt.Solver == Eigen)
 }
 
 // check returns an error if a class has no rows.
@@ -209,12 +209,15 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // discriminate computes the weights, and the projection if project is set, from the moments of rows less shift.
-func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) {
+func (r *Result[T]) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.n)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)
 	centre := m.centre(d)
 	for class := range k {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		from[class] = m.means(class)[:d]
 		means := make([]float64, d)
 		for i, v := range from[class] {
@@ -225,7 +228,9 @@ func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float
 		weights = append(weights, factor.Solve(from[class]))
 	}
 	if project {
-		r.project(m, from, weights)
+		if err := r.project(ctx, m, from, weights); err != nil {
+			return err
+		}
 	}
 	if k == 2 {
 		m0, m1 := m.means(0), m.means(1)
@@ -253,10 +258,11 @@ func (r *Result[T]) discriminate(m *moments, factor *dense.Factor, shift []float
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, T(v))
 	}
+	return nil
 }
 
 // project computes the directions from the class means less the mean of all rows, and from their products with S^-1.
-func (r *Result[T]) project(m *moments, from, weights [][]float64) {
+func (r *Result[T]) project(ctx context.Context, m *moments, from, weights [][]float64) error {
 	k, d := len(from), len(from[0])
 	root := make([]float64, k)
 	var g []float64 // M' S^-1 M
@@ -266,7 +272,10 @@ func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 			g = append(g, float64(root[i]*root[j])*kernel.Dot(from[i], weights[j]))
 		}
 	}
-	values, vectors := dense.Eigen(g, k)
+	values, vectors, err := dense.Eigen(ctx, g, k)
+	if err != nil {
+		return err
+	}
 	sum := 0.0
 	for j, value := range values[:min(k-1, d)] {
 		if !(value > float64(k)*1e-14*values[0]) {
@@ -287,6 +296,7 @@ func (r *Result[T]) project(m *moments, from, weights [][]float64) {
 	for j := range r.Explained {
 		r.Explained[j] /= sum
 	}
+	return nil
 }
 
 // log returns log(a/b), computed by the kernel so that its bits are the same everywhere.

@@ -32,7 +32,7 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 	if s.at.objective-s.at.objective != 0 {
 		return s.tooLarge()
 	}
-	if err := s.factorise(s.at.hessian); err != nil {
+	if err := s.factorise(ctx, s.at.hessian); err != nil {
 		return err
 	}
 	step := s.step(s.factor)

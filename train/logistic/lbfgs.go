@@ -1,6 +1,7 @@
 package logistic
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -165,8 +166,7 @@ func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 		m.Data[i*(i+1)/2+i] += s.l2
 	}
 	r.hessian = m.Data
-	s.examine(r.hessian)
-	return r, nil
+	return r, s.examine(ctx, r.hessian)
 }
 
 // weights sets w, vectors of stride elements, to the weights of the variables v.
@@ -267,9 +267,9 @@ func (s *solver[T]) variables(ctx context.Context) (change, error) {
 		return nil, err
 	}
 	s.total = m.total
-	f, _ := dense.FactoriseWithout(m.hessian, s.cols, s.out[:min(len(s.out), s.cols)])
+	f, _, err := dense.FactoriseWithout(ctx, m.hessian, s.cols, s.out[:min(len(s.out), s.cols)])
 	if f == nil {
-		return nil, s.tooLarge()
+		return nil, cmp.Or(err, s.tooLarge())
 	}
 	return whitening{f}, nil
 }

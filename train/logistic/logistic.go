@@ -129,12 +129,9 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	after, end := beside.After(ctx)
 	defer end()
 	err := s.fit(ctx)
-	interrupted, uncounted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }), false
-	if interrupted && s.pass(after, s.w, false, &s.at) != nil {
-		interrupted = after.Err() != nil
-		s.at, uncounted = sums{}, true
-	}
-	if err != nil && !interrupted {
+	interrupted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 })
+	counted := !interrupted || s.pass(after, s.w, false, &s.at) == nil
+	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
 	r := &Result[T]{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
@@ -149,7 +146,10 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	}
 	r.Loss = s.at.loss
 	if interrupted {
-		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, uncounted, false, math.Inf(1)
+		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
+		if !counted {
+			r.Loss, r.Objective = 0, 0
+		}
 		return r, err
 	}
 	if opt.Solver != SGD { // SGD learns the weights of all classes at once
@@ -157,10 +157,8 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	}
 	switch {
 	case opt.Solver == Newton:
-		r.Ridge, r.Gradient, r.StdErrors = s.ridge, s.norm, s.stdErrors()
-		if opt.Robust {
-			r.StdErrors, err = s.sandwich(ctx)
-		}
+		r.Ridge, r.Gradient = s.ridge, s.norm
+		r.StdErrors, err = s.sandwich(ctx)
 	case s.relative > 0:
 		r.Gradient = s.relative / s.initial
 	}

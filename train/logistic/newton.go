@@ -118,8 +118,8 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	for i := range h {
 		h[i] /= share
 	}
-	s.factor, _ = dense.Factorise(h, s.cols)
-	return nil
+	s.factor, _, err = dense.Factorise(ctx, h, s.cols)
+	return err
 }
 
 // move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells
@@ -127,7 +127,10 @@ func (s *solver[T]) begin(ctx context.Context) error {
 func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
-		step, gain := s.damping.Step(from.factor, s.compact(from.at.gradient))
+		step, gain, err := s.damping.Step(ctx, from.factor, s.compact(from.at.gradient))
+		if err != nil {
+			return false, err
+		}
 		next, at := s.less(s.balance(step)), sums{hessian: from.at.hessian}
 		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
@@ -173,26 +176,31 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 	s.fresh = hessian
 	if hessian {
 		if !s.examined && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
-			s.examine(at.hessian)
+			if err := s.examine(ctx, at.hessian); err != nil {
+				return err
+			}
 		}
-		return s.factorise(at.hessian)
+		return s.factorise(ctx, at.hessian)
 	}
 	return nil
 }
 
-func (s *solver[T]) factorise(hessian []float64) error {
-	if s.factor, s.ridge = dense.FactoriseWithout(hessian, s.vectors*s.cols, s.out); s.factor == nil {
+func (s *solver[T]) factorise(ctx context.Context, hessian []float64) (err error) {
+	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, s.vectors*s.cols, s.out); s.factor == nil && err == nil {
 		return s.tooLarge()
 	}
-	return nil
+	return err
 }
 
 // stdErrors returns the standard errors of the weights for the original rows, or nil if there are none.
-func (s *solver[T]) stdErrors() []float64 {
+func (s *solver[T]) stdErrors(ctx context.Context) ([]float64, error) {
 	if s.ridge > 0 || s.dependent != nil || s.opt.L2 == 0 && !s.exists {
-		return nil
+		return nil, nil
 	}
-	d := s.factor.InverseDiagonal()
+	d, err := s.factor.InverseDiagonal(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if s.pivots != nil { // the bias is less by the dot product of the others and the pivots
 		c := make([]float64, s.cols)
 		kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
@@ -202,5 +210,5 @@ func (s *solver[T]) stdErrors() []float64 {
 	for i, v := range d {
 		d[i] = math.Sqrt(v)
 	}
-	return d
+	return d, nil
 }

@@ -176,12 +176,16 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 		bias = -1
 	}
 	out := make([]bool, s.cols)
-	for _, d := range dense.Dependent(g, s.cols, bias, make([]float64, s.cols), 0) {
+	dependent, err := dense.Dependent(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
+	if err != nil {
+		return err
+	}
+	for _, d := range dependent {
 		out[d.Column] = true
 	}
-	f, ridge := dense.FactoriseWithout(g, s.cols, out)
+	f, ridge, err := dense.FactoriseWithout(ctx, g, s.cols, out)
 	if f == nil || ridge > 0 {
-		return nil
+		return err
 	}
 	d := slices.Clone(w)
 	for i := range d {

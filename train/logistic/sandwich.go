@@ -11,17 +11,17 @@ import (
 	"halfspace/train"
 )
 
-// sandwich returns the standard errors of the weights if sample weights aren't counts. It returns nil if stdErrors
-// does. They are the roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with sample weight
-// k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't change
-// them.
+// sandwich returns stdErrors, or the robust standard errors if opt.Robust is set, since sample weights aren't counts.
+// The robust ones are the roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with sample
+// weight k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't
+// change them.
 //
 // References: Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum
 // likelihood estimation of misspecified models", Econometrica 50, 1982.
 func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
-	errors := s.stdErrors()
-	if errors == nil {
-		return nil, nil
+	errors, err := s.stdErrors(ctx)
+	if errors == nil || !s.opt.Robust {
+		return errors, err
 	}
 	b, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
 	if err != nil {

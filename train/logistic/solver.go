@@ -135,7 +135,7 @@ func (s *solver[T]) balance(c []float64) []float64 {
 func (s *solver[T]) tooLarge() error { return train.TooLarge[T]() }
 
 // examine finds the columns that depend on others from the Hessian at zeros.
-func (s *solver[T]) examine(hessian []float64) {
+func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) {
 	s.examined = true
 	bias := s.cols - 1
 	if s.penalised() == s.cols {
@@ -151,8 +151,8 @@ func (s *solver[T]) examine(hessian []float64) {
 		}
 		sizes[i] = math.Sqrt(max(0, square))
 	}
-	if s.dependent = dense.Dependent(hessian, s.cols, bias, sizes, s.unit); s.dependent == nil {
-		return
+	if s.dependent, err = dense.Dependent(ctx, hessian, s.cols, bias, sizes, s.unit); s.dependent == nil {
+		return err
 	}
 	s.out = make([]bool, s.vectors*s.cols)
 	for _, d := range s.dependent {
@@ -160,6 +160,7 @@ func (s *solver[T]) examine(hessian []float64) {
 			s.out[k*s.cols+d.Column] = true
 		}
 	}
+	return nil
 }
 
 // written returns the weights rounded as in the model.

@@ -32,7 +32,7 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 		if s.passes >= s.opt.Epochs || s.blurred() {
 			return false, nil
 		}
-		if err := s.relax(); err != nil {
+		if err := s.relax(ctx); err != nil {
 			return false, err
 		}
 		moved, err := s.move(ctx)
@@ -56,7 +56,7 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 // relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. So relax adds an extra
 // penalty after a short step of the squared hinge, in proportion to the Hessian's diagonal. It divides it by ten when
 // half of the gap that it leaves is gone. It removes it when steps gain little.
-func (s *solver[T]) relax() error {
+func (s *solver[T]) relax(ctx context.Context) error {
 	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
 	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
 		return nil
@@ -76,7 +76,7 @@ func (s *solver[T]) relax() error {
 	}
 	s.extra = extra
 	s.descend(s.w, &s.at)
-	return s.factorise(&s.at)
+	return s.factorise(ctx, &s.at)
 }
 
 // eased tells whether the gap with the extra penalty is less than half of the objective.
@@ -96,7 +96,10 @@ func (s *solver[T]) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 // move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least
 // objective. It tells whether there is one.
 func (s *solver[T]) move(ctx context.Context) (bool, error) {
-	step := s.direction()
+	step, err := s.direction(ctx)
+	if err != nil {
+		return false, err
+	}
 	down := kernel.Dot(step, s.at.gradient)
 	if s.down = down; !(down > idle*s.at.objective) { // the rest of the gain is rounding
 		return false, nil
@@ -125,11 +128,11 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 
 // direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the
 // penalty, direction corrects the step. It uses conjugate gradients with the factor as preconditioner. The ridge
-// changes few eigenvalues.
-func (s *solver[T]) direction() []float64 {
+// changes few eigenvalues. Its error is ctx's.
+func (s *solver[T]) direction(ctx context.Context) ([]float64, error) {
 	step := s.factor.Solve(s.at.gradient)
 	if s.ridge == 0 {
-		return step
+		return step, nil
 	}
 	n := s.cols
 	rest := make([]float64, n)
@@ -139,6 +142,9 @@ func (s *solver[T]) direction() []float64 {
 	by := s.factor.Solve(rest)
 	size := kernel.Dot(rest, by)
 	for enough := refined * kernel.Dot(step, s.at.gradient); n > 0 && size > enough; n-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		change := s.hessian.times(by)
 		t := size / kernel.Dot(by, change)
 		if !(t > 0) || math.IsInf(t, 0) {
@@ -152,7 +158,7 @@ func (s *solver[T]) direction() []float64 {
 		kernel.Axpy(next, size/before, by)
 		by = next
 	}
-	return step
+	return step, nil
 }
 
 // times returns the product of the Hessian and v.
@@ -222,7 +228,7 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 	if !s.fresh {
 		return nil
 	}
-	if err := s.factorise(at); err != nil {
+	if err := s.factorise(ctx, at); err != nil {
 		return err
 	}
 	if pt.raise > 0 { // the Hessian isn't that of this point
@@ -232,14 +238,14 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 }
 
 // factorise computes the factor of the Hessian of a point with these sums.
-func (s *solver[T]) factorise(at *sums) error {
+func (s *solver[T]) factorise(ctx context.Context, at *sums) (err error) {
 	rows := s.hessian.rows
 	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 { // no row is in the active set, so that the bias doesn't matter
 		rows[n] = 2 * math.Abs(at.gradient[s.cols-1])
 		s.hessian.w = nil
 	}
-	if s.factor, s.ridge = dense.Factorise(rows, s.cols); s.factor == nil {
+	if s.factor, s.ridge, err = dense.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
 		return train.TooLarge[T]()
 	}
-	return nil
+	return err
 }

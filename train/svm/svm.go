@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/beside"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -110,14 +111,16 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if cols := src.Spec().Cols(); cols > maxColumns {
 		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
 	}
+	after, end := beside.After(ctx)
+	defer end()
 	start := time.Now()
 	r, err := learn(ctx, src, opt)
-	if err != nil {
-		return r.interrupted(ctx, start), err
-	}
 	r.Seconds = time.Since(start).Seconds()
-	if err := r.round(ctx, src, opt); err != nil {
-		return nil, err
+	if err == nil {
+		err = r.round(ctx, src, opt)
+	}
+	if err != nil {
+		return r.interrupted(ctx, after, src, opt), err
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
@@ -147,14 +150,24 @@ func result[T, U kernel.Float](s *solver[U]) *Result[T] {
 }
 
 // interrupted completes the result if ctx ended the training after some steps over all rows. Otherwise it returns nil.
-func (r *Result[T]) interrupted(ctx context.Context, start time.Time) *Result[T] {
+// The loss is unknown if after ends before a pass over the rows does.
+func (r *Result[T]) interrupted(ctx, after context.Context, src block.Source[T], opt Options) *Result[T] {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
+	p := newProblem(src, opt)
+	w := make([]float64, dense.Pad(p.cols))
+	r.Weights = make([]T, len(r.Exact))
+	for i, v := range r.Exact {
+		r.Weights[i] = T(v)
+		w[i] = float64(r.Weights[i])
 	}
-	r.Seconds, r.Interrupted, r.Converged = time.Since(start).Seconds(), true, false
+	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
+	if losses, late := p.losses(after, [][]float64{w}); late != nil {
+		r.Uncounted = true
+	} else {
+		r.Loss, r.Objective = losses[0], losses[0]+float64(p.l2/2*p.square(w))
+	}
 	return r
 }
 
@@ -255,7 +268,9 @@ func (s *solver[T]) solve(ctx context.Context) error {
 		for i := range h.rows {
 			h.rows[i] *= float64(s.src.Rows()) / n
 		}
-		s.factor, _ = dense.Factorise(h.rows, s.cols)
+		if s.factor, _, err = dense.Factorise(ctx, h.rows, s.cols); err != nil {
+			return err
+		}
 	}
 	return s.minimise(ctx)
 }
