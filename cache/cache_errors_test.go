@@ -90,6 +90,7 @@ func TestNothingLeft(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
 	for want, try := range map[string]func() (*File[float32], error){
 		"out of rows": func() (*File[float32], error) {
 			return Write(ctx, filepath.Join(dir, "c"), key(""), broken[float32]{data}, nil)
@@ -98,13 +99,15 @@ func TestNothingLeft(t *testing.T) {
 			return Write(ctx, filepath.Join(dir, "c"), key(""), miscounted[float32]{two, 9000 - 8192}, nil)
 		},
 		"8192 of 4096 rows": func() (*File[float32], error) {
-			return Temporary(ctx, dir, miscounted[float32]{two, 4096 - 8192}, nil)
+			return Temporary(ctx, miscounted[float32]{two, 4096 - 8192}, nil)
 		},
 		"have no labels": func() (*File[float32], error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
 		"canceled":       func() (*File[float32], error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },
-		"out of":         func() (*File[float32], error) { return Temporary(ctx, dir, broken[float32]{data}, nil) },
+		"out of":         func() (*File[float32], error) { return Temporary(ctx, broken[float32]{data}, nil) },
 		"can't be created": func() (*File[float32], error) {
-			return Temporary(ctx, filepath.Join(dir, "none"), data, nil)
+			t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+			defer t.Setenv("TMPDIR", dir)
+			return Temporary(ctx, data, nil)
 		},
 	} {
 		if f, err := try(); f != nil || err == nil || !strings.Contains(err.Error(), want) {

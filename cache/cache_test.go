@@ -83,7 +83,8 @@ func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
 	}
 	defer named.Close()
 	dir := t.TempDir()
-	temporary, err := Temporary(ctx, dir, want, nil)
+	t.Setenv("TMPDIR", dir)
+	temporary, err := Temporary(ctx, want, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

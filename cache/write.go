@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"halfspace/block"
 	"halfspace/internal/atomicfile"
@@ -39,16 +38,14 @@ func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.
 	return f, err
 }
 
-// Temporary writes the blocks of src to a file in dir that is gone once it is closed or the process ends. An empty dir is the system's place for temporary files.
-func Temporary[T kernel.Float](ctx context.Context, dir string, src block.Source[T], progress func(rows int64)) (
-	_ *File[T], err error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
-	name := "temporary cache in " + dir
-	t, err := atomicfile.Unnamed(dir)
+// Temporary writes the blocks of src to a file that is gone once it is closed or the process ends. It is in the folder that TMPDIR
+// names, else in /var/tmp.
+func Temporary[T kernel.Float](ctx context.Context, src block.Source[T], progress func(rows int64)) (_ *File[T], err error) {
+	name := "temporary cache in " + atomicfile.TempDir()
+	t, err := atomicfile.Unnamed()
 	if err != nil {
-		return nil, fmt.Errorf("%s: it can't be created (%w): name a file for the cache", name, reason(err))
+		return nil, fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for the cache",
+			name, reason(err))
 	}
 	f := &File[T]{file: t, name: name, advice: "run again"}
 	defer func() {
@@ -59,7 +56,7 @@ func Temporary[T kernel.Float](ctx context.Context, dir string, src block.Source
 	out := &tempWriter{t, nil}
 	l, err := write(ctx, out, Key{}, src, progress)
 	if out.err != nil {
-		return nil, fmt.Errorf("%s: it can't be written (%w): free some space, or name a file on another disk for the cache",
+		return nil, fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
 			name, reason(out.err))
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ type Relearner[T kernel.Float] interface {
 
 // CrossValidate judges a learner by cross-validation: the rows are dealt into folds, each with its share of every class, by the learner's
 // seed. Each fold is predicted by a model of the others. With a grid it judges every combination of options. One that fails on a fold is
-// left out; it is an error if all do. Of opt it uses weights of classes, Multiclass, Memory, TempDir, Note and Stage.
+// left out; it is an error if all do. Of opt it uses weights of classes, Multiclass, Memory, Note and Stage.
 func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
 	if err != nil {

@@ -23,7 +23,6 @@ type Options struct {
 	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
 
 	Memory  int64                                // most bytes for the rows and for what learners keep of them; 0: as much as is available
-	TempDir string                               // where rows that don't fit in memory are parted; "" is the system's place
 	Note    func(text string)                    // told what is worth knowing; may be nil
 	Stage   func(name string, done, total int64) // told how far work other than learning is, which follows a colon in some names; may be nil
 	Weights string                               // name of the column that the weights of rows came from, for the model

@@ -136,7 +136,7 @@ func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (blo
 	if _, inMemory := part.Source.(*block.Data[T]); inMemory {
 		return block.Collect(ctx, part)
 	}
-	f, err := cache.Temporary(ctx, opt.TempDir, part, func(rows int64) { opt.stage("writing the caches", rows, part.rows) })
+	f, err := cache.Temporary(ctx, part, func(rows int64) { opt.stage("writing the caches", rows, part.rows) })
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestWithClassWeights(t *testing.T) {
 				if weighted {
 					d = testrows.Weighted(d, own)
 				}
-				file, err := cache.Temporary(ctx, t.TempDir(), block.Source[float32](d), nil)
+				file, err := cache.Temporary(ctx, block.Source[float32](d), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

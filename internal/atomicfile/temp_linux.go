@@ -1,9 +1,11 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -110,8 +112,8 @@ func (f *linuxFile) CloseAtomicallyReplace() error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if f.name == "" {
-		if err := f.giveName(); err != nil {
+	if f.name == "" && f.giveName() != nil {
+		if err := f.copyNamed(); err != nil {
 			return err
 		}
 	}
@@ -128,15 +130,56 @@ func (f *linuxFile) giveName() error {
 	unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) // nobody else has it yet
 	for {
 		name := newName(f.target)
-		err := unix.Linkat(unix.AT_FDCWD, f.link(), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
+		err := linkat(unix.AT_FDCWD, f.link(), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
 		if err == nil {
 			f.name = name
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return &os.LinkError{Op: "link", Old: f.link(), New: name, Err: err}
+			return err
 		}
 	}
+}
+
+var linkat = unix.Linkat // but in tests
+
+// copyNamed copies the file to one that has a name, and becomes that: not every file system can link a file that has none.
+func (f *linuxFile) copyNamed() error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	to, err := named(f.target, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to.File, f.File)
+	if err = cmp.Or(err, to.Chmod(info.Mode().Perm()), to.Sync()); err != nil {
+		to.Cleanup()
+		return err
+	}
+	f.Close()
+	*f = *to
+	return nil
+}
+
+// Unnamed opens a temporary file without a name in TempDir, for reading and writing. It is gone once it is closed or the process
+// ends.
+func Unnamed() (*os.File, error) {
+	const mode = 0o600
+	target := filepath.Join(TempDir(), "temporary")
+	f, err := unnamed(target, mode)
+	if err != nil {
+		sweep(target)
+		if f, err = named(target, mode); err != nil {
+			return nil, err
+		}
+		os.Remove(f.name)
+	}
+	return f.File, nil
 }
 
 // Cleanup closes the file, and removes it where it has a name.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestUnnamedOutput: until it is complete, an output has no name, so that a process that is killed leaves nothing.
@@ -26,6 +28,73 @@ func TestUnnamedOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(t, dir, "m.json", fresh)
+}
+
+// TestNoLink: an output that can't be linked to a name is copied to a file that has one.
+func TestNoLink(t *testing.T) {
+	linkat = func(int, string, int, string, int) error { return unix.EPERM }
+	defer func() { linkat = unix.Linkat }()
+	large := strings.Repeat(fresh, bufferSize)
+	for _, mode := range []os.FileMode{0o644, 0o666} {
+		dir, path := target(t)
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		f := create(t, path)
+		write(t, f, large)
+		commit(t, f)
+		holds(t, dir, "m.json", large)
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Errorf("mode %v (%v), not %v", info.Mode(), err, mode)
+		}
+	}
+	dir, path := target(t)
+	f := create(t, path)
+	write(t, f, fresh)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err == nil || !strings.Contains(err.Error(), "there is no directory "+dir) {
+		t.Errorf("without its directory: %v", err)
+	}
+}
+
+// TestUnnamedNever: a temporary file has no name for an instant, so that a process that is killed then leaves nothing.
+func TestUnnamedNever(t *testing.T) {
+	dir := t.TempDir()
+	tempDir(t, dir)
+	if f, err := unnamed(filepath.Join(dir, "probe"), perm); err != nil {
+		t.Skip("the file system has no files without a name: ", err)
+	} else {
+		f.Close()
+	}
+	events, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Skip("nobody tells of new names: ", err)
+	}
+	defer unix.Close(events)
+	if _, err := unix.InotifyAddWatch(events, dir, unix.IN_CREATE); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Unnamed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if n, err := unix.Read(events, make([]byte, 4096)); err != unix.EAGAIN {
+		t.Errorf("it had a name: %d bytes of events, %v", n, err)
+	}
+}
+
+// TestTempDir: temporary files are on a disk unless TMPDIR names a place.
+func TestTempDir(t *testing.T) {
+	t.Setenv("TMPDIR", "")
+	if unix.Access("/var/tmp", unix.W_OK|unix.X_OK) != nil {
+		t.Skip("/var/tmp isn't there to write to")
+	}
+	if got := TempDir(); got != "/var/tmp" {
+		t.Errorf("temporary files are in %s", got)
+	}
 }
 
 // TestSweep: a run removes the temporary files that ended processes left beside its target. A file that a process has open stays, and so

@@ -9,7 +9,8 @@ import (
 // TestUnnamed: what is written can be read, and nothing is left in the directory.
 func TestUnnamed(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Unnamed(dir)
+	tempDir(t, dir)
+	f, err := Unnamed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,19 @@ func TestUnnamed(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v are left, %v", left, err)
 	}
-	if _, err := Unnamed(dir + "/absent"); err == nil {
+	tempDir(t, dir+"/absent")
+	if _, err := Unnamed(); err == nil {
 		t.Error("a directory that isn't there")
+	}
+}
+
+// tempDir has temporary files in dir.
+func tempDir(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"TMPDIR", "TMP"} {
+		t.Setenv(name, dir)
+	}
+	if got := TempDir(); got != dir {
+		t.Errorf("temporary files are in %s, not in %s", got, dir)
 	}
 }

@@ -161,7 +161,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.Storage.Memory.Bytes, TempDir: o.Storage.TempDir(), Stage: watch(bar, learners)}
+	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Stage: watch(bar, learners)}
 	cv, err := fit.Compare(ctx, data.Relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
 	if err = unfinished(a, err); cv == nil {
 		return slips.OfLearner(err)

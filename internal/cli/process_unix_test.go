@@ -204,8 +204,8 @@ func TestCacheFullDisk(t *testing.T) {
 	data := ample(t, "80000")
 	for options, want := range map[string]string{
 		"--cache CACHE":                        "cache can't be written: file too large: choose another path\n",
-		"--order shuffle":                      "(file too large): free some space, or name a file on another disk for the cache\n",
-		"--memory 12500000 --order random":     "(file too large): free some space, or name a file on another disk for the cache\n",
+		"--order shuffle":                      "(file too large): free some space, or set TMPDIR to a folder on another disk\n",
+		"--memory 12500000 --order random":     "(file too large): free some space, or set TMPDIR to a folder on another disk\n",
 		"--memory 12500000 --cache /dev/full ": "/dev/full: it is no cache of halfspace, so it isn't replaced: name another file for the cache\n",
 	} {
 		dir := t.TempDir()
@@ -213,7 +213,7 @@ func TestCacheFullDisk(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd := program(t, append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--memory", "12500000", "--out", filepath.Join(dir, "m.json")},
 			strings.Fields(options)...)...)
-		cmd.Env = append(cmd.Env, asProgram+"=1000000")
+		cmd.Env = append(cmd.Env, asProgram+"=1000000", "TMPDIR="+dir)
 		cmd.Stderr = &stderr
 		cmd.Run()
 		if cmd.ProcessState.ExitCode() != exitFailed || !isOneLine(stderr.String()) || !strings.HasSuffix(stderr.String(), want) {

@@ -149,7 +149,7 @@ func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 
 // fitOptions returns the options of a whole training that the command line says.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, TempDir: o.Storage.TempDir(), Weights: o.Columns.SampleWeight,
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Weights: o.Columns.SampleWeight,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
 		Stage: bar.Work}
 	if o.multiclass.Value != autoName {

@@ -120,7 +120,7 @@ func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *
 // inCache returns the rows in a cache file.
 func inCache[T kernel.Float](t *testing.T, d *block.Data[T]) *cache.File[T] {
 	t.Helper()
-	f, err := cache.Temporary(context.Background(), t.TempDir(), d, nil)
+	f, err := cache.Temporary(context.Background(), d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (s *StandardInput) hold(piece []byte) (err error) {
 		s.Data = append(s.Data, piece...)
 		return nil
 	case s.rest == nil:
-		if s.rest, err = atomicfile.Unnamed(""); err != nil {
+		if s.rest, err = atomicfile.Unnamed(); err != nil {
 			return unheld(err)
 		}
 	}
@@ -194,7 +194,7 @@ func unheld(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, or save it and name the file", os.TempDir(), err)}
+	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", atomicfile.TempDir(), err)}
 }
 
 // Open starts to read, decompressing what gzip compressed. Errors of the reader name the file.

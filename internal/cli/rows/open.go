@@ -125,7 +125,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	if err != nil || s.Access == train.InOrder || s.Parted {
 		return &Rows[T]{stream, nil, again}, err
 	}
-	f, err := cache.Temporary(ctx, s.TempDir(), stream, func(rows int64) { written(rows, stream.Rows()) })
+	f, err := cache.Temporary(ctx, stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Storage struct {
 	cache  string
 
 	// What the verb knows besides its flags:
-	Out      string // the file that the verb writes: temporary caches go to its folder; "": to the system's
+	Out      string // the file that the verb writes, which the cache can't be; "": none
 	Access   train.Access
 	Weighted bool // rows have weights
 	Shared   bool // a part of the rows is held out, so that they take their memory twice for a while
@@ -58,14 +58,6 @@ func (s *Storage) Hold(bytes int64) {
 		bytes = 0 // the limit doesn't include the rows
 	}
 	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
-}
-
-// TempDir returns the folder of temporary caches; "" is the system's.
-func (s *Storage) TempDir() string {
-	if info, err := os.Stat(s.Out); s.Out == "" || err == nil && !info.Mode().IsRegular() {
-		return ""
-	}
-	return filepath.Dir(s.Out)
 }
 
 // budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that

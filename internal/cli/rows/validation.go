@@ -54,7 +54,7 @@ func openTemporary[T kernel.Float](ctx context.Context, s *Storage, in *dataset.
 	if err != nil {
 		return nil, err
 	}
-	f, err := cache.Temporary(ctx, s.TempDir(), stream, written)
+	f, err := cache.Temporary(ctx, stream, written)
 	if err != nil {
 		return nil, err
 	}
