@@ -20,6 +20,7 @@ import (
 
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/inspecting"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -112,7 +113,7 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{Train, Compare, Predict, Eval, Online, Check, Inspect, Convert, Gen, CPU} {
+	for _, verb := range []func(*console.App) *cobra.Command{Train, Compare, Predict, Eval, Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

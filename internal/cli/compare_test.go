@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"halfspace/fit"
 )
 
 // TestCompare: every learner has the errors that train --cv finds with the same options, the best stands first, the baseline last, and the
@@ -92,14 +90,6 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
-// TestCompareCommand: the command of the best learner is whole, so that it can be copied.
-func TestCompareCommand(t *testing.T) {
-	c := &comparison{Learners: []contestant{{}}, Baseline: &fit.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
-	if text := string(c.text()); !strings.Contains(text, c.Best) {
-		t.Error(text)
-	}
-}
-
 // TestCompareFits: learners for few rows, or for Boolean features, are tried on those alone, and one that fails is left out with its reason.
 func TestCompareFits(t *testing.T) {
 	reasons := func(args ...string) (learners []string, left map[string]string) {
@@ -176,12 +166,5 @@ func TestCompareMessages(t *testing.T) {
 	one := write(t, "one.parquet", col{"x", []float64{1, 2, 3}}, col{"y", []int64{1, 1, 1}})
 	if status, _, stderr := command("compare", one, "--label", "y"); status != exitFailed || !strings.Contains(stderr, "is the only class") {
 		t.Errorf("one class: status %d, %q", status, stderr)
-	}
-}
-
-// TestQuoted: words are typed so that a shell makes them of it.
-func TestQuoted(t *testing.T) {
-	if got, want := quoted([]string{"a.csv", "my file", "it's", "x*", ""}), `a.csv 'my file' 'it'\''s' 'x*' ''`; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

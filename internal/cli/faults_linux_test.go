@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -35,7 +36,7 @@ func TestFaults(t *testing.T) {
 	if *faultTable == "" || race.Enabled {
 		t.Skip("takes minutes: use -faults FILE")
 	}
-	table := fmt.Sprintf(faultHead, orUnknown(kernel.DetectedCPU().Brand), runtime.GOMAXPROCS(0))
+	table := fmt.Sprintf(faultHead, cmp.Or(kernel.DetectedCPU().Brand, "unknown"), runtime.GOMAXPROCS(0))
 	for _, f := range faults.All {
 		t.Run(f.Name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -37,10 +37,12 @@ func TestTrainHelp(t *testing.T) {
 			}
 			at = next
 		}
-		for _, o := range learnerOptions() {
-			has := strings.Contains(options, "--"+o.Name+" ")
-			if want := algo == "" || fit.Describe(algo).Option(o.Name) != nil; has != want {
-				t.Errorf("%s: --%s is there: %v, want %v", algo, o.Name, has, want)
+		for _, l := range fit.Learners {
+			for _, o := range l.Options {
+				has := strings.Contains(options, "--"+o.Name+" ")
+				if want := algo == "" || fit.Describe(algo).Option(o.Name) != nil; has != want {
+					t.Errorf("%s: --%s is there: %v, want %v", algo, o.Name, has, want)
+				}
 			}
 		}
 	}

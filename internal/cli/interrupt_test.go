@@ -10,11 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"halfspace/dataset"
 	"halfspace/fit"
-	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -91,24 +88,22 @@ func TestInterruptedKeeps(t *testing.T) {
 	}
 }
 
-// learnerOf returns the learner and the options of fit that train makes of its own.
-func learnerOf(t *testing.T, args []string) (fit.Learner, fit.Options) {
+// learnerOf returns the learner that options of train name, with seed 1, and the options of fit.
+func learnerOf(t *testing.T, args []string) (l fit.Learner, opt fit.Options) {
 	t.Helper()
-	var o trainOptions
-	cmd := new(cobra.Command)
-	o.addFlags(cmd)
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Fatal(err)
+	l, err := fit.Named(args[1])
+	for i := 2; i < len(args) && err == nil; i += 2 {
+		if args[i] == "--multiclass" {
+			opt.Multiclass = args[i+1]
+		} else {
+			l, err = l.With(strings.TrimPrefix(args[i], "--"), args[i+1])
+		}
 	}
-	o.Workers = 2
-	if err := o.checkLearner(cmd); err != nil {
-		t.Fatal(err)
-	}
-	l, err := o.finish(o.learner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, o.fitOptions(nil, nil)
+	l.Settings.Shared().Seed, l.Settings.Shared().Workers = 1, 2
+	return l, opt
 }
 
 // A cancelling writer cancels when it was written a text so many times.
@@ -209,59 +204,6 @@ func TestInterruptedSays(t *testing.T) {
 		status := run(ctx, args, new(strings.Builder), stderr)
 		if status != exitInterrupted || !strings.HasSuffix(stderr.String(), "halfspace: interrupted"+c.want+"\n") {
 			t.Errorf("%s: status %d, %q", c.options, status, stderr.String())
-		}
-	}
-}
-
-// TestInterruptedCompare: an interrupted comparison has the figures of the folds so far, and its table says how many they are.
-func TestInterruptedCompare(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	data, err := dataset.Load[float64](ctx, []string{cancer}, dataset.Options{Label: "diagnosis"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var learners []fit.Learner
-	var names []string
-	for _, name := range []string{"averaged", "lda", "logistic"} {
-		l, err := fit.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		learners, names = append(learners, l), append(names, "--algo "+name)
-	}
-	whole, err := fit.Compare(context.Background(), data, learners, fit.CV{}, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		opt := fit.Options{Stage: func(_ string, done, _ int64) {
-			if done == begun {
-				cancel()
-			}
-		}}
-		cv, err := fit.Compare(ctx, data, learners, fit.CV{}, opt)
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		for i, p := range cv.Points {
-			if !slices.Equal(p.FoldAccuracy, whole.Points[i].FoldAccuracy[:folds[i]]) || (p.Errors == nil) != (folds[i] == 0) || len(p.Figures.AUC) != folds[i] {
-				t.Errorf("%s after %d trainings: %+v", names[i], begun, p)
-			}
-		}
-		c := &comparison{Interrupted: true, Folds: 5, Baseline: &fit.Baseline{}}
-		c.add(names, cv)
-		text := string(c.text())
-		for i, n := range folds {
-			want := say.Count(int64(n)) + " of 5\n"
-			if n == 0 {
-				want = "Left out: " + names[i][len("--algo "):] + ": interrupted before its first fold was judged"
-			}
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
 		}
 	}
 }

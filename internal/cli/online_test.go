@@ -161,13 +161,13 @@ func TestOnlineInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || f == nil || f.Rows != 2048 {
 		t.Fatalf("%+v were visited, error %v", f, err)
 	}
-	o := &onlineOptions{out: filepath.Join(dir, "m.json"), eta: 1}
-	if err := f.Model.Save(o.out); err != nil {
+	out := filepath.Join(dir, "m.json")
+	if err := f.Model.Save(out); err != nil {
 		t.Fatal(err)
 	}
-	got := read(t, o.out)
-	succeed(t, "online", filepath.Join(dir, "head.csv"), "--label", "last", "--out", o.out)
-	if want := read(t, o.out); got != want {
+	got := read(t, out)
+	succeed(t, "online", filepath.Join(dir, "head.csv"), "--label", "last", "--out", out)
+	if want := read(t, out); got != want {
 		t.Errorf("interrupted after 2,048 rows, the model is\n%s\nthat of those rows is\n%s", got, want)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"maps"
 	"math"
 	"math/bits"
@@ -13,12 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/fit"
-	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/model"
-	"halfspace/schema"
-	"halfspace/train"
 )
 
 // TestTrainDefaults has the defaults that section 5 of the design promises.
@@ -271,27 +266,6 @@ func TestConvergedForm(t *testing.T) {
 		"voted": "yes, after 7 updates, as the last weights tell; all are kept"} {
 		if text := succeed(t, "train", textbook(t, signs), "--label", "y", "--algo", "dual", "--form", form); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", form, want, text)
-		}
-	}
-}
-
-// TestNeverPredictedNote: several classes are told in one sentence, and weights are advised only where classes have unequal rows.
-func TestNeverPredictedNote(t *testing.T) {
-	classes := []schema.Class{schema.IntClass(3), schema.IntClass(5)}
-	for want, c := range map[string]struct {
-		never  []schema.Class
-		counts []int64
-	}{
-		"": {nil, []int64{1, 9, 9}},
-		"note: class 3 is never predicted on the training rows: try --class-weight balanced\n":               {classes[:1], []int64{1, 9, 9}},
-		"note: classes 3 and 1 more are never predicted on the training rows\n":                              {classes, []int64{8, 9, 9}},
-		"note: classes 3 and 1 more are never predicted on the training rows: try --class-weight balanced\n": {classes, []int64{8, 9, 90}},
-	} {
-		var stderr strings.Builder
-		a := console.New(t.Context(), io.Discard, &stderr)
-		noteNeverPredicted(a, &trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
-		if stderr.String() != want {
-			t.Errorf("%q, want %q", stderr.String(), want)
 		}
 	}
 }

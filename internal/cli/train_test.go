@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset"
+	"halfspace/fit"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -153,7 +154,7 @@ func TestWinnow(t *testing.T) {
 		cols = append(cols, col{fmt.Sprintf("x%d", c), values})
 	}
 	data := write(t, "x.parquet", append(cols, col{"label", label})...)
-	for _, variant := range wordsOf("winnow") {
+	for _, variant := range fit.Describe("winnow").Option("winnow").Words {
 		path := filepath.Join(dir, "m.json")
 		args := []string{"train", data, "--label", "label", "--algo", "winnow", "--winnow", variant, "--out", path, "--json"}
 		r := decode(t, args...)
@@ -236,6 +237,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestTrainText(t *testing.T) {
+	const adviceCheck = "halfspace check finds out whether any plane separates them."
 	data := textbook(t, signs)
 	m := filepath.Join(t.TempDir(), "m.json")
 	text := succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)

@@ -38,6 +38,7 @@ var layers = [][]string{
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
+	{"internal/cli/inspecting"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // crowded are folders with more files than that, which must not grow.
-var crowded = map[string]int{"../../internal/cli": 22}
+var crowded = map[string]int{"../../internal/cli": 18}
 
 // longFile begins the reason for a longer file, in its first comment.
 const longFile = "Long because"

@@ -1,4 +1,4 @@
-package cli
+package inspecting
 
 import (
 	"runtime"
@@ -28,6 +28,7 @@ type cpuReport struct {
 	ISA      string   `json:"isa"`    // the one that they run on
 }
 
+// CPU returns the command that shows the processor.
 func CPU(a *console.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package cli
+package inspecting
 
 import (
 	"context"
@@ -34,6 +34,7 @@ type checkOptions struct {
 //go:embed verify.py
 var verifyLines string
 
+// Check returns the command that finds out whether a plane separates two classes.
 func Check(a *console.App) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
@@ -135,8 +136,8 @@ func oneVersusRest[T kernel.Float](o *checkOptions, data *rows.Rows[T]) error {
 	return train.TwoClasses(data.Spec())
 }
 
-// A checkReport is what check --json prints.
-type checkReport struct {
+// A CheckReport is what check --json prints.
+type CheckReport struct {
 	Separable *bool          `json:"separable"` // null: undecided
 	Reason    string         `json:"reason,omitempty"`
 	next      string         // what to type after Undecided; "" where the options aren't known
@@ -148,10 +149,10 @@ type checkReport struct {
 	FitBias   bool           `json:"fit_bias"` // the bias is a column of ones
 	Radius    float64        `json:"radius"`
 
-	*planeReport
+	*PlaneReport
 	MistakeBound     *float64          `json:"mistake_bound,omitempty"`
 	NormalizedMargin *float64          `json:"normalized_margin,omitempty"` // margin / radius
-	Widest           *planeReport      `json:"widest,omitempty"`
+	Widest           *PlaneReport      `json:"widest,omitempty"`
 	Perceptron       *perceptronReport `json:"perceptron,omitempty"`
 
 	Witness []witnessRow  `json:"witness,omitempty"`
@@ -172,8 +173,8 @@ type checkSeconds struct {
 	Total float64 `json:"total"`
 }
 
-// A planeReport is a plane that separates the rows.
-type planeReport struct {
+// A PlaneReport is a plane that separates the rows.
+type PlaneReport struct {
 	Margin  float64   `json:"margin"`
 	AtMost  *float64  `json:"margin_at_most"` // of any plane; null where that wasn't found
 	Weights []float64 `json:"weights"`
@@ -203,8 +204,8 @@ type errorsReport struct {
 	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
 }
 
-func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *checkReport {
-	r := &checkReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
+func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
+	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.Dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = adviseUndecided(o.Columns.Standardize)
@@ -219,7 +220,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 		}
 	}
 	if plane := found.Origin; plane != nil {
-		r.planeReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
+		r.PlaneReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
 		r.MistakeBound = console.Finite(found.MistakeBound())
 		r.NormalizedMargin = console.Finite(plane.Margin / r.Radius)
 		if p := found.Perceptron; p != nil {
@@ -238,11 +239,11 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	return r
 }
 
-func newPlaneReport(p *separable.Plane, bias bool) *planeReport {
+func newPlaneReport(p *separable.Plane, bias bool) *PlaneReport {
 	if p == nil {
 		return nil
 	}
-	r := &planeReport{Margin: p.Margin, AtMost: console.Finite(p.AtMost), Weights: p.Weights}
+	r := &PlaneReport{Margin: p.Margin, AtMost: console.Finite(p.AtMost), Weights: p.Weights}
 	if bias {
 		last := len(p.Weights) - 1
 		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
@@ -265,7 +266,7 @@ func angle(v, w []float64) float64 {
 }
 
 // text is the report for people.
-func (r *checkReport) text() []byte {
+func (r *CheckReport) text() []byte {
 	var s console.Sheet
 	verdict := "undecided"
 	switch {
@@ -286,7 +287,7 @@ func (r *checkReport) text() []byte {
 	case "separable":
 		pairs = append(pairs,
 			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", say.Count(r.ExactRows)),
-			"margin", r.planeReport.text()+", of the plane through the origin of features and bias")
+			"margin", r.PlaneReport.text()+", of the plane through the origin of features and bias")
 		if r.Widest != nil {
 			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
 		}
@@ -333,7 +334,7 @@ func fraction(text string) string {
 	return say.Real(f)
 }
 
-func (p *planeReport) text() string {
+func (p *PlaneReport) text() string {
 	if p.AtMost == nil {
 		return say.Real(p.Margin)
 	}

@@ -1,4 +1,5 @@
-package cli
+// Package inspecting has the verbs that show what is there: inspect, check and cpu.
+package inspecting
 
 import (
 	"bytes"
@@ -22,6 +23,7 @@ import (
 // largestWeights is how many weights inspect shows of a model without --top.
 const largestWeights = 20
 
+// Inspect returns the command that shows what is in a file.
 func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
@@ -132,12 +134,12 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
 		return fmt.Errorf("%s: not what check --json prints: it is too large", path)
 	}
-	r := checkReport{planeReport: new(planeReport)} // which encoding/json doesn't make
+	r := CheckReport{PlaneReport: new(PlaneReport)} // a proof may lack all keys of it
 	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
 		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
 	}
 	if r.Separable == nil || !*r.Separable {
-		r.planeReport = nil
+		r.PlaneReport = nil
 	}
 	if asJSON {
 		return a.PrintJSON(&r)
