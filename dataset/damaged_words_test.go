@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/parquet/page"
 )
 
 // arrowBytes returns an Arrow file of a record.
@@ -111,5 +114,28 @@ func TestInspectDamaged(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%d rows: %+v, error %v", rows, info, err)
 		}
+	}
+}
+
+// TestInspectSums: sizes of row groups whose sum int64 can't hold are damage, and so many nulls aren't known.
+func TestInspectSums(t *testing.T) {
+	const most = math.MaxInt64
+	for want, chunk := range map[string]page.ColumnChunk{
+		"": {Values: most, Nulls: most},
+		`column "x", row group 1: the data up to here has more than 2^63 bytes`: {Values: most, Uncompressed: most},
+	} {
+		info := &FileInfo{Columns: []ColumnInfo{{Name: "x", Repetition: "repeated"}}}
+		err := info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		if err == nil {
+			err = info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		}
+		if want == "" && (err != nil || info.Columns[0].Nulls != -1) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%+v, error %v, want %q", info, err, want)
+		}
+	}
+	info := &FileInfo{}
+	err := cmp.Or(info.Add(&page.Group{Rows: most}), info.Add(&page.Group{Rows: most}))
+	if want := "the row groups up to 1 have more than 2^63 rows"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type FileInfo struct {
 	RowGroups []RowGroupInfo `json:"row_groups"`
 	Columns   []ColumnInfo   `json:"columns"`
 	Metadata  []KeyValue     `json:"metadata"`
+
+	total RowGroupInfo // of all row groups
 }
 
 // RowGroupInfo is the size of a row group, in rows and in bytes of column data.
@@ -81,7 +84,6 @@ func Inspect(path string) (*FileInfo, error) {
 		for i := range all {
 			all[i] = i
 		}
-		rows := int64(0)
 		for group, err := range m.Groups(all) {
 			if err == nil {
 				err = info.Add(group)
@@ -89,10 +91,9 @@ func Inspect(path string) (*FileInfo, error) {
 			if err != nil {
 				return frame.Damage(err)
 			}
-			rows += group.Rows
 		}
-		if rows != info.Rows {
-			return frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", info.Rows, rows))
+		if info.total.Rows != info.Rows {
+			return frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", info.Rows, info.total.Rows))
 		}
 		for text, err := range m.Texts(maxTexts) {
 			if err != nil {
@@ -134,7 +135,10 @@ func (info *FileInfo) Add(group *page.Group) error {
 	if group.Rows < 0 {
 		return fmt.Errorf("row group %d has %d rows", len(info.RowGroups), group.Rows)
 	}
-	sum := RowGroupInfo{Rows: group.Rows}
+	sum, total := RowGroupInfo{Rows: group.Rows}, &info.total
+	if total.Rows += group.Rows; total.Rows < 0 {
+		return fmt.Errorf("the row groups up to %d have more than 2^63 rows", len(info.RowGroups))
+	}
 	for i := range info.Columns {
 		chunk, c := &group.Chunks[i], &info.Columns[i]
 		if chunk.Stored > info.Bytes || chunk.Values >= 0 && c.Repetition != "repeated" && chunk.Values != group.Rows {
@@ -142,13 +146,17 @@ func (info *FileInfo) Add(group *page.Group) error {
 				chunk.Values, chunk.Stored, group.Rows, info.Bytes)
 		}
 		stored, uncompressed := max(0, chunk.Stored), max(0, chunk.Uncompressed)
+		total.Compressed, total.Uncompressed = total.Compressed+stored, total.Uncompressed+uncompressed
+		if min(total.Compressed, total.Uncompressed) < 0 {
+			return fmt.Errorf("column %q, row group %d: the data up to here has more than 2^63 bytes", c.Name, len(info.RowGroups))
+		}
 		sum.Compressed, sum.Uncompressed = sum.Compressed+stored, sum.Uncompressed+uncompressed
 		c.Compressed, c.Uncompressed = c.Compressed+stored, c.Uncompressed+uncompressed
 		c.Codecs = addName(c.Codecs, strings.ToLower(compress.Compression(chunk.Codec).String()))
 		for _, e := range chunk.Encodings {
 			c.Encodings = addName(c.Encodings, parquet.Encoding(e).String())
 		}
-		if chunk.Nulls < 0 || chunk.Nulls > chunk.Values || c.Nulls < 0 {
+		if chunk.Nulls < 0 || chunk.Nulls > chunk.Values || c.Nulls < 0 || c.Nulls > math.MaxInt64-chunk.Nulls {
 			c.Nulls = -1
 		} else {
 			c.Nulls += chunk.Nulls
