@@ -21,7 +21,9 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/inspecting"
+	"halfspace/internal/cli/scoring"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/cli/training"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -113,7 +115,7 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{Train, Compare, Predict, Eval, Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

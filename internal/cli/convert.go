@@ -27,6 +27,7 @@ type convertOptions struct {
 	json        bool
 }
 
+// Convert returns the command that writes data in another format.
 func Convert(a *console.App) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{

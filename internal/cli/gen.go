@@ -21,6 +21,7 @@ type genOptions struct {
 	json        bool
 }
 
+// Gen returns the command that makes data.
 func Gen(a *console.App) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{

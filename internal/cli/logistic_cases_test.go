@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/cli/training"
 	"halfspace/model"
 )
 
@@ -113,7 +114,7 @@ func TestLogisticCases(t *testing.T) {
 				}
 				continue
 			}
-			var r trainReport
+			var r training.Report
 			if err := json.Unmarshal([]byte(stdout), &r); status != exitDone || err != nil {
 				t.Errorf("%v: status %d, %q, error %v", name, status, stderr, err)
 				continue
@@ -140,7 +141,7 @@ func TestLogisticCases(t *testing.T) {
 
 // checkCase fails unless what a training says about how near the optimum it came is true, above being by how much the objective is
 // above the optimum, relative to it.
-func checkCase(t *testing.T, name []string, r *trainReport, above float64, rounded bool) {
+func checkCase(t *testing.T, name []string, r *training.Report, above float64, rounded bool) {
 	t.Helper()
 	sgd := strings.Contains(strings.Join(name, " "), "sgd")
 	most := 1e-6

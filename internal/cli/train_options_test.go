@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/cli/training"
 	"halfspace/internal/say"
 	"halfspace/model"
 )
 
 // TestTrainDefaults has the defaults that section 5 of the design promises.
 func TestTrainDefaults(t *testing.T) {
-	flags := Train(nil).Flags()
+	flags := training.Train(nil).Flags()
 	for name, want := range map[string]string{"algo": "averaged", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
 		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",

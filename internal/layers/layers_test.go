@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
-	{"internal/cli/inspecting"},
+	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
@@ -47,7 +47,7 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
 	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/", "internal/cli", "bench", "examples/"},
+	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/google/renameio":     {"internal/atomicfile"},

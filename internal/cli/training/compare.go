@@ -1,4 +1,4 @@
-package cli
+package training
 
 import (
 	"cmp"
@@ -52,6 +52,7 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", most: 100_000},
 }
 
+// Compare returns the command that judges all learners.
 func Compare(a *console.App) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{

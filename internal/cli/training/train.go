@@ -1,4 +1,5 @@
-package cli
+// Package training has the verbs that learn models: train and compare.
+package training
 
 import (
 	"fmt"
@@ -37,6 +38,7 @@ type trainOptions struct {
 	json bool
 }
 
+// Train returns the command that learns a model.
 func Train(a *console.App) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{

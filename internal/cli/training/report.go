@@ -1,4 +1,4 @@
-package cli
+package training
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 	"halfspace/train"
 )
 
-// A trainReport is what train --json prints.
-type trainReport struct {
+// A Report is what train --json prints.
+type Report struct {
 	Algorithm       string               `json:"algorithm"`
 	Rows            int64                `json:"rows"`
 	Features        int                  `json:"features"`
@@ -74,9 +74,9 @@ type validationReport struct {
 	ErrorWeight *float64 `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
 }
 
-func newTrainReport(o *trainOptions, m *model.Model) *trainReport {
+func newReport(o *trainOptions, m *model.Model) *Report {
 	t := &m.Training
-	r := &trainReport{
+	r := &Report{
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
@@ -112,7 +112,7 @@ func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 }
 
 // setCrossValidation names options as they are typed in why points failed.
-func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
+func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	if r.CrossValidation = cv; cv == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func (r *trainReport) setCrossValidation(cv *fit.CrossValidation) {
 }
 
 // text is the report for people.
-func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
+func (r *Report) text(o *trainOptions, m *model.Model) []byte {
 	var s console.Sheet
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))
 	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
@@ -143,7 +143,7 @@ func (r *trainReport) text(o *trainOptions, m *model.Model) []byte {
 }
 
 // course tells how the training went.
-func (r *trainReport) course(o *trainOptions, m *model.Model) (pairs []string) {
+func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	if o.unnamed {
 		pairs = append(pairs, "options", o.defaultsText())
 	}
@@ -164,7 +164,7 @@ func (r *trainReport) course(o *trainOptions, m *model.Model) (pairs []string) {
 }
 
 // converged tells whether the last weights make no mistake, and what bounds the updates.
-func (r *trainReport) converged(o *trainOptions) string {
+func (r *Report) converged(o *trainOptions) string {
 	switch {
 	case r.Interrupted && !r.Converged:
 		return "no, interrupted"
@@ -189,7 +189,7 @@ func (r *trainReport) converged(o *trainOptions) string {
 }
 
 // results tells the errors, on which rows.
-func (r *trainReport) results() []string {
+func (r *Report) results() []string {
 	pairs, scored := []string{"errors", "not counted"}, r.Rows
 	if r.TrainErrors != nil {
 		pairs[1] = facts.Errors(*r.TrainErrors, r.Rows)
@@ -219,7 +219,7 @@ func (r *trainReport) results() []string {
 }
 
 // weights tells of the weights that were learned.
-func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) {
+func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, facts.Kernel(e)...)
 	}
@@ -238,7 +238,7 @@ func (r *trainReport) weights(o *trainOptions, m *model.Model) (pairs []string) 
 }
 
 // machine tells how long it took, on what, and where the model is.
-func (r *trainReport) machine() []string {
+func (r *Report) machine() []string {
 	streamed := ""
 	if r.Streamed {
 		streamed = "streamed, "

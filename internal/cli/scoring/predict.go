@@ -1,4 +1,5 @@
-package cli
+// Package scoring has the verbs that apply models to rows: predict, eval and online.
+package scoring
 
 import (
 	"context"
@@ -45,6 +46,7 @@ type predictOptions struct {
 	json    bool
 }
 
+// Predict returns the command that applies a model to data.
 func Predict(a *console.App) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{

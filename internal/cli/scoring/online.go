@@ -1,4 +1,4 @@
-package cli
+package scoring
 
 import (
 	"context"
@@ -34,6 +34,7 @@ type onlineOptions struct {
 	out                    string
 }
 
+// Online returns the command that predicts each row and then learns from it.
 func Online(a *console.App) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package cli
+package scoring
 
 import (
 	"context"
@@ -34,6 +34,7 @@ type evalOptions struct {
 	json   bool
 }
 
+// Eval returns the command that measures how good models are.
 func Eval(a *console.App) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{

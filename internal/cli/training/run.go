@@ -1,4 +1,4 @@
-package cli
+package training
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	t := &training[T]{App: a, trainOptions: o, bar: bar}
+	t := &trainer[T]{App: a, trainOptions: o, bar: bar}
 	defer t.close()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
@@ -66,8 +66,8 @@ func unfinished(a *console.App, err error) error {
 	return err
 }
 
-// A training is rows that are open, and how to learn from them.
-type training[T kernel.Float] struct {
+// A trainer is rows that are open, and how to learn from them.
+type trainer[T kernel.Float] struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
@@ -76,18 +76,18 @@ type training[T kernel.Float] struct {
 	seconds          trainSeconds
 }
 
-func (t *training[T]) inMemory() bool {
+func (t *trainer[T]) inMemory() bool {
 	_, is := t.data.Source.(*block.Data[T])
 	return is
 }
 
-func (t *training[T]) close() {
+func (t *trainer[T]) close() {
 	t.data.Close()
 	t.validation.Close()
 }
 
 // open opens the rows to learn from and those of a validation, and looks at what they tell.
-func (t *training[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
+func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	t.data, err = rows.Open[T](ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
 		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
@@ -119,7 +119,7 @@ func (t *training[T]) open(ctx context.Context, paths, validationPaths []string)
 }
 
 // learn judges the candidates of a grid, if there is one, and learns with the best.
-func (t *training[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
+func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
 		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.Storage.Weighted)
@@ -159,9 +159,9 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 }
 
 // print reports how the training went.
-func (t *training[T]) print(f *fit.Fitted[T], interrupted bool) error {
+func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	m, learned := f.Model, f.Result
-	r := newTrainReport(t.trainOptions, m)
+	r := newReport(t.trainOptions, m)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	if f.Survey != nil {

@@ -1,4 +1,4 @@
-package cli
+package training
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // advice says what to try where the training did not converge.
-func (r *trainReport) advice(o *trainOptions) string {
+func (r *Report) advice(o *trainOptions) string {
 	switch {
 	case r.Interrupted:
 		return "Interrupted: the model is that of the training so far."
@@ -43,19 +43,19 @@ func (r *trainReport) advice(o *trainOptions) string {
 }
 
 // stoppedEarly tells whether --early-stop ended the training.
-func (o *trainOptions) stoppedEarly(r *trainReport) bool {
+func (o *trainOptions) stoppedEarly(r *Report) bool {
 	stop := o.learner.Text("early-stop")
 	return stop != "" && stop != "0" && r.Epochs < o.learner.Settings.Shared().Epochs && !o.stoppedAtUpdates(r)
 }
 
 // stoppedAtUpdates tells whether --max-updates ended the training.
-func (o *trainOptions) stoppedAtUpdates(r *trainReport) bool {
+func (o *trainOptions) stoppedAtUpdates(r *Report) bool {
 	most := o.learner.Settings.Shared().MaxUpdates
 	return most > 0 && r.Updates >= most
 }
 
 // adviseSolver does that for learners that solve for an optimum.
-func adviseSolver(r *trainReport) string {
+func adviseSolver(r *Report) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
 	}
@@ -73,7 +73,7 @@ func adviseSolver(r *trainReport) string {
 }
 
 // adviseLast does that for weights that are the last ones.
-func adviseLast(o *trainOptions, r *trainReport) string {
+func adviseLast(o *trainOptions, r *Report) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 	if o.learner.Settings.Shared().Order == train.Cyclic {
 		advice += ", or --order shuffle if the rows are sorted"
