@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +33,25 @@ func OfLearner(err error) error {
 	return learnersError{err}
 }
 
-var (
-	// optionName matches names of options that are no other words, where no dashes stand before them.
-	optionName = regexp.MustCompile(`(^|[^-\w])(l2|eta|max-updates|early-stop|shrinkage|coef0|gamma)\b`)
-	rowNumber  = regexp.MustCompile(`\brow (\d+)\b`)
-)
+var rowNumber = regexp.MustCompile(`\brow (\d+)\b`)
+
+// optionName matches names of the learners' options without dashes before them. A name of letters alone may be a word, unless a value follows.
+var optionName = sync.OnceValue(func() *regexp.Regexp {
+	var names, words []string
+	for _, l := range fit.Learners {
+		for _, o := range l.Options {
+			if strings.ContainsAny(o.Name, "-0123456789") {
+				names = append(names, o.Name)
+			} else {
+				words = append(words, o.Name)
+			}
+		}
+	}
+	return regexp.MustCompile(`(^|[^-\w])((?:` + strings.Join(names, "|") + `)\b|(?:` + strings.Join(words, "|") + `)(?: is)? (?:[-+]?\d|NaN|[-+]Inf))`)
+})
 
 // optionWords are what learners call options in advice, and what to type.
-var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", "margin is ", "--margin is ", ", memory is ", ", --memory is ",
+var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
 	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
@@ -78,7 +90,7 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 
 // AsTyped names options in an error of a learner as they are typed.
 func AsTyped(text string) string {
-	return optionWords.Replace(optionName.ReplaceAllString(text, "$1--$2"))
+	return optionWords.Replace(optionName().ReplaceAllString(text, "$1--$2"))
 }
 
 // namesFile tells whether an error begins with the name of a file: one of reading the rows again, not of learning.
