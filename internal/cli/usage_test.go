@@ -11,23 +11,31 @@ import (
 	"halfspace/internal/cli/flags"
 )
 
-func TestUsage(t *testing.T) {
-	data := textbook(t, signs)
-	m := filepath.Join(t.TempDir(), "m.json")
-	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
-	proof := filepath.Join(t.TempDir(), "proof.json")
-	if err := os.WriteFile(proof, []byte(succeed(t, "check", data, "--label", "y", "--json")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		args string
-		want string
-	}{
+// A misuse is a wrong command line and what is said of it. DATA, MODEL and PROOF stand for files.
+type misuse struct{ args, want string }
+
+// TestUsageVerbs: an unknown verb is answered by the nearest one.
+func TestUsageVerbs(t *testing.T) {
+	misused(t, []misuse{
 		{"trian", `unknown command "trian": did you mean train?`},
 		{"fit", `unknown command "fit": use train`},
 		{"classify", `unknown command "classify": use predict`},
 		{"DATA", `unknown command "DATA", which is a file: use train DATA --label COLUMN to learn from it, or inspect DATA`},
 		{"MODEL", `unknown command "MODEL", which is a model: use predict --model MODEL DATA, or inspect MODEL`},
+		{"frobnicate", `unknown command "frobnicate"`},
+		{"help trian", `unknown command "trian": did you mean train?`},
+		{"help frobnicate", `unknown command "frobnicate"`},
+		{"help train DATA", "unknown command"},
+		{"help completion basch", `unknown command "basch": did you mean bash?`},
+		{"completion basch", `unknown command "basch": did you mean bash?`},
+		{"completion frobnicate", `unknown command "frobnicate"`},
+		{"completion bash extra", `unknown command "extra"`},
+	})
+}
+
+// TestUsageSlips: an unknown option or learner is answered by what to type, also where another program calls it so.
+func TestUsageSlips(t *testing.T) {
+	misused(t, []misuse{
 		{"train DATA --label y -o m.json", "unknown option -o: use --out"},
 		{"predict --model MODEL DATA -o p.csv", "unknown option -o: use --out"},
 		{"convert DATA -o p.csv", "unknown option -o: use --out"},
@@ -54,7 +62,15 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --algo logistic-regression", "use --algo logistic"},
 		{"train DATA --label y --algo pocket --validation 20%", "--validation is 20%: use --validation 0.2 to hold"},
 		{"train DATA --label y --algo pocket --validation 12.5", "--validation is 12.5: use --validation 0.125 to hold"},
-		{"train DATA --label y --algo pocket --validation 120%", "--validation is 120%"},
+		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
+		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, dual, kernel-perceptron, logistic, lda or svm: did you mean pocket?"},
+		{"train DATA --label y --checkpoint d", "unknown option --checkpoint"},
+	})
+}
+
+// TestUsagePaths: addresses and models that stand in place of data are known.
+func TestUsagePaths(t *testing.T) {
+	misused(t, []misuse{
 		{"train s3://bucket/x.parquet --label y", "s3://bucket/x.parquet: only local files are read: copy it here first, or write it to standard input and name -"},
 		{"train https://a.b/c.csv --label y", "https://a.b/c.csv: only local files are read"},
 		{"check gs://a/b.csv --label y", "only local files are read"},
@@ -72,19 +88,16 @@ func TestUsage(t *testing.T) {
 		{"check MODEL --label y", "MODEL is a model: name the data, or use predict --model MODEL DATA"},
 		{"convert MODEL --out p.csv", "MODEL is a model: name the data, or use predict --model MODEL DATA"},
 		{"train PROOF --label y", "PROOF is what check --json printed: name the data, or use inspect PROOF"},
-		{"frobnicate", `unknown command "frobnicate"`},
-		{"help trian", `unknown command "trian": did you mean train?`},
-		{"help frobnicate", `unknown command "frobnicate"`},
-		{"help train DATA", "unknown command"},
-		{"help completion basch", `unknown command "basch": did you mean bash?`},
-		{"completion basch", `unknown command "basch": did you mean bash?`},
-		{"completion frobnicate", `unknown command "frobnicate"`},
-		{"completion bash extra", `unknown command "extra"`},
+	})
+}
+
+// TestUsageTrain: a value that an option of train can't have is named with those that it can have.
+func TestUsageTrain(t *testing.T) {
+	misused(t, []misuse{
+		{"train DATA --label y --algo pocket --validation 120%", "--validation is 120%"},
 		{"train", "no data"},
 		{"train DATA", "--label is missing"},
-		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
 		{"train DATA --label", "--label needs a value"},
-		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, dual, kernel-perceptron, logistic, lda or svm: did you mean pocket?"},
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
 		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float16", "use float32 or float64"},
@@ -113,7 +126,6 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --isa mmx", "--isa: unknown instruction set"},
 		{"train DATA --label y --isa neon9", "--isa: unknown instruction set"},
 		{"train DATA --label y --out -", "--out is -"},
-		{"train DATA --label y --checkpoint d", "unknown option --checkpoint"},
 		{"train DATA --label y --memory much", "--memory much: use a size such as 256MiB or 8G"},
 		{"train DATA --label y --memory 8X", "--memory 8X: use a size"},
 		{"train DATA --label y --memory 0", "--memory 0: use a size"},
@@ -122,6 +134,12 @@ func TestUsage(t *testing.T) {
 		{"train DATA --label y --cache -", "--cache is -: name a file"},
 		{"train DATA --label y --cache x/m.json --out x/./m.json", "--cache and --out are both x/./m.json: name two files"},
 		{"train DATA --label y -q", "-q"},
+	})
+}
+
+// TestUsageOthers: the other verbs say what is missing or too much.
+func TestUsageOthers(t *testing.T) {
+	misused(t, []misuse{
 		{"predict DATA --out p.csv", "--model is missing"},
 		{"predict --model MODEL --model MODEL DATA --out p.csv", "2 models: predict applies one, give --model once"},
 		{"predict --model= DATA --out p.csv", "--model is missing"},
@@ -150,7 +168,20 @@ func TestUsage(t *testing.T) {
 		{"gen --noise 0.1 --row-group-rows -1 --out x.parquet", "--row-group-rows is -1"},
 		{"gen --noise 0.1 --out x.parquet extra", "extra"},
 		{"cpu extra", "extra"},
-	} {
+	})
+}
+
+// misused runs wrong command lines. Each must print one line of error, which tells where to find help.
+func misused(t *testing.T, all []misuse) {
+	t.Helper()
+	data := textbook(t, signs)
+	m := filepath.Join(t.TempDir(), "m.json")
+	succeed(t, "train", "--algo", "perceptron", data, "--label", "y", "--out", m)
+	proof := filepath.Join(t.TempDir(), "proof.json")
+	if err := os.WriteFile(proof, []byte(succeed(t, "check", data, "--label", "y", "--json")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
 		named := strings.NewReplacer("DATA", data, "MODEL", m, "PROOF", proof)
 		if !strings.Contains(c.want, "--model MODEL DATA") {
 			c.want = named.Replace(c.want)
