@@ -49,7 +49,7 @@ func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Sou
 		if err := c.values(ctx, 0, src.blocks...); err != nil {
 			return nil, err
 		}
-		return &Data[T]{src.spec, withRows(src.blocks), src.rows, true}, nil
+		return &Data[T]{spec: src.spec, blocks: withRows(src.blocks), rows: src.rows, checked: true}, nil
 	case Seekable[T]:
 		return checkedFile[T]{&checked[T]{src, c}, src}, nil
 	}
@@ -82,7 +82,7 @@ func isChecked[T kernel.Float](src Source[T]) bool {
 	switch src := src.(type) {
 	case *Data[T]:
 		return src != nil && src.checked
-	case *checked[T], checkedFile[T]:
+	case *checked[T], checkedFile[T], relearnable[T]:
 		return true
 	}
 	return false

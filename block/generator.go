@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"halfspace/internal/features"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -26,7 +27,7 @@ type Generator[F kernel.Float, L Label] = func(yield func(x []F, label L) bool) 
 // Options, errors and blocks are those of FromRows. Every pass checks the rows, and that there are as many as in the
 // first.
 func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generator[F, L], opt RowOptions) (Source[T], error) {
-	g := &generated[T, F, L]{generate: rows, labels: newLabels[L](), weights: opt.Weights}
+	g := &generated[T, F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
 		return nil, err
 	}
@@ -37,13 +38,37 @@ func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generat
 	if g.values, err = g.labels.finish(g.spec, opt.Positive); err != nil {
 		return nil, err
 	}
-	return Trust[T](g), nil
+	if !opt.Standardize || opt.Spec != nil {
+		return Trust[T](g), nil
+	}
+	specs, err := standardized(ctx, g.spec, g.labels, rows, []func(int) bool{everyRow})
+	if err != nil {
+		return nil, err
+	}
+	return relearnable[T]{&checked[T]{g.with(specs[0]), nil}, g.relearn}, nil
+}
+
+// with returns the rows with the preprocessing of a spec.
+func (g *generated[T, F, L]) with(spec *schema.Spec) *generated[T, F, L] {
+	again := *g
+	again.spec, again.maker = spec, features.New(spec)
+	return &again
+}
+
+// relearn standardizes the rows again; see Data.Relearn.
+func (g *generated[T, F, L]) relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source[T], error), err error) {
+	specs, err := standardized(ctx, g.spec, g.labels, g.generate, choices)
+	for _, s := range specs {
+		all = append(all, func(context.Context) (Source[T], error) { return Trust[T](g.with(s)), nil })
+	}
+	return all, err
 }
 
 // generated is the source of a generator's rows.
 type generated[T, F kernel.Float, L Label] struct {
 	generate Generator[F, L]
 	spec     *schema.Spec
+	maker    *features.Maker // of the spec's features
 	rows     int64
 	labels   *labels[L]
 	values   []float64 // see labels.finish
@@ -57,6 +82,7 @@ func (g *generated[T, F, L]) Rows() int64 { return g.rows }
 // survey makes the first pass.
 func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error {
 	var row *Block[T]
+	var wide *Block[float64] // of rows that T needn't hold before they are standardized
 	var wrong error
 	err := g.generate(func(x []F, label L) bool {
 		if wrong == nil && g.rows%RunRows == 0 {
@@ -69,10 +95,15 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 			if g.spec, wrong = opt.spec(len(x), -1); wrong != nil {
 				return false
 			}
-			row = New[T](0, 1, g.spec.Cols())
+			row, wide, g.maker = New[T](0, 1, g.spec.Cols()), New[float64](0, 1, g.spec.Cols()), features.New(g.spec)
 		}
-		row.First = g.rows
-		if wrong = put(row, 0, g.spec, x); wrong != nil {
+		row.First, wide.First = g.rows, g.rows
+		if opt.Standardize {
+			wrong = put(wide, 0, g.spec, g.maker, x)
+		} else {
+			wrong = put(row, 0, g.spec, g.maker, x)
+		}
+		if wrong != nil {
 			return false
 		}
 		if _, err := g.labels.number(label); err != nil {
@@ -161,5 +192,5 @@ func (p *pass[T, F, L]) put(x []F, label L) error {
 	if p.weights != nil {
 		p.block.W[p.fill] = p.weights[p.rows]
 	}
-	return put(p.block, p.fill, p.spec, x)
+	return put(p.block, p.fill, p.spec, p.maker, x)
 }

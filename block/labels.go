@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,9 +20,18 @@ type Label interface {
 type labels[L Label] struct {
 	numbers map[L]int
 	classes []schema.Class
+	order   []int          // of each class: its number in the spec
+	known   []schema.Class // of a model: labels are among them; nil: any
 }
 
-func newLabels[L Label]() *labels[L] { return &labels[L]{numbers: map[L]int{}} }
+// newLabels returns the labels of no rows yet. The classes are those of a model unless that is nil.
+func newLabels[L Label](of *schema.Spec) *labels[L] {
+	l := &labels[L]{numbers: map[L]int{}}
+	if of != nil {
+		l.known = of.Classes
+	}
+	return l
+}
 
 // number returns the number of a label's class.
 func (l *labels[L]) number(label L) (int, error) {
@@ -32,6 +42,9 @@ func (l *labels[L]) number(label L) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if l.known != nil && !slices.Contains(l.known, class) {
+		return 0, fmt.Errorf("the label %s is no class of the model: its classes are %s", schema.NameClass(class), schema.ListClasses(l.known))
+	}
 	n := len(l.classes)
 	if n == schema.MaxClasses {
 		return 0, fmt.Errorf("more than %d classes (%s): labels are classes, not a quantity to predict", n, schema.ListClasses(l.classes))
@@ -40,22 +53,23 @@ func (l *labels[L]) number(label L) (int, error) {
 	return n, nil
 }
 
-// finish writes the classes to a spec. It returns the label of each class in a block, in the order of appearance.
+// finish writes the classes to a spec, unless they are those of a model. It returns the label of each class in a block, in the
+// order of appearance.
 func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error) {
-	if len(l.classes) == 1 {
-		return nil, fmt.Errorf("%s is the only class: add rows of another class", schema.ListClasses(l.classes))
-	}
-	if err := spec.SetClasses(l.classes, positive); err != nil {
-		return nil, err
+	if l.known == nil {
+		if len(l.classes) == 1 {
+			return nil, fmt.Errorf("%s is the only class: add rows of another class", schema.ListClasses(l.classes))
+		}
+		if err := spec.SetClasses(l.classes, positive); err != nil {
+			return nil, err
+		}
 	}
 	sorted := spec.LabelValues()
-	values := make([]float64, len(sorted))
+	values := make([]float64, len(l.classes))
+	l.order = make([]int, len(l.classes))
 	for i, class := range l.classes {
-		for k := range sorted {
-			if spec.Classes[k] == class {
-				values[i] = sorted[k]
-			}
-		}
+		l.order[i] = slices.Index(spec.Classes, class)
+		values[i] = sorted[l.order[i]]
 	}
 	return values, nil
 }

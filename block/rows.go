@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"halfspace/internal/features"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -20,6 +21,15 @@ type RowOptions struct {
 	Positive string    // text of the class +1; "": the last one in sorted order
 	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
 	NoBias   bool      // leaves out the column of ones
+
+	// Standardize replaces every number v by (v - mean) / deviation, computed in float64 before it is rounded to T. The spec
+	// holds means and deviations, and so does a model: it takes rows as they are. package fit learns them again from the
+	// rows that a hold-out or the folds of a cross-validation leave. x and y must not change before that.
+	Standardize bool
+
+	// Spec, if not nil, is that of a model: its preprocessing makes the features, and the labels are among its classes. Of
+	// the other fields only Weights counts then.
+	Spec *schema.Spec
 }
 
 // FromRows returns the data set of rows x with labels y. x[r] has the features of row r. y[r] is its label: a number, a
@@ -61,7 +71,7 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 	if err != nil {
 		return nil, err
 	}
-	labels := newLabels[L]()
+	labels := newLabels[L](opt.Spec)
 	all := NewFor[T](spec, 0, n)
 	for r := range y {
 		number, err := labels.number(y[r])
@@ -74,6 +84,16 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 	if err != nil {
 		return nil, err
 	}
+	data := &Data[T]{rows: int64(n), checked: true}
+	if opt.Standardize && opt.Spec == nil {
+		data.relearn = relearnRows[T](spec, labels, row, y, opt.Weights)
+		specs, err := standardized(context.Background(), spec, labels, generatorOf(row, y), []func(int) bool{everyRow})
+		if err != nil {
+			return nil, err
+		}
+		spec = specs[0]
+	}
+	data.spec = spec
 	for r, number := range all.Y {
 		all.Y[r] = T(values[int(number)])
 	}
@@ -81,19 +101,44 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 	if err := fill(all, spec, row); err != nil {
 		return nil, err
 	}
-	data := &Data[T]{spec: spec, rows: int64(n), checked: true}
 	for lo, rows := 0, Rows[T](spec.Cols()); lo < n; lo += rows {
 		data.blocks = append(data.blocks, all.Slice(lo, min(n, lo+rows)))
 	}
 	return data, nil
 }
 
+// generatorOf returns the generator of rows in memory.
+func generatorOf[F kernel.Float, L Label](row func(r int) []F, y []L) Generator[F, L] {
+	return func(yield func(x []F, label L) bool) error {
+		for r := range y {
+			if !yield(row(r), y[r]) {
+				break
+			}
+		}
+		return nil
+	}
+}
+
+// relearnRows returns what standardizes rows in memory again.
+func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) relearn[T] {
+	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source[T], error), err error) {
+		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
+		for _, s := range specs {
+			all = append(all, func(context.Context) (Source[T], error) {
+				return fromRows[T](len(y), len(s.Features), row, y, RowOptions{Spec: s, Weights: weights})
+			})
+		}
+		return all, err
+	}
+}
+
 // fill writes the features and the bias of all rows of a block. It returns the error of the first wrong row.
 func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
+	maker := features.New(spec)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
 		for r := run * RunRows; r < min(b.Len(), (run+1)*RunRows) && errs[run] == nil; r++ {
-			errs[run] = put(b, r, spec, row(r))
+			errs[run] = put(b, r, spec, maker, row(r))
 		}
 	})
 	for _, wrong := range errs {
@@ -104,39 +149,40 @@ func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F
 	return err
 }
 
-// put writes x, the features of row r of a dense block, and the bias.
-func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, x []F) error {
+// put writes x, as features that maker makes, to row r of a dense block, and the bias.
+func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *features.Maker, x []F) error {
 	if len(x) != len(spec.Features) {
 		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", b.First+int64(r), len(x),
 			len(spec.Features))
 	}
 	to := b.X[r*b.Stride:][:b.Cols]
-	wrong := T(0)
-	for i, v := range x {
-		to[i] = T(v)
-		wrong += to[i] - to[i]
-	}
 	if spec.Bias {
 		to[len(x)] = 1
 	}
-	if wrong == 0 {
+	i := features.Set(maker, to, x)
+	if i < 0 {
 		return nil
 	}
-	for i, v := range x {
-		switch {
-		case v-v != 0:
-			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,
-				spec.Features[i], v)
-		case to[i]-to[i] != 0:
-			return fmt.Errorf("row %d, column %d (%q): %v is too large for float32: make blocks of float64", b.First+int64(r), i,
-				spec.Features[i], v)
-		}
+	what := "is too large for float32: make blocks of float64"
+	switch v := x[i]; {
+	case v-v != 0:
+		what = "is not a finite number: leave the row out, or fill in a number"
+	case spec.Preprocessing != nil:
+		what = fmt.Sprintf("is too far from the mean for %T: correct the value", to[i])
 	}
-	return nil
+	return fmt.Errorf("row %d, column %d (%q): %v %s", b.First+int64(r), i, spec.Features[i], x[i], what)
 }
 
 // spec describes n rows of width features, except for their classes. n < 0 means an unknown number.
 func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
+	if o.Spec != nil {
+		if len(o.Spec.Features) != width {
+			return nil, fmt.Errorf("rows of %d numbers, and the model has %d features: give the model's", width, len(o.Spec.Features))
+		}
+		s := *o.Spec
+		s.Weighted = o.Weights != nil
+		return &s, o.checkWeights(n)
+	}
 	s := &schema.Spec{Features: slices.Clone(o.Features), Bias: !o.NoBias, Label: o.Label, Weighted: o.Weights != nil}
 	if s.Label == "" {
 		s.Label = "label"

@@ -59,19 +59,6 @@ type Point struct {
 // Best returns the learner with the fewest errors.
 func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner }
 
-// Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns them again for
-// each fold, from the other folds alone. Another source is one whose features depend on no rows.
-type Relearner[T kernel.Float] interface {
-	block.Source[T]
-
-	// Unwrap returns the rows as the source that holds them, such as a *block.Data.
-	Unwrap() block.Source[T]
-
-	// Relearn returns for each choice of rows a function that opens all rows again, with features learned from the chosen ones. It
-	// returns nil if features depend on no rows. A choice tells for one row after the other, by its class, whether it is taken.
-	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source[T], error), error)
-}
-
 // CrossValidate judges a learner by cross-validation: the rows are dealt into folds, each with its share of every class, by the learner's
 // seed. Each fold is predicted by a model of the others. With a grid it judges every combination of options. One that fails on a fold is
 // left out; it is an error if all do. Of opt it uses weights of classes, Multiclass, Memory, Note and Stage.
@@ -188,14 +175,14 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 // folds judges on one fold after the other.
 func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
 	has := func(f int) Chooser { return Fold(c.seed, c.Folds, len(src.Spec().Classes), f) }
+	var choices []func(class int) bool
+	for f := range c.Folds {
+		choices = append(choices, has(f).Others())
+	}
 	var again []func(context.Context) (block.Source[T], error)
-	if r, ok := src.(relearned[T]); ok {
-		var choices []func(class int) bool
-		for f := range c.Folds {
-			choices = append(choices, has(f).Others())
-		}
+	if learn := relearner(src); learn != nil {
 		var err error
-		if again, err = r.from.Relearn(ctx, choices); err != nil {
+		if again, err = learn(ctx, choices); err != nil {
 			return err
 		}
 	}
@@ -366,18 +353,4 @@ func (p *Point) Deviation() float64 {
 		squares += (a - mean) * (a - mean)
 	}
 	return math.Sqrt(squares / (n - 1))
-}
-
-// relearned is a source whose rows were checked and whose features can be learned again.
-type relearned[T kernel.Float] struct {
-	block.Source[T]
-	from Relearner[T]
-}
-
-// plain returns the rows of a source whose features can be learned again, and another source as it is.
-func plain[T kernel.Float](src block.Source[T]) block.Source[T] {
-	if r, ok := src.(relearned[T]); ok {
-		return r.Source
-	}
-	return src
 }

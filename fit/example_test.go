@@ -66,6 +66,22 @@ func ExampleLearn() {
 	// Output: perceptron 0 of 174
 }
 
+// Features of different scales are standardized. The model holds means and deviations, so it predicts rows as they are.
+func ExampleLearn_standardize() {
+	x := [][]float64{{1.62, 54_000}, {1.71, 61_000}, {1.68, 58_000}, {1.83, 90_000}, {1.91, 95_000}, {1.87, 92_000}}
+	y := []string{"junior", "junior", "junior", "senior", "senior", "senior"}
+	data, err := block.FromRows[float32](x, y, block.RowOptions{Standardize: true})
+	check(err)
+	f, err := fit.Learn(context.Background(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
+	check(err)
+	p, err := predict.New(f.Model)
+	check(err)
+	class, err := p.Class([]float64{1.85, 88_000})
+	check(err)
+	fmt.Println(class)
+	// Output: senior
+}
+
 // Each fold is predicted by a model of the others.
 func ExampleCrossValidate() {
 	x, y := circle(200)

@@ -64,6 +64,7 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		if validation, err = checked(ctx, validation, l); err != nil {
 			return nil, err
 		}
+		validation = plain(validation)
 	}
 	if opt.HoldOut > 0 && validation == nil {
 		parts, err := HoldOut(ctx, src, l, opt)
@@ -125,11 +126,15 @@ func (o *Options) stage(name string, done, total int64) {
 
 // checked returns src as a source whose rows learners can take. Sources that can learn features again stay that.
 func checked[T kernel.Float](ctx context.Context, src block.Source[T], l Learner) (block.Source[T], error) {
-	if r, ok := src.(Relearner[T]); ok {
-		rows, err := block.Check(ctx, r.Unwrap(), l.workers())
-		return relearned[T]{rows, r}, err
+	if r, ok := src.(relearned[T]); ok {
+		return r, nil
 	}
-	return block.Check(ctx, src, l.workers())
+	again := relearner(src)
+	rows, err := block.Check(ctx, plain(src), l.workers())
+	if again == nil || err != nil {
+		return rows, err
+	}
+	return relearned[T]{rows, again}, nil
 }
 
 // learnAll learns and tells the model which rows it was learned from and judged on.

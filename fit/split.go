@@ -101,14 +101,25 @@ func (p *Parts[T]) Close() error {
 	return all
 }
 
-// HoldOut holds back the share opt.HoldOut of each class, by the learner's seed. The caller closes the parts.
+// HoldOut holds back the share opt.HoldOut of each class, by the learner's seed. If src is a Relearner, features are learned again from
+// the other rows. The caller closes the parts.
 func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Parts[T], error) {
-	src = plain(src)
-	counts, err := train.ClassCounts(ctx, src, l.workers())
+	counts, err := train.ClassCounts(ctx, plain(src), l.workers())
 	if err != nil {
 		return nil, err
 	}
-	return split(ctx, src, Stratified(l.Settings.Shared().Seed, opt.HoldOut, counts), &opt)
+	has := Stratified(l.Settings.Shared().Seed, opt.HoldOut, counts)
+	rows := plain(src)
+	if learn := relearner(src); learn != nil {
+		again, err := learn(ctx, []func(class int) bool{has.Others()})
+		if err == nil && again != nil {
+			rows, err = again[0](ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return split(ctx, rows, has, &opt)
 }
 
 // split parts the rows of all into those that has chooses and the others.

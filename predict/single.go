@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/features"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -15,8 +16,8 @@ import (
 type single[T kernel.Float] struct {
 	model    *Scorer[T]       // only its weights are read
 	support  *gram.Support[T] // of an expansion
-	features features
-	bias     bool
+	spec     *schema.Spec
+	features *features.Maker
 	positive int
 	way      string    // how scores become probabilities, see Probabilities
 	scratch  sync.Pool // *scratch[T]
@@ -40,7 +41,7 @@ func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], e
 	if err != nil {
 		return nil, err
 	}
-	s := &single[T]{model: scorer, features: newFeatures(spec), bias: spec.Bias, positive: spec.PositiveClass(), way: m.Options.Multiclass}
+	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), way: m.Options.Multiclass}
 	if e := scorer.expansion; e != nil {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err
@@ -75,11 +76,11 @@ func singles[T kernel.Float](n int) [][]T {
 // score computes the scores of a row. The caller puts the scratch back.
 func (s *single[T]) score(row []float64) (*scratch[T], error) {
 	c := s.scratch.Get().(*scratch[T])
-	if err := set(&s.features, c.row.X, row); err != nil {
+	if err := set(s.spec, s.features, c.row.X, row); err != nil {
 		s.scratch.Put(c)
 		return nil, err
 	}
-	if s.bias {
+	if s.spec.Bias {
 		c.row.X[len(row)] = 1
 	}
 	switch {
@@ -103,7 +104,7 @@ func (s *single[T]) score(row []float64) (*scratch[T], error) {
 // expand computes the scores of an expansion.
 func (s *single[T]) expand(c *scratch[T]) error {
 	e := s.model.expansion
-	if err := s.support.Values(c.products, c.sums, c.row.X[:len(s.features.names)]); err != nil {
+	if err := s.support.Values(c.products, c.sums, c.row.X[:len(s.spec.Features)]); err != nil {
 		return fmt.Errorf("the row doesn't suit the support vectors: %w", err)
 	}
 	for i, out := range c.scores {

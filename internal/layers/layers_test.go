@@ -24,7 +24,7 @@ var layers = [][]string{
 		"internal/ahead", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
 	{"kernel", "internal/memory", "internal/atomicfile"},
 	{"dataset/internal/parquet/page"},
-	{"internal/microkernel"},
+	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},

@@ -1,0 +1,112 @@
+package block
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"halfspace/internal/moments"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A relearn function returns for each choice of rows a function that makes all rows again; see Data.Relearn.
+type relearn[T kernel.Float] = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error)
+
+// Relearn returns for each choice of rows a function that makes all rows again, standardized by the means and deviations of
+// the chosen rows. It returns nil if the rows aren't those of FromRows or FromFlat with RowOptions.Standardize. Each choice is
+// called for one row after the other, with the number of its class, and tells whether it is chosen.
+//
+// It reads the x and y of FromRows again, which the program must not have changed.
+func (d *Data[T]) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error) {
+	if d.relearn == nil {
+		return nil, nil
+	}
+	return d.relearn(ctx, choices)
+}
+
+// relearnable is a trusted source whose rows can be standardized again.
+type relearnable[T kernel.Float] struct {
+	*checked[T]
+	relearn relearn[T]
+}
+
+func (r relearnable[T]) Unwrap() Source[T] { return r.checked }
+
+func (r relearnable[T]) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error) {
+	return r.relearn(ctx, choices)
+}
+
+// everyRow chooses all rows.
+func everyRow(int) bool { return true }
+
+// standardized returns for each choice of rows the spec with the means and deviations of the features in these rows. It reads
+// the rows once. Sums are made within runs of chosen rows, then over runs.
+func standardized[F kernel.Float, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows Generator[F, L],
+	choices []func(class int) bool) ([]*schema.Spec, error) {
+	learned, counts := make([][]moments.Moments, len(choices)), make([]int64, len(choices))
+	for i := range learned {
+		learned[i] = make([]moments.Moments, len(spec.Features))
+	}
+	read := int64(0)
+	var wrong error
+	err := rows(func(x []F, label L) bool {
+		if read++; read%RunRows == 0 {
+			wrong = ctx.Err()
+		}
+		number, ok := l.numbers[label]
+		if !ok && wrong == nil {
+			wrong = fmt.Errorf("row %d: %w", read-1, errChanged)
+		}
+		if wrong != nil {
+			return false
+		}
+		for i, chosen := range choices {
+			if chosen(l.order[number]) {
+				addRow(learned[i], x)
+				if counts[i]++; counts[i]%RunRows == 0 {
+					moments.EndRuns(learned[i])
+				}
+			}
+		}
+		return true
+	})
+	if wrong != nil {
+		err = wrong
+	}
+	specs := make([]*schema.Spec, len(choices))
+	for i := 0; i < len(choices) && err == nil; i++ {
+		specs[i], err = withMoments(spec, learned[i], counts[i])
+	}
+	return specs, err
+}
+
+// addRow adds the features of a row. It passes over numbers that aren't finite, and over rows of another length: these are
+// errors when the rows are put into blocks.
+func addRow[F kernel.Float](to []moments.Moments, x []F) {
+	if len(x) != len(to) {
+		return
+	}
+	for i, v := range x {
+		if v-v == 0 {
+			to[i].Add(float64(v))
+		}
+	}
+}
+
+// withMoments returns the spec with the means and deviations of so many rows.
+func withMoments(spec *schema.Spec, learned []moments.Moments, rows int64) (*schema.Spec, error) {
+	moments.EndRuns(learned)
+	p := &schema.Preprocessing{Nulls: schema.NullsError}
+	for i := range learned {
+		mean, what := learned[i].Mean()
+		scale, more := learned[i].Scale(rows)
+		if what = cmp.Or(what, more); what != "" {
+			return nil, fmt.Errorf("column %d (%q): %s: leave it out", i, spec.Features[i], what)
+		}
+		p.Columns = append(p.Columns, schema.Column{Name: spec.Features[i], Kind: schema.NumberColumn, Center: []float64{mean}, Scale: []float64{scale}})
+	}
+	s := *spec
+	s.Preprocessing = p
+	return &s, nil
+}

@@ -1,0 +1,200 @@
+package fit_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+)
+
+// measured returns rows whose features have different scales, and labels.
+func measured(n int) (x [][]float64, y []string) {
+	for i := range n {
+		sin, cos := math.Sincos(float64(i) * 1.1)
+		x = append(x, []float64{1e6 + 0.1*sin, 1e-3 * cos, float64(i%7) * 1e4, 5})
+		y = append(y, []string{"low", "high", "none"}[(i%7+int(2+2*sin))/2%3])
+	}
+	return x, y
+}
+
+// csvOf writes rows to a CSV file.
+func csvOf(t *testing.T, x [][]float64, y []string) string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("c1,c2,c3,c4,label\n")
+	for r, row := range x {
+		for _, v := range row {
+			fmt.Fprint(&text, v, ",")
+		}
+		fmt.Fprintln(&text, y[r])
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fromFile is the rows of a file, whose features are learned again where some rows are held back.
+type fromFile[T kernel.Float] struct {
+	*block.Data[T]
+	in *dataset.Input[T]
+}
+
+func (f fromFile[T]) Unwrap() block.Source[T] { return f.Data }
+
+func (f fromFile[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
+	shares, err := f.in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
+	for _, in := range shares {
+		all = append(all, func(ctx context.Context) (block.Source[T], error) {
+			data, err := in.Load(ctx)
+			return data, err
+		})
+	}
+	return all, err
+}
+
+// TestStandardizedRows: standardized rows from memory give the model of a file with the same values, byte for byte, with a
+// hold-out, with a cross-validation and without.
+func TestStandardizedRows(t *testing.T) {
+	t.Run("float32", testStandardizedRows[float32])
+	t.Run("float64", testStandardizedRows[float64])
+}
+
+func testStandardizedRows[T kernel.Float](t *testing.T) {
+	x, y := measured(block.RunRows + 900)
+	in, err := dataset.Open[T](t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := in.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flat []float64
+	for _, row := range x {
+		flat = append(flat, row...)
+	}
+	opt := block.RowOptions{Standardize: true}
+	data, err := block.FromRows[T](x, y, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := block.FromFlat[T](flat, 4, y, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated, err := block.FromGenerator[T](t.Context(), func(yield func([]float64, string) bool) error {
+		for r := range x {
+			if !yield(x[r], y[r]) {
+				break
+			}
+		}
+		return nil
+	}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := block.FromRows[T](x, y, block.RowOptions{Spec: data.Spec()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := fit.Logistic(logistic.Options{L2: 1})
+	for name, c := range map[string]struct {
+		l   fit.Learner
+		opt fit.Options
+	}{
+		"all":        {l, fit.Options{}},
+		"hold-out":   {l, fit.Options{HoldOut: 0.3}},
+		"folds":      {l, fit.Options{CV: &fit.CV{Folds: 3}}},
+		"perceptron": {fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 3}}), fit.Options{HoldOut: 0.1}},
+	} {
+		want := modelOf(t, fromFile[T]{loaded, in}, c.l, c.opt)
+		for from, src := range map[string]block.Source[T]{"rows": data, "flat": one, "generator": generated, "a spec": again} {
+			if from == "a spec" && name != "all" {
+				continue // whose means are given
+			}
+			if got := modelOf(t, src, c.l, c.opt); !bytes.Equal(got, want) {
+				t.Errorf("%s, from %s: the model differs from that of the file", name, from)
+			}
+		}
+	}
+}
+
+// modelOf returns the file of the model that a learner learns.
+func modelOf[T kernel.Float](t *testing.T, src block.Source[T], l fit.Learner, opt fit.Options) []byte {
+	t.Helper()
+	f, err := fit.Learn(t.Context(), src, l, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if _, err := f.Model.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// TestRowsOfModel: rows get the features and the classes of a model, and the model is evaluated on them.
+func TestRowsOfModel(t *testing.T) {
+	x, y := measured(500)
+	data, err := block.FromRows[float32](x, y, block.RowOptions{Standardize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := block.FromRows[float32](x, y, block.RowOptions{Spec: f.Model.Spec()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := fit.Evaluate(t.Context(), f.Model, rows, 1); err != nil || e.Confusion.Errors() != *f.Model.Training.Errors {
+		t.Errorf("error %v; %d errors, and the training had %d", err, e.Confusion.Errors(), *f.Model.Training.Errors)
+	}
+	if _, err := block.FromRows[float32](x[:1], y[:1], block.RowOptions{Spec: f.Model.Spec()}); err != nil {
+		t.Errorf("rows of one class: %v", err)
+	}
+	for want, give := range map[string]func(opt block.RowOptions) error{
+		"row 1: the label \"huge\" is no class of the model": func(opt block.RowOptions) error {
+			_, err := block.FromRows[float32](x[:2], []string{"low", "huge"}, opt)
+			return err
+		},
+		"rows of 2 numbers, and the model has 4 features": func(opt block.RowOptions) error {
+			_, err := block.FromFlat[float32](x[0], 2, y[:2], opt)
+			return err
+		},
+		`row 0, column 1 ("c2"): NaN is not a finite number`: func(opt block.RowOptions) error {
+			_, err := block.FromRows[float32]([][]float64{{1, math.NaN(), 2, 3}}, y[:1], opt)
+			return err
+		},
+		`row 0, column 1 ("c2"): 1e+39 is too far from the mean for float32: correct the value`: func(opt block.RowOptions) error {
+			_, err := block.FromGenerator[float32](t.Context(), func(yield func([]float64, string) bool) error {
+				yield([]float64{1, 1e39, 2, 3}, y[0])
+				return nil
+			}, opt)
+			return err
+		},
+	} {
+		if err := give(block.RowOptions{Spec: f.Model.Spec()}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	large := [][]float64{{1e308, 1}, {-1e308, 2}, {1e308, 3}}
+	if _, err := block.FromRows[float64](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
+		t.Errorf("error %v", err)
+	}
+}

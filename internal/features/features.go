@@ -1,0 +1,62 @@
+// Package features makes the features of a model from the numbers of a row.
+package features
+
+import (
+	"slices"
+
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A Maker makes features as a preprocessing says.
+type Maker struct {
+	means         []float64 // replace missing values; nil: a missing value is wrong
+	center, scale []float64 // nil: features aren't standardized
+}
+
+// New returns what makes the features of a spec.
+func New(spec *schema.Spec) *Maker {
+	m := new(Maker)
+	p, n := spec.Preprocessing, len(spec.Features)
+	if p == nil {
+		return m
+	}
+	if p.Nulls == schema.NullsZero || p.Nulls == schema.NullsMean {
+		m.means = make([]float64, n)
+	}
+	if p.Standardized() {
+		m.center, m.scale = make([]float64, n), slices.Repeat([]float64{1}, n)
+	}
+	at := 0
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if p.Nulls == schema.NullsMean {
+			copy(m.means[at:], c.Means)
+		}
+		copy(m.center[min(at, len(m.center)):], c.Center)
+		copy(m.scale[min(at, len(m.scale)):], c.Scale)
+		at += c.Width()
+	}
+	return m
+}
+
+// Set writes the features of row to dst. It returns the number of the first one that is missing, or that T can't hold, or -1.
+// The rows of the spec have the length of row, and dst has room for them.
+func Set[T, F kernel.Float](m *Maker, dst []T, row []F) (wrong int) {
+	for i, x := range row {
+		v := float64(x)
+		if v-v != 0 {
+			if m.means == nil {
+				return i
+			}
+			v = m.means[i]
+		}
+		if m.center != nil {
+			v = (v - m.center[i]) / m.scale[i]
+		}
+		if dst[i] = T(v); dst[i]-dst[i] != 0 {
+			return i
+		}
+	}
+	return -1
+}
