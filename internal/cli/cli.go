@@ -1,8 +1,8 @@
 // Package cli is the command line: a tree of verbs over the packages that do the work.
 //
-// Results go to standard output, everything else to standard error. The exit status is 0 when the verb is done, 1 when
-// it failed, 2 when the command line is wrong and 130 when it was interrupted. An error is one line. If the runtime itself crashes, it
-// says so in many lines, and SIGABRT ends the process: a shell's status is 134.
+// Results go to standard output, everything else to standard error. An error is one line. The exit status is 0 if the verb is done, 1 if it
+// failed, 2 if the command line is wrong and 130 if it was interrupted. If the runtime crashes, it prints many lines and SIGABRT ends the
+// process: a shell's status is 134.
 package cli
 
 import (
@@ -39,7 +39,7 @@ const (
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
-	debug.SetTraceback("crash") // a crash of the runtime ends by SIGABRT: its own status 2 is that of wrong usage
+	debug.SetTraceback("crash") // SIGABRT, since the runtime's status 2 is that of wrong usage
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -50,7 +50,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 // A call is a run of the program with the verb that the command line names.
 type call struct {
 	*console.App
-	started bool // a verb was found, its options parsed, and it has begun: errors are not wrong usage by themselves
+	started bool // the verb's work has begun; an error before that is wrong usage
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	root.SetErr(c.Stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if c.Stdout.Err != nil { // of help and completion cobra forgets it
+	if c.Stdout.Err != nil { // cobra forgets that of help and completion
 		err, c.started = c.Stdout.Err, true
 	}
 	return c.report(ctx, cmd, err)
@@ -121,7 +121,7 @@ workers.`,
 	return root
 }
 
-// version says what was built, and by which compiler.
+// version returns the version of the program and of the compiler.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -130,7 +130,7 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// finish completes the command of a verb: it marks when its work begins, so that errors before are known as wrong usage.
+// finish completes the command of a verb: it notes when the work begins, checks paths and explains errors.
 func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	work := cmd.RunE
 	cmd.Flags().SortFlags = false
@@ -145,8 +145,8 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// checkNames makes cobra's own commands, help and completion, refuse unknown names, for which they would print a help
-// text and succeed. Root must have its output, where completion will write.
+// checkNames makes cobra's commands help and completion refuse unknown names; they would print a help text and succeed. The output of root
+// must be set before.
 func checkNames(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -161,7 +161,7 @@ func checkNames(root *cobra.Command) {
 				return unknownCommand(topic, rest)
 			}
 		case "completion":
-			cmd.Args, cmd.RunE = unknownCommand, root.RunE // without work of its own its arguments would go unchecked
+			cmd.Args, cmd.RunE = unknownCommand, root.RunE // without RunE, cobra doesn't check arguments
 			cmd.DisableFlagsInUseLine = true
 		}
 	}
@@ -182,11 +182,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }
 
-// The garbage collector runs first where the heap would be so many times 4 MiB, not one: a short run does without, and a longer one
-// doesn't notice, since what comes after is as ever.
+// firstCollection is the size of the heap at the first garbage collection, in 4 MiB. A short run then needs none, and later ones are as ever.
 const firstCollection = 16
 
-// collectLater has the garbage collector run first at a larger heap, unless GOGC says how it is to run.
+// collectLater has the first garbage collection wait for a larger heap, unless GOGC is set.
 func collectLater() {
 	const usual = 100
 	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {

@@ -15,15 +15,15 @@ import (
 type App struct {
 	Stdout *Output
 	Stderr *Patient
-	Kept   string // what an interrupt leaves, as the end of a sentence; "" where the verb has nothing to say
+	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
 }
 
-// New returns an app that writes to stdout and stderr. Where these are pipes that nobody reads, the end of ctx ends the waiting.
+// New returns an app that writes to stdout and stderr. After the end of ctx, it waits for readers of pipes no longer than a grace time.
 func New(ctx context.Context, stdout, stderr io.Writer) *App {
 	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}}
 }
 
-// A UsageError is an error of the command line, not of what it names.
+// A UsageError is an error of the command line itself, not of the files that it names.
 type UsageError struct{ error }
 
 // Usagef returns a UsageError.

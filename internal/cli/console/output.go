@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/beside"
 )
 
-// ErrStdoutGone says that whoever read standard output has ended, as head does. There is nobody to tell.
+// ErrStdoutGone says that the reader of standard output has ended, as head does. It isn't reported.
 var ErrStdoutGone = errors.New("standard output was closed")
 
 // Output is standard output.
@@ -21,7 +21,7 @@ type Output struct {
 	Err error // the first one
 }
 
-// A Patient writer waits for a pipe's reader, until some time after an interrupt.
+// A Patient writer waits for a pipe's reader, but only for a grace time after an interrupt.
 type Patient struct {
 	ctx  context.Context
 	w    io.Writer

@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/say"
 )
 
-// A Progress shows how far the work is: a bar for each stage on a terminal, and lines of text elsewhere. A nil one shows nothing.
+// A Progress shows how far the work is: a bar for each stage on a terminal, lines of text elsewhere. A nil Progress shows nothing.
 type Progress struct {
 	out   io.Writer
 	mu    sync.Mutex
@@ -26,13 +26,13 @@ type Progress struct {
 	wait  time.Duration // until the next
 }
 
-// The time between the first two lines of a stage, which doubles from line to line, and the most that it becomes.
+// The time between two lines of a stage doubles from line to line, from firstWait up to mostWait.
 const (
 	firstWait = 2 * time.Second
 	mostWait  = time.Minute
 )
 
-// NewProgress returns a progress if the user wants one: "always", or "auto" when someone watches.
+// NewProgress returns a progress, or nil. when is the value of --progress.
 func (a *App) NewProgress(when string) *Progress {
 	f, isFile := a.Stderr.w.(*os.File)
 	watched := isFile && term.IsTerminal(int(f.Fd()))
@@ -42,7 +42,7 @@ func (a *App) NewProgress(when string) *Progress {
 	return nil
 }
 
-// Work shows a stage, whose detail follows a colon in name.
+// Work shows a stage. What follows a colon in name is its detail.
 func (p *Progress) Work(name string, done, total int64) {
 	stage, detail, ok := strings.Cut(name, ":")
 	if ok {
@@ -69,10 +69,10 @@ func (p *Progress) Show(stage, detail string, done, total int64) {
 			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
 	}
 	p.bar.Describe(stage + detail)
-	p.bar.Set64(done) // it fails where nothing can be shown, which is no reason to stop
+	p.bar.Set64(done) // if the bar can't be shown, the work goes on
 }
 
-// line writes a line where the stage is new or it is time for one.
+// line writes a line if the stage is new or enough time has passed.
 func (p *Progress) line(stage, detail string, done, total int64, now time.Time) {
 	switch {
 	case p.stage != stage:

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/say"
 )
 
-// Finite returns v for JSON, which has no NaN and no infinities: they become null.
+// Finite returns v for JSON, nil (null) for NaN and infinities.
 func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -19,11 +19,10 @@ func Finite(v float64) *float64 {
 	return &v
 }
 
-// A Sheet is text for people: lines, some of them with cells in columns. What files and the command line have put in it is made visible,
-// and shortened.
+// A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
 type Sheet struct{ bytes.Buffer }
 
-// longestCell is the most characters of a cell of a table, which are wide as their widest cell.
+// longestCell is the most characters of a cell of a table.
 const longestCell = 200
 
 // Line adds a line of prose.

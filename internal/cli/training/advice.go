@@ -54,7 +54,7 @@ func (o *trainOptions) stoppedAtUpdates(r *Report) bool {
 	return most > 0 && r.Updates >= most
 }
 
-// adviseSolver does that for learners that solve for an optimum.
+// adviseSolver says what to try with a learner that solves for an optimum.
 func adviseSolver(r *Report) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
@@ -72,7 +72,7 @@ func adviseSolver(r *Report) string {
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
 
-// adviseLast does that for weights that are the last ones.
+// adviseLast says what to try with a learner that keeps its last weights.
 func adviseLast(o *trainOptions, r *Report) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 	if o.learner.Settings.Shared().Order == train.Cyclic {

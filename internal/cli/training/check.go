@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/cli/slips"
 )
 
-// check does what rows.Options.Check does, for all options.
+// check returns an error if an option can't be used.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
 	if err := o.Options.Check(cmd.Context(), args); err != nil {
@@ -42,7 +42,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 	return o.checkLearner(cmd)
 }
 
-// checkLearner looks for options of learners that can't be used.
+// checkLearner returns an error if an option can't be used with the learner, and sets the learner.
 func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 	l := fit.Describe(o.algo.Value)
 	if l.NeedsBias != "" && o.Columns.NoBias {

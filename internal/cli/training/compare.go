@@ -32,10 +32,10 @@ type compareOptions struct {
 
 // An entrant is a learner that compare tries, with options that bound its time.
 type entrant struct {
-	options string // of train, those on rows not among them
+	options string // of train, without those on data
 	most    int64  // rows; 0 is any number
-	classes int    // two alone, or more alone; 0 is any number
-	boolean bool   // it takes features that are 0 or 1, so that they must not be standardized
+	classes int    // 2 for two classes alone, 3 for more alone; 0 is any number
+	boolean bool   // it takes features that are 0 or 1, not standardized ones
 }
 
 var entrants = []entrant{
@@ -118,15 +118,15 @@ type comparison struct {
 	LeftOut     []leftOut     `json:"left_out"`
 	Baseline    *fit.Baseline `json:"baseline"`
 	Best        string        `json:"best"`                  // the command that learns from all rows with the best learner
-	Interrupted bool          `json:"interrupted,omitempty"` // learners were judged on the folds so far
+	Interrupted bool          `json:"interrupted,omitempty"` // the learners were judged on some folds alone
 	Seconds     float64       `json:"seconds"`
 }
 
-// A contestant is how a learner did. Figures that it hasn't are null.
+// A contestant is a learner's result. Figures that it lacks are null.
 type contestant struct {
 	Options  string   `json:"options"`
-	Folds    int      `json:"folds,omitempty"` // that it was judged on, of an interrupted comparison
-	Errors   int64    `json:"errors"`          // of all rows, each predicted when its fold was held back
+	Folds    int      `json:"folds,omitempty"` // that it was judged on, if the comparison was interrupted
+	Errors   int64    `json:"errors"`          // of all rows, each predicted by a model of the other folds
 	Accuracy float64  `json:"accuracy"`
 	AUC      *float64 `json:"auc"` // mean of the folds'
 	LogLoss  *float64 `json:"log_loss"`
@@ -194,12 +194,12 @@ func watch(p *console.Progress, learners []fit.Learner) func(name string, done, 
 	}
 }
 
-// others tells whether the entrant is for another number of classes.
+// others tells whether the entrant needs another number of classes.
 func (e *entrant) others(classes int) bool {
 	return e.classes != 0 && min(classes, 3) != e.classes
 }
 
-// unfit says why an entrant isn't for such rows, or "".
+// unfit says why the entrant can't take such rows. It is empty if it can.
 func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 	switch {
 	case e.others(classes):
@@ -228,7 +228,7 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit
 	return learners, names, nil
 }
 
-// learner returns the learner that the options of an entrant say.
+// learner returns the learner that an entrant's options name.
 func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 	words := strings.Fields(entrant)
 	l, err := fit.Named(words[1])
@@ -241,7 +241,7 @@ func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 	return l, err
 }
 
-// add takes in the cross-validation, sorted by errors; of learners with as many the one that is listed first is better.
+// add adds the results of a cross-validation, and sorts the learners by errors. Equal ones keep their order.
 func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	for i := range cv.Points {
 		p := &cv.Points[i]
@@ -301,11 +301,11 @@ func (c *comparison) text() []byte {
 	if c.Learners[0].Accuracy <= b.Accuracy {
 		s.Line("\nNo learner is better than the baseline.")
 	}
-	s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // whole, however long: it is there to be copied
+	s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // never shortened, since it is copied
 	return s.Bytes()
 }
 
-// givenOptions returns the options that compare and train share, as they were given, each after a space.
+// givenOptions returns the given options that train has too, each after a space.
 func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	var text strings.Builder
 	if o.Columns.Standardize && !cmd.Flags().Changed("standardize") {
@@ -331,7 +331,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	return text.String()
 }
 
-// quoted returns words as they are typed in a shell.
+// quoted returns words with the quotes that a shell needs.
 func quoted(words []string) string {
 	var typed []string
 	for _, w := range words {

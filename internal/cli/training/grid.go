@@ -14,10 +14,10 @@ import (
 	"halfspace/internal/say"
 )
 
-// defaultFolds is how many folds a grid is judged on where none are asked for.
+// defaultFolds is the number of folds of a grid without --cv.
 const defaultFolds = 5
 
-// checkFolds looks for what can't be cross-validated, and makes the learners of the grid: one without a grid.
+// checkFolds returns an error if the options can't be cross-validated. It makes the learners of the grid: one without a grid.
 func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
@@ -48,7 +48,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	return o.checkEffect()
 }
 
-// checkEffect returns an error if what the grid varies has an effect in no combination.
+// checkEffect returns an error if an option of the grid has no effect in any combination.
 func (o *trainOptions) checkEffect() error {
 	last := o.learners[len(o.learners)-1]
 	for _, axis := range o.axes {
@@ -107,7 +107,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 	return nil
 }
 
-// gridNames returns what a grid can vary: the learner's options, but for those that other rows must judge.
+// gridNames lists what a grid can vary: the learner's options without those that need rows of their own to judge on.
 func (o *trainOptions) gridNames() (names []string) {
 	for _, option := range o.learner.Options {
 		if option.Name != "early-stop" || o.learner.Has("pocket") {
@@ -117,7 +117,7 @@ func (o *trainOptions) gridNames() (names []string) {
 	return names
 }
 
-// gridTable is the cross-validation of a grid for people.
+// gridTable returns a table of the grid's points.
 func gridTable(cv *fit.CrossValidation) [][]string {
 	head := []string{"options", "errors", "accuracy", "std dev", "chosen"}
 	weighted := cv.Points[cv.Chosen].ErrorWeight != nil
@@ -152,7 +152,7 @@ func gridFailures(cv *fit.CrossValidation) (lines []string) {
 	return lines
 }
 
-// foldsText tells how the chosen point did.
+// foldsText returns the errors and accuracies of the chosen point.
 func foldsText(cv *fit.CrossValidation, rows int64) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""

@@ -13,10 +13,10 @@ import (
 	"halfspace/train"
 )
 
-// defaultLearner is the learner where --algo names none.
+// defaultLearner is the learner without --algo.
 const defaultLearner = "averaged"
 
-// autoName lets a learner choose.
+// autoName is the value of options that leaves the choice to the learner.
 const autoName = "auto"
 
 // addLearnerFlags adds a flag for each option of a learner. Learners that have an option of the same name share the flag.
@@ -37,7 +37,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 	}
 }
 
-// placeholder returns the start of a flag's usage that names its value: one of some words, or the name.
+// placeholder returns the start of a flag's usage, which names its value: the words that it takes, or name.
 func placeholder(name string, words []string) string {
 	if len(words) > 0 {
 		name = strings.Join(words, "|")
@@ -64,7 +64,7 @@ func helpOf(option string) string {
 	return first + others + " [" + strings.Join(users, ", ") + "]"
 }
 
-// helpWith has the help of train tell of one learner alone: what it minimises, examples, its options and their defaults.
+// helpWith limits the help of train to one learner: what it minimises, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
 	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
@@ -106,7 +106,7 @@ func learnerOptions() (all []learnerOption) {
 	return all
 }
 
-// wordsOf lists what an option may be for any learner.
+// wordsOf lists the words that an option takes with any learner.
 func wordsOf(option string) (words []string) {
 	for _, l := range fit.Learners {
 		if o := l.Option(option); o != nil {
@@ -120,7 +120,7 @@ func wordsOf(option string) (words []string) {
 	return words
 }
 
-// setLearner makes the learner that --algo names, with the options that were given.
+// setLearner sets the learner of --algo with the given options.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	l, err := fit.Named(o.algo.Value)
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	return l, nil
 }
 
-// checkUnused returns an error if an option that the learner doesn't have can't be given to it, or to any learner.
+// checkUnused returns an error if an option that the learner lacks has a value that no learner takes, or one that makes no sense here.
 func checkUnused(l *train.Learner, option learnerOption, value, dtype string) error {
 	if option.Strict && value != autoName {
 		return console.Usagef("--%s %s with --algo %s, which has no %ss: leave it out", option.Name, value, l.Name, option.Name)
@@ -182,7 +182,7 @@ func checkUnused(l *train.Learner, option learnerOption, value, dtype string) er
 	return nil
 }
 
-// optionError is an error of an option as it is typed.
+// optionError returns an error of an option in terms of what was typed.
 func optionError(l *train.Learner, o *train.Option, value string, err error) error {
 	var of *train.OptionError
 	switch {
@@ -202,8 +202,8 @@ func blame(l fit.Learner, option string) string {
 	return "--algo " + l.Name
 }
 
-// scales tells whether the learning rate only multiplies the weights: those of a perceptron that begins with zeros, where no margin and
-// no penalty is measured against them.
+// scales tells whether the learning rate only multiplies the weights. That is so for a perceptron that begins with zeros, without margin and
+// penalty.
 func scales(l fit.Learner) bool {
 	if l.Perceptron == nil {
 		return false
@@ -215,7 +215,7 @@ func scales(l fit.Learner) bool {
 // multiclassNames lists the ways to learn more than two classes, the default first.
 var multiclassNames = []string{autoName, "ovr", "joint"}
 
-// checkMulticlass looks for a way to learn classes that the learner hasn't.
+// checkMulticlass returns an error if the learner can't learn all classes together and --multiclass asks for that.
 func (o *trainOptions) checkMulticlass(l *train.Learner) error {
 	if o.multiclass.Value != "joint" || l.Joint {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"halfspace/train/logistic"
 )
 
-// noteUnused tells about options that the user gave for nothing.
+// noteUnused names the options that have no effect.
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
@@ -36,10 +36,10 @@ func (o *trainOptions) random() bool {
 	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.share > 0 || o.folds > 0
 }
 
-// mostNumbers is how many classes of numbers are taken for classes without a note.
+// mostNumbers is the number of distinct labels from which a column of numbers gets a note.
 const mostNumbers = 50
 
-// noteClasses tells of options that the number of classes leaves without an effect, and of a label that may be a quantity.
+// noteClasses names options that have no effect with so many classes, and a label that may be a quantity.
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
@@ -53,7 +53,7 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	}
 }
 
-// noteNeverPredicted names a class that no row is predicted to be. counts are the rows of each class: weights balance only what is unequal.
+// noteNeverPredicted names a class that is predicted for no row. counts has the rows of each class: class weights help only if these are unequal.
 func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, counts []int64) {
 	if len(never) == 0 {
 		return
@@ -69,10 +69,10 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
-// mostUnlike is how many times the deviation of a feature may be that of another without a note.
+// mostUnlike is the ratio of two features' standard deviations from which there is a note.
 const mostUnlike = 1000
 
-// noteSurvey tells what about the rows spoils a training with these options, and what to type.
+// noteSurvey names what in the rows spoils a training with these options, and what to type.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
@@ -82,10 +82,10 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Surve
 	}
 }
 
-// heedsScale tells whether features in other units make another model.
+// heedsScale tells whether the model depends on the units of features.
 func heedsScale(l fit.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
 
-// shuffled says what to do where the order of the rows in the files spoils the training, "" where it has no effect.
+// shuffled says what to do about rows in a bad order. It is empty if the order has no effect.
 func shuffled(l fit.Learner) string {
 	switch {
 	case l.Has("order"):

@@ -27,13 +27,13 @@ type Report struct {
 	Epochs          int64                `json:"epochs"`
 	Updates         int64                `json:"updates"`
 	Visits          int64                `json:"visits"`
-	TrainErrors     *int64               `json:"train_errors"` // null where an interrupt left no time to count them
+	TrainErrors     *int64               `json:"train_errors"` // null if an interrupt left no time to count them
 	TrainAccuracy   *float64             `json:"train_accuracy"`
-	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that no row is predicted to be
+	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that are predicted for no row
 	Baseline        *fit.Baseline        `json:"baseline"`
 	Converged       bool                 `json:"converged"`
 	Interrupted     bool                 `json:"interrupted"`          // the weights are those of the training so far
-	Multiclass      string               `json:"multiclass,omitempty"` // the way that more than two classes were learned
+	Multiclass      string               `json:"multiclass,omitempty"` // how more than two classes were learned
 	Loss            *float64             `json:"loss"`
 	Optimum         *model.Optimum       `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
 	Radius          *float64             `json:"radius"`
@@ -41,9 +41,9 @@ type Report struct {
 	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
 	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
 	Candidates      int64                `json:"candidates,omitempty"`  // that the pocket judged
-	RowsScored      int64                `json:"rows_scored,omitempty"` // for that, a row counting once for each candidate
-	Curve           []pocket.Point       `json:"curve,omitempty"`       // where it found better weights
-	Validation      *validationReport    `json:"validation,omitempty"`  // of rows that it didn't learn from
+	RowsScored      int64                `json:"rows_scored,omitempty"` // by the pocket; a row counts once for each candidate
+	Curve           []pocket.Point       `json:"curve,omitempty"`       // where the pocket found better weights
+	Validation      *validationReport    `json:"validation,omitempty"`  // on hold-out rows
 	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
 	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
@@ -67,11 +67,11 @@ type trainSeconds struct {
 	Total           float64 `json:"total"`
 }
 
-// A validationReport is what a model has wrong of the rows of a validation.
+// A validationReport is how a model does on hold-out rows.
 type validationReport struct {
 	*model.Validation
 	Accuracy    float64  `json:"accuracy"`
-	ErrorWeight *float64 `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
+	ErrorWeight *float64 `json:"error_weight,omitempty"` // sum of the sample weights of the wrong rows, if rows or classes have weights
 }
 
 func newReport(o *trainOptions, m *model.Model) *Report {
@@ -100,7 +100,7 @@ func newReport(o *trainOptions, m *model.Model) *Report {
 	return r
 }
 
-// neverPredicted returns the classes that no row is predicted to be, where predicted tells how many rows are of each.
+// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows of each.
 func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 	var never []schema.Class
 	for c, n := range predicted {
@@ -111,7 +111,7 @@ func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 	return never
 }
 
-// setCrossValidation names options as they are typed in why points failed.
+// setCrossValidation sets the cross-validation. It names options as they are typed in the reasons of failed points.
 func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	if r.CrossValidation = cv; cv == nil {
 		return
@@ -142,7 +142,7 @@ func (r *Report) text(o *trainOptions, m *model.Model) []byte {
 	return s.Bytes()
 }
 
-// course tells how the training went.
+// course returns the options, convergence and updates.
 func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	if o.unnamed {
 		pairs = append(pairs, "options", o.defaultsText())
@@ -163,7 +163,7 @@ func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	return pairs
 }
 
-// converged tells whether the last weights make no mistake, and what bounds the updates.
+// converged says whether the last weights make no mistake, and gives the bound on the updates.
 func (r *Report) converged(o *trainOptions) string {
 	switch {
 	case r.Interrupted && !r.Converged:
@@ -188,7 +188,7 @@ func (r *Report) converged(o *trainOptions) string {
 	return text
 }
 
-// results tells the errors, on which rows.
+// results returns the errors on training rows, folds and hold-out rows.
 func (r *Report) results() []string {
 	pairs, scored := []string{"errors", "not counted"}, r.Rows
 	if r.TrainErrors != nil {
@@ -218,12 +218,12 @@ func (r *Report) results() []string {
 	return pairs
 }
 
-// weights tells of the weights that were learned.
+// weights returns norms, margin and loss of the weights.
 func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, facts.Kernel(e)...)
 	}
-	voted := m.Options.Form == string(train.Voted) // of many perceptrons, with a loss and a norm each
+	voted := m.Options.Form == string(train.Voted) // each vector has a loss and a norm of its own
 	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", say.Known(r.Loss, ""))
 	}
@@ -237,7 +237,7 @@ func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	return pairs
 }
 
-// machine tells how long it took, on what, and where the model is.
+// machine returns the times, the instruction set, the memory and the path of the model.
 func (r *Report) machine() []string {
 	streamed := ""
 	if r.Streamed {
@@ -253,7 +253,7 @@ func (r *Report) machine() []string {
 	return pairs
 }
 
-// defaultsText tells what was chosen where no --algo was given.
+// defaultsText lists the options that were chosen without --algo.
 func (o *trainOptions) defaultsText() string {
 	text := "--algo " + o.learner.Name
 	if o.Columns.Standardize {

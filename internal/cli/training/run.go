@@ -58,7 +58,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	return err
 }
 
-// unfinished returns err, and adds to what an interrupt leaves how far the training was.
+// unfinished returns err. For an interrupt it notes how far the training was.
 func unfinished(a *console.App, err error) error {
 	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
 		a.Kept += ": " + u.Far
@@ -72,7 +72,7 @@ type trainer[T kernel.Float] struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows[T]
-	survey           *fit.Survey // of rows in memory; else a pass that is made anyway looks at them
+	survey           *fit.Survey // of rows in memory; of a stream, the first pass of the training makes it
 	seconds          trainSeconds
 }
 
@@ -86,7 +86,7 @@ func (t *trainer[T]) close() {
 	t.validation.Close()
 }
 
-// open opens the rows to learn from and those of a validation, and looks at what they tell.
+// open opens the training rows and the hold-out rows, and notes what spoils a training with them.
 func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	t.data, err = rows.Open[T](ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
@@ -103,7 +103,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 	}
 	noteClasses(t.App, t.trainOptions, spec)
 	if err := model.New(spec, make([]T, spec.Vectors()*spec.Cols())).Check(); err != nil {
-		return fmt.Errorf("a model can't be made of this data: %w", err) // of its names, which no training changes
+		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
 	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
 		return fmt.Errorf("--validation: %w", err)
@@ -147,7 +147,7 @@ func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 	return f, err
 }
 
-// fitOptions returns the options of a whole training that the command line says.
+// fitOptions returns the options of fit that the command line gives.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
 	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Weights: o.Columns.SampleWeight,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
@@ -179,7 +179,7 @@ func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	return t.App.Print(r.text(t.trainOptions, m))
 }
 
-// detail is what the progress bar of a training says in addition to the epochs.
+// detail returns epoch, updates and fewest errors for the progress bar.
 func detail(p train.Progress) string {
 	s := fmt.Sprintf(": epoch %s, %s", say.Count(p.Epoch), say.Plural(p.Updates, "update"))
 	if p.Best >= 0 {

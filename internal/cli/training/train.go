@@ -21,17 +21,17 @@ type trainOptions struct {
 	rows.Options
 
 	algo        flags.Choice
-	unnamed     bool // no --algo was given: the defaults are those for a first look at data
+	unnamed     bool // no --algo was given
 	learner     fit.Learner
 	multiclass  flags.Choice
 	validation  string
-	share       float64 // of the rows, where validation is one and used
-	folds       int     // of a cross-validation
+	share       float64 // of the rows to hold out; 0 if validation names a file
+	folds       int     // of the cross-validation; 0 for none
 	grid        []string
-	axes        []fit.Axis    // what it varies
-	learners    []fit.Learner // that it chooses from: one without a grid
+	axes        []fit.Axis    // what the grid varies
+	learners    []fit.Learner // of the grid; one without a grid
 	classWeight []string
-	weights     map[string]float64 // that it says, by class
+	weights     map[string]float64 // of --class-weight, by class
 	seed        uint64
 
 	out  string
@@ -61,7 +61,7 @@ func Train(a *console.App) *cobra.Command {
 	return cmd
 }
 
-// trainHelp is what the help of train says before the options.
+// trainHelp stands before the options in the help of train.
 const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
@@ -88,7 +88,7 @@ func learnersHelp() string {
 	return strings.TrimSuffix(s.String(), "\n")
 }
 
-// runTrain checks the options, and trains in the type that they name.
+// runTrain checks the options, and trains in the type of --dtype.
 func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
 	if err := o.check(cmd, args); err != nil {
 		return err

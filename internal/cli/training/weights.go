@@ -12,7 +12,7 @@ import (
 // balanced is the value of --class-weight that gives all classes the same total weight.
 const balanced = "balanced"
 
-// checkWeights looks for what is wrong in the options on weights, before there are rows.
+// checkWeights returns an error if the options on weights can't be used, and reads the class weights.
 func (o *trainOptions) checkWeights(l *train.Learner) error {
 	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
 	if o.Storage.Weighted && l.NoWeights != "" {
@@ -45,7 +45,7 @@ func (o *trainOptions) balanced() bool {
 	return len(o.classWeight) == 1 && o.classWeight[0] == balanced
 }
 
-// classWeight reads CLASS=W.
+// classWeight reads an item of --class-weight, CLASS=NUMBER.
 func classWeight(item string) (class string, weight float64, err error) {
 	i := strings.LastIndexByte(item, '=')
 	if i < 0 {
