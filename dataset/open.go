@@ -125,9 +125,9 @@ func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
 	return s.rows, err
 }
 
-// parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for one
-// worker each: these workers don't wait for each other, and transpose values that are still in their cache. stored is the
-// number of bytes of the rows in the files, or 0 if unknown.
+// parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for
+// one worker each. Such workers don't wait for each other, and they transpose values that are still in their cache. It
+// also returns stored, the number of bytes of the rows in the files, or 0 if unknown.
 func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)

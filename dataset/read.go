@@ -23,15 +23,16 @@ func CheckCategorical(text string) error { return encode.CheckCategorical(text) 
 // blocks, as JSON.
 //
 // Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
-// is the number that its type stores, in the column's unit: days or seconds, milliseconds, microseconds or nanoseconds
-// since 1970, since midnight or of a duration; Parquet's INT96 counts nanoseconds since 1970. A list of numbers becomes a
-// feature for each element, "name[0]" and so on; all lists of a column have the same length. A label is a number, a
-// boolean or a string.
+// is the number that its type stores, in the column's unit. That is days or seconds, milliseconds, microseconds or
+// nanoseconds, since 1970 or midnight or of a duration. Parquet's INT96 counts nanoseconds since 1970. A list of
+// numbers becomes a feature for each element, "name[0]" and so on; all lists of a column have the same length. A label
+// is a number, a boolean or a string.
 //
-// A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a missing
-// value of a feature: stop with an error, drop the row, fill with 0, or fill with the mean of the feature over the other kept
-// rows, which the Spec holds. A missing label or weight is an error unless rows are dropped. If a Spec drops rows and there
-// is no label, all rows stay, with NaN for missing numbers: each row gets a prediction.
+// A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a
+// missing value of a feature: stop with an error, drop the row, fill with 0 or with the mean. The mean is that of the
+// feature over the other kept rows, and the Spec holds it. A missing label or weight is an error unless rows are
+// dropped. If a Spec drops rows and there is no label, all rows stay, with NaN for missing numbers: each row gets a
+// prediction.
 type Options struct {
 	Label        string       // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
 	Features     []string     // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
@@ -44,9 +45,9 @@ type Options struct {
 	Workers      int          `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Text         TextOptions  // how CSV and svmlight files are written
 
-	// Memory, unless 0, bounds the bytes of the blocks and of what is read at a time: pages of Parquet files, pieces of text,
-	// messages of Arrow IPC. These have at least 48 MiB. A file that needs more is an error. The rows that are read at a time
-	// come on top; their number doesn't depend on Memory.
+	// Memory, unless 0, bounds the bytes of the blocks and of what is read at a time. That is pages of Parquet files,
+	// pieces of text, or messages of Arrow IPC, which have at least 48 MiB. A file that needs more is an error. The
+	// rows that are read at a time come on top; their number doesn't depend on Memory.
 	Memory int64 `json:"-"`
 
 	// Categorical says how columns of text, or with a dictionary, become features. A text as "column=onehot,other=hash:8"
@@ -81,11 +82,11 @@ type Options struct {
 	// columns that are only kept are then text, as written. It needs a Spec.
 	Live bool `json:"-"`
 
-	// Progress, if not nil, is called from the calling goroutine after every batch of rows with the rows so far and all
-	// there will be, -1 where that isn't known. A pass to learn what features depend on is counted for itself.
+	// Progress, if not nil, is called from the calling goroutine after every batch of rows. It gets the number of rows
+	// so far and of all rows, or -1 if that isn't known. A pass to learn what features depend on is counted for itself.
 	Progress func(rows, total int64) `json:"-"`
-	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error, with one
-	// line about columns that aren't features by default, one about rows left out, and one about data that isn't read
+	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error. It gets a
+	// line each about columns that aren't features by default, about rows left out, and about data that isn't read
 	// exactly.
 	Warn func(text string) `json:"-"`
 }
@@ -131,9 +132,10 @@ func (opt Options) nullWords() []string {
 	return opt.Text.NullValues
 }
 
-// Scan reads files as Load does, and calls fn with each block and with a record of the kept columns of its rows, which is nil
-// without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in memory at a time. Kept
-// columns must have the same types in all files. If there are no rows, Scan calls fn once, with an empty block.
+// Scan reads files as Load does, and calls fn with each block and a record of the kept columns of its rows. The record
+// is nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in memory at a
+// time. Kept columns must have the same types in all files. If there are no rows, Scan calls fn once, with an empty
+// block.
 //
 // With a label it needs Options.Spec, since the classes of the data aren't known before its end.
 func Scan[T kernel.Float](ctx context.Context, paths []string, opt Options,

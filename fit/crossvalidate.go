@@ -260,11 +260,12 @@ func (l Learner) prefix() string {
 	return l.VariedText() + ": "
 }
 
-// noted is the most bytes that a learner keeps for each row, in addition to the row: six numbers of svm's hinge, a weight and a label.
+// noted is the most bytes that a learner keeps for each row beside the row. That is for the hinge of svm: six numbers,
+// a weight and a label.
 const noted = 8 * 8
 
-// sideBySide returns how many learners train at a time from so many rows in memory, where these and their shares take that many bytes:
-// as many as there are workers, and as there is room for what they note.
+// sideBySide returns how many learners train at a time. rows are in memory, and bytes are what they and their shares
+// take. There are as many learners as workers, or fewer if there is no room for what they note.
 func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 	room := memory.Limit(c.opt.Memory)
 	if c.opt.Memory > 0 { // otherwise the limit doesn't include them

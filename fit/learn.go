@@ -40,12 +40,12 @@ type Fitted[T kernel.Float] struct {
 	CrossValidation *CrossValidation // nil without one
 }
 
-// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was learned so far with ctx's
-// error. Errors: options of the learner that are out of range or have no effect, rows that block.Check refuses, fewer classes than two,
-// and what the learner fails with.
+// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was
+// learned so far with ctx's error. It is an error if an option of the learner is out of range or has no effect, or if
+// block.Check refuses the rows. So are fewer classes than two, and what the learner fails with.
 //
-// A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable, and the dual form needs a
-// *block.Data. The result depends neither on the number of workers nor on where the rows are.
+// A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable. The dual
+// form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
 func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
 	return LearnValidated(ctx, src, nil, l, opt)
 }
@@ -311,8 +311,9 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	return m
 }
 
-// updateBound returns the most updates that the learner can make on these rows in any order, +Inf where no theorem tells: of learners
-// other than perceptrons, with a penalty, where rows have weights, and of several trainings one versus the rest.
+// updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no
+// theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or several trainings one versus
+// the rest.
 func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
 	if j.Perceptron == nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
 		return math.Inf(1)

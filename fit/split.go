@@ -14,7 +14,8 @@ import (
 	"halfspace/train"
 )
 
-// Chooser returns a function that tells for one row after the other, from row 0 on, by the number of its class, whether it is held back.
+// Chooser returns a function that is called for one row after the other, from row 0 on, with the number of its class.
+// The function tells whether the row is held back.
 type Chooser func() func(class int) bool
 
 // Others takes the rows that aren't held back.
@@ -23,11 +24,12 @@ func (has Chooser) Others() func(class int) bool {
 	return func(class int) bool { return !is(class) }
 }
 
-// Stratified holds back a share of each class, of which counts says how many rows there are: the nearest whole number of rows, half a
-// row being one. Of a class of two or more rows, one at least is held back and one at least is not, where the share is one of all rows
-// at least and not all. Selection sampling takes the rows (Knuth, "The Art of Computer Programming", volume 2, algorithm 3.4.2S): where
-// m of the class's n rows from this one on are still to be held back, this one is with the chance m/n. A generator draws below n: PCG
-// with the seed as its first word and 2^64-2 less the number of the class as its second.
+// Stratified holds back a share of each class. counts has the number of rows of each class. The share of a class is
+// rounded to the nearest whole number of rows, half a row up. A class of two or more rows has a row on each side,
+// unless the share of all rows is none or all of them. Selection sampling takes the rows (Knuth, "The Art of Computer
+// Programming", volume 2, algorithm 3.4.2S). If m of the class's n rows that are left are still to be held back, the
+// next one is with the chance m/n. A generator draws below n: PCG with the seed as its first word and 2^64-2 less the
+// number of the class as its second.
 func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	nearest := func(n int64) int64 { return int64(math.Floor(share*float64(n) + 0.5)) }
 	all := int64(0)
@@ -53,8 +55,9 @@ func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	}
 }
 
-// Fold holds back one of so many folds of rows of some classes. Each class is dealt out by itself, so that all folds have the share of
-// it that all rows have: its rows go to the folds in turn, in a random order that is new in each round, by the generators of Stratified.
+// Fold holds back one of so many folds of rows of some classes. It deals out each class by itself, so every fold has
+// the share of a class that all rows have. The rows of a class go to the folds in turn. The order of the folds is
+// random, and new in each round, by the generators of Stratified.
 func Fold(seed uint64, folds, classes, number int) Chooser {
 	return func() func(class int) bool {
 		decks, rngs := make([][]int, classes), classRandoms(seed, classes)

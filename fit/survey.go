@@ -23,7 +23,7 @@ type Survey struct {
 	sums, squares []float64
 }
 
-// The deviations of a survey are those of the first so many rows, or of fewer where a row is wide.
+// The deviations of a survey are those of the first surveyRows rows, or of fewer if rows are wide.
 const (
 	surveyRows   = block.RunRows
 	surveyValues = 1 << 20
@@ -140,8 +140,8 @@ func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	return &Baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
 }
 
-// Sorted tells whether the rows of each class stand together, so that a learner sees one class after the other: the class
-// changes 20 times less often than it would in a random order.
+// Sorted tells whether the rows of each class stand together, so that a learner sees one class after the other. They do
+// if the class changes 20 times less often than in a random order.
 func (s *Survey) Sorted() bool {
 	rows, same := 0.0, 0.0
 	for _, n := range s.Counts {

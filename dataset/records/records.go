@@ -52,8 +52,8 @@ type Options struct {
 // Load reads all records of r into memory. The rows are those that dataset.Load makes of files with the same values. It
 // doesn't release r.
 //
-// The rows end where r does. A source that ends early without an error, as Arrow's ipc.Reader does when its stream was
-// cut between two messages, can't be told from one that is complete.
+// The rows end where r does. Load can't tell a source that ends early without an error from one that is complete.
+// Arrow's ipc.Reader is such a source when its stream was cut between two messages.
 func Load[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
 	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {

@@ -93,9 +93,9 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 	return b
 }
 
-// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. Blocks allocated one by one make the
-// garbage collector run each time the heap has doubled. A small file may claim any number of rows, so MakeRoom allocates at
-// most a multiple of stored, the file's bytes, and no more than is available.
+// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. Blocks allocated one by one make
+// the garbage collector run each time the heap has doubled. A small file may claim any number of rows. So MakeRoom
+// allocates at most a multiple of stored, the file's bytes, and no more than is available.
 func (b *Builder[T]) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	bytes := float64(b.total) * float64(block.Bytes[T](1, b.Cols, b.sel.Weight >= 0))

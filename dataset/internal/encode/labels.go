@@ -88,8 +88,9 @@ func (l *Labels) tooMany() string {
 		strings.Replace(schema.AdviseClasses(l.Classes), "as the label", "with --label", 1))
 }
 
-// Spec returns the classes of a training set in order, and which one is positive: the class with that text, or the
-// greatest if positive is "". stands has the label value of each class, in the order of appearance.
+// Spec returns the classes of a training set in order, and the number of the positive one. That is the class with the
+// text positive, or the greatest if positive is "". It also returns stands, the label values of the classes in the
+// order of appearance.
 func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.Classes)
 	slices.SortFunc(classes, schema.Class.Compare)

@@ -34,7 +34,8 @@ func (s *Selection) Width() int {
 	return n
 }
 
-// checkWidth returns an error if the features known so far are more than a row may have, or their names more bytes than those of a model.
+// checkWidth returns an error if the features known so far are more than a row may have. So it does if their names have
+// more bytes than those of a model may.
 func (s *Selection) checkWidth() error {
 	all, bytes, widest := int64(0), int64(0), 0
 	for i := range s.Inputs {

@@ -43,8 +43,8 @@ func (b *Batch) Release() {
 	}
 }
 
-// Batches have about batchBytes of values, so that they are in the processor's cache until they are rows of a block, but
-// not so few rows that what is done once for each counts.
+// Batches have about BatchBytes of values, so that these are in the processor's cache until they are rows of a block.
+// They have so many rows that work for each batch is small beside the work for its rows.
 const (
 	BatchBytes   = 2 << 20
 	MinBatchRows = 1 << 10

@@ -24,15 +24,15 @@ const (
 	SlotBuffers, slotBufferCounts    = 8, 12   // of RecordBatch
 )
 
-// maxNesting bounds how deep columns are nested in columns. maxTables bounds the columns and texts of a schema: each takes 4
-// bytes if it is the same table as another one, and Arrow makes some hundred bytes of it.
+// maxNesting bounds how deep columns are nested in columns. maxTables bounds the columns and texts of a schema. A
+// column takes 4 bytes of the message if it is the same table as another one, and Arrow makes some hundred bytes of it.
 const (
 	maxNesting = 64
 	maxTables  = 1 << 19
 )
 
-// checkMessage looks at what Arrow's reader makes room for by what a message says of itself: vectors must lie in the
-// message, and its parts may not stand for much more than they take. It panics where a table lies outside.
+// checkMessage checks the sizes that a message claims, for which Arrow's reader allocates memory. Vectors must lie in
+// the message, and its parts may not stand for much more than they take. It panics where a table lies outside.
 func checkMessage(meta []byte) error {
 	c := messageCheck{left: 4*len(meta) + 1024}
 	var root, header flatbuffers.Table

@@ -32,9 +32,9 @@ func recordOf(meta []byte) (record flatbuffers.Table, ok bool) {
 	return record, false
 }
 
-// window returns how many bytes decompressing a message takes beside what comes out of it: the greatest window of Zstandard that
-// a buffer of its body asks for. Arrow's reader makes room for it before a byte is decompressed, and a frame of 20 bytes may ask
-// for 512 MiB. It panics where a table or a buffer lies outside.
+// window returns how many bytes decompressing a message takes beside its result. That is the greatest window of
+// Zstandard that a buffer of its body asks for. Arrow's reader makes room for it before a byte is decompressed, and a
+// frame of 20 bytes may ask for 512 MiB. It panics where a table or a buffer lies outside.
 func window(meta, body []byte) (most int64, err error) {
 	record, ok := recordOf(meta)
 	if !ok {

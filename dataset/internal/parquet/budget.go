@@ -13,17 +13,17 @@ func (in *Input) pages() int { return int(in.Memory / 5 * 4) }
 // leastRoom is how many bytes of a column's values are read at a time in any case, about.
 const leastRoom = 4 << 10
 
-// Bound has a pool keep pages, and the values that so many readers read at a time, within the memory of a pass: values have a
-// quarter of it.
+// Bound has a pool keep pages, and the values that so many readers read at a time, within the memory of a pass. Values
+// have a quarter of it.
 func (in *Input) Bound(buffers *page.Pool, readers int) {
 	if buffers.Limit = in.pages(); buffers.Limit > 0 {
 		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.Sel.Columns)))
 	}
 }
 
-// Lanes returns how many row groups of up to so many are read side by side: as many as there is room for if each column
-// chunk is a single page, one less for the row group whose last batch is still in use. Where that is 0 each batch must be
-// released before the next one is read.
+// Lanes returns how many row groups, up to most, are read side by side. If each column chunk is a single page, there is
+// room for one more: that whose last batch is still in use. If Lanes returns 0, each batch must be released before the
+// next one is read.
 func (in *Input) Lanes(most int) int {
 	if in.Memory == 0 {
 		return most

@@ -37,8 +37,8 @@ func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page
 	return r
 }
 
-// floats makes the n values of a dictionary those of the column's features, if all are held exactly: then nothing need be
-// said of one, whether it is used or not. Otherwise it returns nil, and each value is converted where it is used.
+// floats returns the n values of a dictionary as values of the column's features, if all are held exactly. Then there
+// is nothing to report of any of them. Otherwise it returns nil, and each value is converted where it is used.
 func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	if r.col.Float.ID() == arrow.FLOAT32 {
 		return floatsOf[float32](r, values, n)

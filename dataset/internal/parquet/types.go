@@ -23,8 +23,8 @@ func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	return nil, strings.ToLower(c.LogicalType().String())
 }
 
-// isList tells whether a column is lists of values that aren't nested themselves: a group called a list around a repeated
-// value or a repeated group of one, or a repeated value alone.
+// isList tells whether a column is lists of values that aren't nested themselves. That is a repeated value alone, or a
+// group called a list around a repeated value or a repeated group of one.
 func isList(root pschema.Node) bool {
 	if root.Type() == pschema.Primitive {
 		return root.RepetitionType() == parquet.Repetitions.Repeated
@@ -49,8 +49,8 @@ func onlyField(n pschema.Node) pschema.Node {
 	return nil
 }
 
-// listType returns what arrowType does for lists, whose type is nil unless they are lists of numbers, and the definition
-// level from which on a list has an element.
+// listType returns what arrowType does for lists. The type is nil unless they are lists of numbers. listDef is the
+// definition level from which on a list has an element.
 func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc string, listDef int) {
 	listDef = 1
 	if root.RepetitionType() == parquet.Repetitions.Optional {

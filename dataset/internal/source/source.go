@@ -44,8 +44,8 @@ type Source struct {
 	Stdin *StandardInput // or nil
 }
 
-// NewSource returns the source of a path; "-" is standard input, which ends early when end is closed, and of which an
-// eighth of the limit on memory is held in memory.
+// NewSource returns the source of a path. "-" is standard input, which ends early when end is closed. Standard input is
+// held in memory up to an eighth of the limit.
 func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int64) (*Source, error) {
 	if path == "-" {
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
@@ -64,8 +64,8 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 // Live tells whether what comes of the source is to be handed on at once.
 func (s *Source) Live() bool { return s.Stdin != nil && s.Stdin.Live }
 
-// Ahead returns the memory for jobs that are begun before an earlier one's rows are handed on: of a live source there are none, since to look for the
-// next one is to wait for its text.
+// Ahead returns the memory for jobs that begin before the rows of an earlier one are handed on. A live source has no
+// such jobs: to look for the next one is to wait for its text.
 func (s *Source) Ahead(memory int64) int64 {
 	if s.Live() {
 		return 1

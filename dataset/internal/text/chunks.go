@@ -156,8 +156,8 @@ func (c *chunker) cut(text []byte) int {
 	return i + 1
 }
 
-// Chunks yields jobs that parse the chunks of all sources in order, of about so many bytes, in memory of those that
-// were recycled if there is a pool of them; parse gets the number of the source. A job that panics returns an error.
+// Chunks yields jobs that parse the chunks of all sources in order. A chunk has about size bytes, in recycled memory if
+// there is a pool of it. parse gets the number of the source. A job that panics returns an error.
 func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[frame.Job]) iter.Seq[frame.Job] {
 	return func(yield func(frame.Job) bool) {
 		for i, s := range sources {

@@ -142,8 +142,8 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 	return c, cutter.end, err
 }
 
-// asModel gives the columns of a model the types that it takes, where the first rows would do for them too: digits may be text, and fields
-// that are all missing may be numbers.
+// asModel gives the columns of a model the types that it takes, if the first rows allow them too. Digits may be text,
+// and fields that are all missing may be numbers.
 func asModel(spec *schema.Spec, cols []frame.Column) {
 	if spec == nil {
 		return
@@ -166,8 +166,8 @@ func asModel(spec *schema.Spec, cols []frame.Column) {
 	}
 }
 
-// keepLive gives columns that are handed on types that later rows fit too, since only the first few are known: text, or numbers where the model
-// wants those.
+// keepLive gives columns that are handed on types that later rows fit too, since only the first few rows are known.
+// That is text, or numbers where the model wants those.
 func keepLive(s *frame.Chosen) {
 	for _, k := range s.Keep {
 		c := &s.Columns[k]
@@ -382,8 +382,8 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 	return nil
 }
 
-// Most returns no fewer rows than there are, each of whose columns takes a character and a separator; -1 where files are
-// compressed, and of standard input.
+// Most returns an upper bound of the number of rows: each of their columns takes a character and a separator. It
+// returns -1 if a file is compressed, and of standard input.
 func (in *CSV) Most() (rows int64) {
 	for _, s := range in.sources {
 		if s.Stdin != nil {

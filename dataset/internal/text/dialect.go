@@ -200,8 +200,8 @@ type guess struct {
 	nulls         *nullWords
 }
 
-// infer returns the columns that a chunk, the file's first, has: a column is of integers, of numbers or of true and false
-// where every value of the chunk is one; otherwise it is text.
+// infer returns the columns of the file's first chunk. A column is of integers, of numbers or of true and false if
+// every value of the chunk is one; otherwise it is text.
 func (f *CsvFile) infer(c Chunk) ([]frame.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
 	const maxSeen = 20

@@ -57,7 +57,8 @@ func (n *nullWords) of(text []byte, quoted bool) meaning {
 	return aNull
 }
 
-// advice says what to type where text, which is no number, may stand for a null: seen are the other words of the file that do.
+// advice says what to type if text, which is no number, may stand for a null. The caller has seen other words of the
+// file that may stand for one.
 func (n *nullWords) advice(text string, seen []string) string {
 	words := append([]string{text}, n.words...)
 	if n.words == nil {

@@ -12,9 +12,10 @@ import (
 var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 	1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseDecimal reads the decimal number that text begins with: its value, that of strconv.ParseFloat, and its length. The
-// length is 0 where there is none, or where it takes more than one rounding: digits that float64 holds exactly, times
-// or over a power of ten that it holds exactly, are rounded once (Clinger, PLDI 1990).
+// parseDecimal reads the decimal number that text begins with. It returns its value, that of strconv.ParseFloat, and
+// its length. The length is 0 if there is no number, or if the value takes more than one rounding. One rounding is
+// enough for digits that float64 holds exactly, times or over a power of ten that it holds exactly (Clinger, PLDI
+// 1990).
 func parseDecimal(text []byte) (v float64, n int) {
 	negative := false
 	if n < len(text) && (text[n] == '-' || text[n] == '+') {

@@ -8,7 +8,7 @@ import (
 // blanks as a delimiter stands for any number of spaces and tabs.
 const blanks = ' '
 
-// A scanner splits delimited text into records and fields, in the grammar of RFC 4180: fields in quotes may hold
+// A scanner splits delimited text into records and fields, in the grammar of RFC 4180. Fields in quotes may hold
 // delimiters, line breaks and doubled quotes. Empty lines are no records, and spaces around a field aren't part of it.
 type scanner struct {
 	text  []byte

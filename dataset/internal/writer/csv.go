@@ -13,8 +13,8 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// CSV writes a header, then a line for each row: floats in the shortest form that parses back to the same value,
-// nulls empty, text in quotes where needed, and always where it would be read as a null.
+// CSV writes a header, then a line for each row. Floats have the shortest form that parses back to the same value, and
+// nulls are empty. Text is in quotes where needed, and always if it would be read as a null.
 type CSV struct {
 	out io.Writer
 	buf []byte

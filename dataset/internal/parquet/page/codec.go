@@ -33,8 +33,8 @@ const (
 // Readable tells whether pages of that compression can be read.
 func (c Codec) Readable() bool { return c >= Uncompressed && c <= LZ4Raw && c != LZO }
 
-// A page beyond freeSize bytes may be at most maxRatio times as long as its compressed form: nothing that holds data is
-// longer, and some bytes of Zstandard or Brotli can stand for gigabytes.
+// A page beyond freeSize bytes may be at most maxRatio times as long as its compressed form. Nothing that holds data is
+// longer, and a few bytes of Zstandard or Brotli can stand for gigabytes.
 const (
 	freeSize = 64 << 20
 	maxRatio = 1024

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// deltas decodes DELTA_BINARY_PACKED: the differences of consecutive numbers less the least in a block of them, packed
-// in as few bits as each part of the block needs. Numbers wrap around, so that those of 32 bits are the lower half of
-// what comes out.
+// deltas decodes DELTA_BINARY_PACKED. A block holds the differences of consecutive numbers, less the least of them.
+// Each part of a block packs them in as few bits as it needs. Numbers wrap around, so numbers of 32 bits are the lower
+// half of the result.
 type deltas struct {
 	data  []byte
 	left  int // values not read yet

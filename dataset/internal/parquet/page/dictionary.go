@@ -184,8 +184,8 @@ func (d *dictionary) tableOf(w int) *[256]uint64 {
 	return t
 }
 
-// beyond tells whether one of the first k packed indices, a multiple of 8, is n or greater. It adds to them what makes n
-// one bit longer than they are: to every other one at a time, so that there is room for that bit.
+// beyond tells whether one of the first k packed indices is n or greater. k is a multiple of 8. It adds to each index
+// the number that makes n one bit longer. It adds to every other index at a time, so that there is room for that bit.
 func beyond(src []byte, k, width, n int) bool {
 	w := uint(width) & 15
 	if n >= 1<<w {

@@ -106,8 +106,8 @@ func (f *Footer) readSchema(t *thrift) {
 	}
 }
 
-// Schemas yields footers for other readers, which have no rows. Their columns are those of the file, some of the top-level
-// ones in each: what a reader makes of a thousand goes before the next are read. After an error nothing more comes.
+// Schemas yields footers for other readers, which have no rows. Each has some of the file's top-level columns, about a
+// thousand. So what a reader makes of them can be freed before the next are read. After an error nothing more comes.
 func (f *Footer) Schemas() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, p := range f.schema {
@@ -256,7 +256,7 @@ func (f *Footer) Groups(columns []int) iter.Seq2[*Group, error] {
 	}
 }
 
-// groups reads row groups one after the other to g, with the chunks of the columns that have a place, and calls read for
+// groups reads row groups one after the other to g, with the chunks of the columns that have a place. It calls read for
 // each until that returns false. It returns the number of the last one.
 func (t *thrift) groups(g *Group, place map[uint64]int, read func() bool) (number int) {
 	n, _ := t.list()

@@ -1,8 +1,8 @@
 // Package page reads the values of a column chunk of a Parquet file, page by page. It knows the format's pages, their
 // encodings and compressions, and nothing of files, schemas and Arrow.
 //
-// Nothing that a page says of itself is believed: every size is held against the bytes that are there before memory is
-// allocated for it, and every count against that of the chunk. A reader keeps a page and a dictionary in memory, so that
+// Nothing that a page says of itself is believed. Every size is compared with the bytes that are there before memory is
+// allocated for it, and every count with that of the chunk. A reader keeps a page and a dictionary in memory, so that
 // chunks of any size can be read.
 package page
 

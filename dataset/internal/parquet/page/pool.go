@@ -19,11 +19,13 @@ type Allocator interface {
 // A Pool hands out memory and takes it back to hand it out again, still in the processor's cache. It is safe for
 // concurrent use.
 type Pool struct {
-	// Limit, unless 0, is how many bytes buffers in use may have when another one is wanted for a page, a dictionary, or
-	// values that take more than Room. Other values come on top: they are bounded by the rows that are read at a time.
+	// Limit, unless 0, bounds the bytes of buffers in use. It is checked when a buffer is wanted for a page, a
+	// dictionary, or values that take more than Room. Other values come on top: they are bounded by the rows that are
+	// read at a time.
 	Limit int
 
-	// Room, unless 0, is about how many bytes of text, or of elements of lists, a reader reads at a time, but a row at least.
+	// Room, unless 0, is about how many bytes of text or of list elements a reader reads at a time. It reads a row at
+	// least.
 	Room int
 
 	mem              Allocator
@@ -44,8 +46,8 @@ type spare struct {
 // NewPool returns a pool of memory from mem, whose addresses must be multiples of 8.
 func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int]*spare{}} }
 
-// Large buffers would all begin at the same place of a memory page, and then, when many columns are read side by side,
-// their lines compete for the same few places in the processor's first cache. So each begins some lines further on than
+// Large buffers would all begin at the same place of a memory page. If many columns are read side by side, their lines
+// then compete for the same few places in the processor's first cache. So each buffer begins some lines further on than
 // the one before; small ones don't matter.
 const (
 	line     = 64
@@ -126,8 +128,8 @@ func (p *Pool) get(n, limit int) *Buffer {
 	return b
 }
 
-// shrink gives spare memory back, the sizes that weren't wanted for longest first, until there is at most a quarter more
-// than what was ever in use: sizes that are no more wanted would add up.
+// shrink gives spare memory back until there is at most a quarter more than what was ever in use. It begins with the
+// size that wasn't wanted for longest. Otherwise sizes that nobody wants any more would add up.
 func (p *Pool) shrink() {
 	for p.idle > 0 && p.used+p.idle > p.most+p.most/4 {
 		var oldest *spare

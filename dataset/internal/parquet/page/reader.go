@@ -10,9 +10,9 @@ import (
 
 // A Reader is a cursor over the rows of a column chunk. It isn't safe for concurrent use.
 type Reader struct {
-	// Convert, unless nil, is given the n values of a dictionary, of fixed length and not of lists, and makes others to be
-	// looked up in their place, of a length of their own; or nil, and they stay. It is called before the first is looked up,
-	// so that some may be none of the column's.
+	// Convert, unless nil, gets the n values of a dictionary, and may return others that are looked up in their place.
+	// The values have a fixed length and aren't of lists. Those that it returns may have another length; nil keeps the
+	// values. It is called before the first is looked up, so some may be none of the column's.
 	Convert func(values *Buffer, n int) (made *Buffer)
 
 	src  io.ReaderAt

@@ -289,8 +289,8 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 	return nil
 }
 
-// oneRun passes over a run of levels of the page that all say that the last list has another element, none of them null, and
-// returns how many. Long lists are mostly made of such.
+// oneRun passes over a run of levels of the page, all of which say that the last list has another element that isn't
+// null. It returns how many there are. Long lists are mostly made of such runs.
 func (r *Reader) oneRun(v *Values) (elements int, err error) {
 	if v.Rows == 0 || r.levels.left() > 0 || !r.reps.repeats(1, 1) || !r.defs.repeats(1, uint32(r.c.MaxDef)) {
 		return 0, nil

@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// A fixed decoder reads values of a fixed number of bytes: the next n of a page, none of them null, to the beginning of
-// dst.
+// A fixed decoder reads values of a fixed number of bytes. It writes the next n of a page to the beginning of dst; none
+// of them is null.
 type fixedDecoder interface {
 	fixed(dst []byte, n int) error
 }
 
-// A bytes decoder reads values of any length: the next len(ends) of a page, to t. ends gets where each of them ends.
-// each is how many bytes of memory a value may take beyond those of the page.
+// A bytes decoder reads values of any length. It writes the next len(ends) of a page to t, and where each of them ends
+// to ends. each returns how many bytes of memory a value may take beyond those of the page.
 type bytesDecoder interface {
 	bytes(t *text, ends []int32) error
 	each() int
