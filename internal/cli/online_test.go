@@ -104,7 +104,7 @@ func TestOnline(t *testing.T) {
 	if text := succeed(t, "inspect", at("m.json")); !strings.Contains(text, "online, float32") || strings.Contains(text, "loss") {
 		t.Errorf("inspect says\n%s", text)
 	}
-	if text := succeed(t, "online", at("x.csv"), "--label", "last"); !strings.Contains(text, "of the last") || !strings.Contains(text, "unknown: the weights of the end don't") {
+	if text := succeed(t, "online", at("x.csv"), "--label", "last"); !strings.Contains(text, "of the last") || !strings.Contains(text, "unknown: the last weights don't") {
 		t.Errorf("the report is\n%s", text)
 	}
 }

@@ -210,7 +210,7 @@ func TestShare(t *testing.T) {
 // TestValidatedText: where no row of the validation is wrong, more epochs are no advice, and zeros are no update's weights.
 func TestValidatedText(t *testing.T) {
 	data := write(t, "x.parquet", col{"x0", []float64{1, 3, -1, -2}}, col{"y", []int64{1, 1, -1, -1}})
-	for label, kept := range map[int64]string{1: "the weights after update 1\n", -1: "the initial zeros, which no weights were better than\n"} {
+	for label, kept := range map[int64]string{1: "the weights after update 1\n", -1: "the initial zeros: no weights were better\n"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		text := succeed(t, "train", data, "--label", "y", "--algo", "pocket", "--out", m,
 			"--validation", write(t, "v.parquet", col{"x0", []float64{2 * float64(label)}}, col{"y", []int64{label}}))
@@ -263,8 +263,8 @@ func TestAdviceBestEarly(t *testing.T) {
 
 // TestConvergedForm: a report of the dual form says which weights are kept where the last ones make no mistake.
 func TestConvergedForm(t *testing.T) {
-	for form, want := range map[string]string{"last": "yes, after 7 updates; bound", "averaged": "yes, after 7 updates, as the last weights tell; the mean of all is kept",
-		"voted": "yes, after 7 updates, as the last weights tell; all are kept"} {
+	for form, want := range map[string]string{"last": "yes, after 7 updates; bound", "averaged": "yes, after 7 updates: the last weights make no mistake; the mean of all is kept",
+		"voted": "yes, after 7 updates: the last weights make no mistake; all are kept"} {
 		if text := succeed(t, "train", textbook(t, signs), "--label", "y", "--algo", "dual", "--form", form); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", form, want, text)
 		}

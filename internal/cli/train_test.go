@@ -132,7 +132,7 @@ func TestVoted(t *testing.T) {
 		}
 	}
 	text := succeed(t, "inspect", path) + succeed(t, "train", data, "--label", "label", "--algo", "voted", "--epochs", "2")
-	for _, want := range []string{"voted, float32", " vectors of weights, of which one has ", "weights of the voters' mean:"} {
+	for _, want := range []string{"voted, float32", " vectors of weights; the strongest has ", "weights of the voters' mean:"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -250,7 +250,7 @@ func TestTrainText(t *testing.T) {
 	if strings.Contains(text, "Not converged") {
 		t.Errorf("advice after converging:\n%s", text)
 	}
-	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, ", as the last weights tell; the mean of all is kept") {
+	if text := succeed(t, "train", data, "--label", "y", "--algo", "averaged"); !strings.Contains(text, ": the last weights make no mistake; the mean of all is kept") {
 		t.Errorf("averaged says\n%s", text)
 	}
 	hard := noisy(t, "2000")

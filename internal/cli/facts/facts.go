@@ -32,7 +32,7 @@ func Margin(t *model.Training) string {
 // Kept says after which update a pocket kept the weights.
 func Kept(update int64) string {
 	if update == 0 {
-		return "the initial zeros, which no weights were better than"
+		return "the initial zeros: no weights were better"
 	}
 	return "the weights after update " + say.Count(update)
 }
@@ -43,7 +43,7 @@ func Voters(v *model.Voters) string {
 	for _, n := range v.Counts {
 		total += n
 	}
-	return fmt.Sprintf("%s of weights, of which one has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
+	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // Errors returns how many of some rows are wrong, and the accuracy.
@@ -56,7 +56,7 @@ func Multiclass(m *model.Model) string {
 	if m.Options.Multiclass == model.Joint {
 		return fmt.Sprintf("%d, learned together", len(m.Classes))
 	}
-	return fmt.Sprintf("%d machines, each for one versus the rest", len(m.Classes))
+	return fmt.Sprintf("%d, each learned versus the rest", len(m.Classes))
 }
 
 // Classes lists the classes, and names the positive one of two.

@@ -54,7 +54,7 @@ func SetGroup(flags *pflag.FlagSet, heading string) {
 	})
 }
 
-// writeGroups writes the options under their headings, in the order of the first option of each, and those without a heading last.
+// writeGroups writes the options under their headings, in the order of the first option of each. The heading of other options is "Options".
 func writeGroups(s *strings.Builder, flags *pflag.FlagSet) {
 	var headings []string
 	groups := map[string]*pflag.FlagSet{}

@@ -122,7 +122,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	return a.Print(r.text())
 }
 
-// oneVersusRest makes two classes of more where --positive says which is to be checked versus the rest.
+// oneVersusRest makes two classes of more: that of --positive, and the rest.
 func oneVersusRest[T kernel.Float](o *checkOptions, data *rows.Rows[T]) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
@@ -140,7 +140,7 @@ func oneVersusRest[T kernel.Float](o *checkOptions, data *rows.Rows[T]) error {
 type CheckReport struct {
 	Separable *bool          `json:"separable"` // null: undecided
 	Reason    string         `json:"reason,omitempty"`
-	next      string         // what to type after Undecided; "" where the options aren't known
+	next      string         // what to type after undecided; "" if the options aren't known
 	Verified  bool           `json:"verified"` // in exact arithmetic
 	Rows      int64          `json:"rows"`
 	Features  []string       `json:"features"`
@@ -159,7 +159,7 @@ type CheckReport struct {
 	Errors  *errorsReport `json:"errors,omitempty"`
 
 	Passes    int64        `json:"passes"`     // over the rows until the verdict
-	ExactRows int64        `json:"exact_rows"` // whose side exact arithmetic had to tell
+	ExactRows int64        `json:"exact_rows"` // whose side exact arithmetic had to find
 	Dtype     string       `json:"dtype"`
 	ISA       string       `json:"isa"`
 	Workers   int          `json:"workers"`
@@ -176,10 +176,10 @@ type checkSeconds struct {
 // A PlaneReport is a plane that separates the rows.
 type PlaneReport struct {
 	Margin  float64   `json:"margin"`
-	AtMost  *float64  `json:"margin_at_most"` // of any plane; null where that wasn't found
+	AtMost  *float64  `json:"margin_at_most"` // upper bound on the margin of any plane; null if none was found
 	Weights []float64 `json:"weights"`
 	Bias    float64   `json:"bias"`
-	Exact   []string  `json:"exact_weights,omitempty"` // whole numbers, the bias last, where float64 can't hold any that separate
+	Exact   []string  `json:"exact_weights,omitempty"` // whole numbers, the bias last, if no float64 weights separate the rows
 }
 
 // A perceptronReport is the short training before the search.
@@ -200,7 +200,7 @@ type witnessRow struct {
 
 type errorsReport struct {
 	AtLeast  int64  `json:"at_least"` // every plane errs on so many rows
-	Complete bool   `json:"complete"` // no more witnesses that share no row with those found
+	Complete bool   `json:"complete"` // there are no further witnesses that share no row with those found
 	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
 }
 
@@ -321,7 +321,7 @@ func (r *CheckReport) text() []byte {
 	return s.Bytes()
 }
 
-// fraction writes a short fraction as it is, and a long one in a few digits.
+// fraction returns a short fraction as it is, and a long one in a few digits.
 func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
@@ -368,7 +368,7 @@ func (e *errorsReport) text() string {
 	return s
 }
 
-// adviseUndecided says what to try where check found neither a plane nor a witness.
+// adviseUndecided says what to try if check found neither a plane nor a witness.
 func adviseUndecided(standardized bool) string {
 	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
 	if standardized {

@@ -13,7 +13,7 @@ import (
 	"halfspace/kernel"
 )
 
-// A cpuReport is what cpu --json prints. What isn't known is 0 or empty.
+// A cpuReport is what cpu --json prints. Unknown values are 0 or empty.
 type cpuReport struct {
 	Brand    string   `json:"brand"`
 	Arch     string   `json:"arch"`
@@ -64,7 +64,7 @@ func newCPUReport() *cpuReport {
 	}
 }
 
-// text is the report for people. Of the features it names those that kernels could be written for.
+// text is the report for people. It lists only the features that kernels can use.
 func (r *cpuReport) text() []byte {
 	vector := slices.DeleteFunc(slices.Clone(r.Features), func(name string) bool {
 		return !slices.ContainsFunc([]string{"AVX", "FMA", "F16C", "ASIMD", "SVE", "FPHP", "AMX"}, func(family string) bool {

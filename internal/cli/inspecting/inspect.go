@@ -99,9 +99,9 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	return inspectTable(ctx, a, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
 }
 
-// looksLikeModel tells by the first byte whether a file is JSON.
+// looksLikeModel tells whether the first byte of a file is that of a JSON object.
 func looksLikeModel(path string) (bool, error) {
-	// Looked at before it is opened: a named pipe would wait for a writer.
+	// Before it is opened: a named pipe would wait for a writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
 	}
@@ -117,10 +117,10 @@ func looksLikeModel(path string) (bool, error) {
 	return head[0] == '{', nil
 }
 
-// maxProof bounds the bytes of a proof: room for one of as many features as a row may have.
+// maxProof is the most bytes of a proof: enough for as many features as a row may have.
 const maxProof = 256 << 20
 
-// inspectProof shows a report again, and how to verify what it says.
+// inspectProof shows the report in a proof, and code that verifies it.
 func inspectProof(a *console.App, path string, asJSON bool) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// A modelReport is what inspect --json prints for a model: its file, but for the checksum, and the largest weights.
+// A modelReport is what inspect --json prints for a model: its file without the checksum, and the largest weights.
 type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
@@ -46,8 +46,8 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 	return a.Print(r.text(path))
 }
 
-// largest returns the n weights of a model with the largest magnitudes, those first, in the order of the features where
-// they are equal. Of more than two classes the name of a weight tells the class.
+// largest returns the n weights of a model with the largest magnitudes, in descending order. Equal ones are in the order of the features. With
+// more than two classes, the name of a weight has the class.
 func largest(m *model.Model, n int) []weight {
 	var all []weight
 	for c, row := range m.Weights {
@@ -62,7 +62,7 @@ func largest(m *model.Model, n int) []weight {
 	return all[:min(n, len(all))]
 }
 
-// preprocessingText lists how features are made, where that is more than reading numbers.
+// preprocessingText lists how features are made. It is empty for plain numbers.
 func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 	if p == nil {
 		return nil
@@ -100,7 +100,7 @@ func (r modelReport) text(path string) []byte {
 	return s.Bytes()
 }
 
-// pairs are names and what is told of them, in turn.
+// pairs returns names and values, in turn.
 func (r modelReport) pairs() []string {
 	bias := "no bias"
 	if r.FitBias {
@@ -138,7 +138,7 @@ func (r modelReport) pairs() []string {
 	return append(pairs, "data", data)
 }
 
-// optionsText is the options of a training that visits rows one by one.
+// optionsText lists the options of a training that visits rows one by one.
 func optionsText(m *model.Model) string {
 	o, l := &m.Options, *facts.Learner(m.Algorithm)
 	if m.Algorithm == fit.OnlineName {
@@ -185,7 +185,7 @@ func updatesText(t *model.Training) string {
 	return text
 }
 
-// resultPairs tell what the training came to.
+// resultPairs returns errors, norms and margin of the training.
 func resultPairs(m *model.Model) (pairs []string) {
 	t := &m.Training
 	if t.Mistakes != nil {
@@ -210,7 +210,7 @@ func resultPairs(m *model.Model) (pairs []string) {
 	return pairs
 }
 
-// tables writes the weights, or the rows that stand in their place.
+// tables writes the weights, or the support rows of a model without weights.
 func (r modelReport) tables(s *console.Sheet) {
 	if r.StdErrors != nil {
 		if r.Robust {
@@ -236,7 +236,7 @@ func (r modelReport) tables(s *console.Sheet) {
 	s.Table(rows)
 }
 
-// zTable is the table of weights with standard errors, z-values and what follows from these, the bias at its end. The largest z-values are first.
+// zTable returns the table of weights with standard errors, z-values, p-values and intervals. The largest z-values come first, the bias last.
 func zTable(m *model.Model, n int) [][]string {
 	of := m.Significance()
 	weights := slices.Concat(m.Weights[0], m.Bias)
@@ -274,5 +274,5 @@ func misclassifiedTable(s *console.Sheet, rows []model.Misclassified) {
 	s.Table(table)
 }
 
-// sharedOptions are the options that reports tell first.
+// sharedOptions are the options that reports list first.
 var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}

@@ -19,7 +19,7 @@ import (
 type Rows[T kernel.Float] struct {
 	block.Source[T]
 	shut  func() error                      // closes them; nil of rows in memory
-	input func() (*dataset.Input[T], error) // opens the files that the rows are of; nil of rows that have none of their own
+	input func() (*dataset.Input[T], error) // opens the files of the rows; nil if they have none
 }
 
 // New returns the rows of src. Close calls shut, unless it is nil.
@@ -50,10 +50,10 @@ type relearner[T kernel.Float] struct {
 	input func() (*dataset.Input[T], error)
 }
 
-// Unwrap returns the rows without that.
+// Unwrap returns the rows alone.
 func (r relearner[T]) Unwrap() block.Source[T] { return block.Trust(r.Source) }
 
-// Relearn opens the rows as those of r are: in memory, or as a stream.
+// Relearn opens the rows of each choice with features learned from them: in memory if those of r are, else as a stream.
 func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
 	in, err := r.input()
 	if err != nil || !in.Learned() {
@@ -82,7 +82,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.LearnFromName,
 	}
-	said := false // once the rows are open, nothing is said again of the same files
+	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
 		if !said {
 			bar.End()
@@ -132,7 +132,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	return &Rows[T]{f, f.Close, again}, nil
 }
 
-// openInput opens files. Their features are learned from the rows that the options tell.
+// openInput opens files. Features are learned from the rows that o.LearnFrom chooses.
 func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input[T], error) {
 	in, err := dataset.Open[T](ctx, paths, opt)
 	if err != nil || o.LearnFrom == nil || !in.Learned() {
@@ -145,8 +145,7 @@ func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 	return shares[0], nil
 }
 
-// rowsAtMost returns how many rows there are at most. Where only reading tells, files that can't be too large aren't read for
-// that.
+// rowsAtMost returns an upper bound on the number of rows. It reads text files only if the bound of their size is too large for the memory.
 func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
 	if most >= 0 && block.Bytes[T](most, in.Cols(), s.Weighted) <= s.Memory.Limit()/5*4 {
@@ -155,7 +154,7 @@ func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Inp
 	return in.Count(ctx)
 }
 
-// openCache opens the rows in the cache that the user named. The files are read only where it must be made.
+// openCache opens the rows in --cache. It reads the files only if it must write the cache.
 func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options,
 	written func(rows, total int64)) (*Rows[T], error) {
 	s := &o.Storage

@@ -29,7 +29,7 @@ type Storage struct {
 	Folds    bool // each fold has features of its own: its rows are in memory beside all rows
 	Parted   bool // each part of the rows gets a cache of its own
 
-	Beside func(rows int64, cols int) int64 // bytes that the verb needs beside the rows; nil: hardly any
+	Beside func(rows int64, cols int) int64 // bytes that the verb needs beside the rows; nil: none
 }
 
 // check returns an error if --cache can't be used.

@@ -133,13 +133,13 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string
 	return a.Print(compare(reports))
 }
 
-// evalReports is what eval --json prints: the figures of the first model, and those of every model in a list.
+// evalReports is what eval --json prints: the figures of the first model, and a list with those of every model.
 type evalReports struct {
 	*evalReport
 	Models []*evalReport `json:"models"`
 }
 
-// An evalReport is what eval --json prints for a model. Shares that aren't defined are null.
+// An evalReport is what eval --json prints for a model. Undefined shares are null.
 type evalReport struct {
 	Model     string            `json:"model"`
 	Rows      int64             `json:"rows"`
@@ -154,7 +154,7 @@ type evalReport struct {
 	Baseline  *fit.Baseline     `json:"baseline"`
 	auc       float64
 	logLoss   float64                  // NaN of models without probabilities
-	curve     []metrics.Point[float64] // where it is to be written
+	curve     []metrics.Point[float64] // only with --roc
 }
 
 type classReport struct {
@@ -207,7 +207,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	return r, nil
 }
 
-// leastScores is how many bytes scores may take in any case.
+// leastScores is the number of bytes that scores may take whatever --memory is.
 const leastScores = 48 << 20
 
 func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
@@ -273,10 +273,10 @@ func (r *evalReport) text() []byte {
 	return s.Bytes()
 }
 
-// maxPredicted is how many classes have a column each in the table of a report.
+// maxPredicted is the most classes that have a column each in the table.
 const maxPredicted = 6
 
-// takenFor names the other class that was predicted most often for a class, the first of several, and how often.
+// takenFor returns the wrong class that was predicted most often for a class, and how often.
 func (r *evalReport) takenFor(class int) string {
 	best, most := -1, int64(0)
 	for other, n := range r.Confusion[class] {

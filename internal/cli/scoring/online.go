@@ -105,7 +105,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-// goOn loads the model that online goes on with, nil without one, and takes the options that it determines.
+// goOn loads the model to continue from, nil without --model. It takes the options that the model determines.
 func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
@@ -130,7 +130,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	return m, nil
 }
 
-// checkGoesOn returns an error unless the perceptron can go on with a model: one vector of weights, which is all of it.
+// checkGoesOn returns an error unless the perceptron can continue from the model: it has one vector of weights, and nothing else.
 func checkGoesOn(path string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
@@ -146,7 +146,7 @@ func checkGoesOn(path string, m *model.Model) error {
 	return nil
 }
 
-// noteGoesOn tells which options of the training of a model have no effect on how it learns on.
+// noteGoesOn names options of the model's training that online continues without.
 func noteGoesOn(a *console.App, path string, m *model.Model) {
 	o := &m.Options
 	for _, option := range []struct {
@@ -183,7 +183,7 @@ type onlineReport struct {
 	Rows         int64             `json:"rows"`
 	Mistakes     int64             `json:"mistakes"`
 	Updates      int64             `json:"updates"`
-	Errors       *int64            `json:"errors"` // of the weights of the end; null of standard input, whose rows went by once
+	Errors       *int64            `json:"errors"` // of the last weights; null of standard input, which is read once
 	Progressive  []fit.Progressive `json:"progressive"`
 	Radius       float64           `json:"radius"`
 	Margin       *float64          `json:"margin,omitempty"`
@@ -201,7 +201,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
-	if !again { // an interrupt ends the stream, and the rows that came by then are learned
+	if !again { // an interrupt ends the stream; the rows so far are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
 	memory, undo := o.memory.Hold()
@@ -270,15 +270,15 @@ func (r *onlineReport) text() []byte {
 	s.Line("")
 	pairs := []string{"mistakes", facts.Mistakes(r.Mistakes, r.Rows)}
 	if r.Errors != nil {
-		pairs = append(pairs, "errors", facts.Errors(*r.Errors, r.Rows)+", of the weights of the end")
+		pairs = append(pairs, "errors", facts.Errors(*r.Errors, r.Rows)+", of the last weights")
 	}
 	pairs = append(pairs, "radius", say.Real(r.Radius))
 	switch {
 	case r.Errors == nil:
 	case r.MistakeBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the weights of the end", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
 	case r.Margin == nil:
-		pairs = append(pairs, "bound", "unknown: the weights of the end don't separate the rows")
+		pairs = append(pairs, "bound", "unknown: the last weights don't separate the rows")
 	}
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)

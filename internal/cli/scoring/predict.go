@@ -33,7 +33,7 @@ const (
 )
 
 type predictOptions struct {
-	models []string // that were named
+	models []string // of --model
 	flags.Machine
 	text    flags.Text
 	memory  flags.Size
@@ -191,7 +191,7 @@ type predictions[T kernel.Float] struct {
 	writer     *dataset.Writer // from the first block on
 	warn       func(text string)
 	rows       int64
-	live       bool // what was predicted is written at once
+	live       bool // predictions are written at once
 
 	directions [][]T // of the columns "projection_1", ...
 
@@ -300,7 +300,7 @@ func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores []
 	}
 }
 
-// scoreNames returns the names of the columns of scores: of more than two classes each has its own.
+// scoreNames returns the names of the columns of scores: one for two classes, else one for each class.
 func (p *predictions[T]) scoreNames() []string {
 	if len(p.spec.Classes) == 2 {
 		return []string{scoreName}
@@ -339,7 +339,7 @@ func (p *predictions[T]) abort() {
 	}
 }
 
-// checkProba returns an error unless the scores of a model are the logarithms of odds.
+// checkProba returns an error unless the scores of a model are log odds.
 func checkProba(path string, m *model.Model) error {
 	if facts.Learner(m.Algorithm).LogOdds {
 		return nil

@@ -93,7 +93,7 @@ func AsTyped(text string) string {
 	return optionWords.Replace(optionName().ReplaceAllString(text, "$1--$2"))
 }
 
-// namesFile tells whether an error begins with the name of a file: one of reading the rows again, not of learning.
+// namesFile tells whether an error begins with the name of a file. It is then one of reading the rows again, not of learning.
 func namesFile(text string, paths []string) bool {
 	files, _ := dataset.Expand(paths)
 	for _, f := range files {
@@ -106,7 +106,7 @@ func namesFile(text string, paths []string) bool {
 	return err == nil
 }
 
-// lineOf returns the file and the line of the one row that an error names, where the data is text; else 0.
+// lineOf returns the file and the line of the row that an error names. The line is 0 if the data isn't text, or several rows are named.
 func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (string, int64) {
 	rows := rowNumber.FindAllStringSubmatch(text, -1)
 	flag := func(name string) string {
@@ -115,7 +115,7 @@ func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (str
 		}
 		return ""
 	}
-	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners number the rows that were kept
+	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners don't count dropped rows
 		return "", 0
 	}
 	row, err := strconv.ParseInt(rows[0][1], 10, 64)

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/cli/files"
 )
 
+// remote matches the start of an address.
 var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
 
 // checkLocal returns an error if one of the paths is an address.

@@ -18,7 +18,7 @@ var otherVerbs = map[string]string{
 }
 
 // otherOptions are what other programs call the options, and what to type here. An advice that begins with the name of an option
-// holds for verbs that have it.
+// is for verbs that have it.
 var otherOptions = map[string]string{
 	"C": "l2 with 1/C", "c": "l2 with 1/C", "alpha": "l2 with alpha times the number of rows", "lambda": "l2", "reg": "l2", "reg_param": "l2",
 	"penalty": "l2, the only penalty", "lr": "eta", "learning-rate": "eta", "eta0": "eta", "max-iter": "epochs", "iterations": "epochs", "n-iter": "epochs", "passes": "epochs",
@@ -43,7 +43,7 @@ func AdviseVerb(name string) string {
 	return ""
 }
 
-// otherLearners are what other programs call learners, in small letters without dashes, and what to type here.
+// otherLearners are what other programs call learners, in lower case without dashes, and what to type here.
 var otherLearners = map[string]string{
 	"logisticregression": "logistic, whose --l2 is 1/C", "logisticregressioncv": "logistic with --grid l2=0.01,0.1,1,10", "logit": "logistic", "logreg": "logistic",
 	"lr": "logistic", "softmax": "logistic", "multinomial": "logistic", "maxent": "logistic", "l2rlr": "logistic, whose --l2 is 1/C",

@@ -180,7 +180,7 @@ func (r *Report) converged(o *trainOptions) string {
 		kept = "all are kept"
 	}
 	if kept != "" {
-		text += ", as the last weights tell; " + kept
+		text += ": the last weights make no mistake; " + kept
 	}
 	if r.MistakeBound != nil {
 		text += "; bound " + say.Bound(*r.MistakeBound)
