@@ -139,3 +139,11 @@ func TestInspectSums(t *testing.T) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }
+
+// TestDamagedRows: an error of rows that can't be decoded names the file and the rows, and says what to do.
+func TestDamagedRows(t *testing.T) {
+	err := explain(context.Background(), &frame.Batch{File: "a.csv", Rows: 10}, 5, errors.New("too short"))
+	if want := "a.csv: rows 5 to 14: damaged data (too short): write it again"; err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

@@ -63,3 +63,23 @@ func TestLongLists(t *testing.T) {
 		}
 	}
 }
+
+// TestLongListError: a list of a record that is too long has an error that says what to do.
+func TestLongListError(t *testing.T) {
+	b := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Int8)
+	defer b.Release()
+	b.Append(true)
+	b.ValueBuilder().(*array.Int8Builder).AppendValues(make([]int8, schema.MaxFeatures+1), nil)
+	list := b.NewArray()
+	defer list.Release()
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: list.DataType()}}, nil), []arrow.Array{list}, 1)
+	defer rec.Release()
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	if err := os.WriteFile(path, arrowBytes(t, rec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load[float32](context.Background(), []string{path}, Options{})
+	if want := path + `: column "x" has a list of 262145 elements, and a row has at most 262144 features: leave the column out`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

@@ -261,7 +261,7 @@ func (in *Input[T]) number(ctx context.Context, l *encode.Labels, sel *encode.Se
 	case ctx.Err() != nil:
 		return rows, ctx.Err()
 	case err != nil:
-		return rows, frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", first, first+bt.Rows-1, err)
+		return rows, bt.Damaged(first, first+bt.Rows-1, err)
 	case what != "":
 		err = frame.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
 	}

@@ -43,10 +43,11 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 		if err != nil {
 			return nil, err
 		}
+		first := learned[0].Input
 		err := frame.Recovered(func() error { return in.learn(ctx, bt, found, chosen, learned) })
 		bt.Release()
 		if err != nil {
-			return nil, in.explain(ctx, bt, err)
+			return nil, explain(ctx, bt, first, err)
 		}
 		if in.opt.Progress != nil {
 			in.opt.Progress(learned[0].Input, in.Rows())
@@ -114,11 +115,11 @@ func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, 
 			}
 			return err
 		})
-		first += bt.Rows
 		bt.Release()
 		if err != nil {
-			return nil, nil, in.explain(ctx, bt, err)
+			return nil, nil, explain(ctx, bt, first, err)
 		}
+		first += bt.Rows
 	}
 	sorted := encode.NewLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.Classes), schema.Class.Compare)})
 	sorted.Given = false
@@ -140,10 +141,10 @@ func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut,
 	return classes, nil
 }
 
-// explain adds the file to an error about a batch.
-func (in *Input[T]) explain(ctx context.Context, bt *frame.Batch, err error) error {
+// explain adds the file and the rows to an error about a batch, of which first is the number of its first row.
+func explain(ctx context.Context, bt *frame.Batch, first int64, err error) error {
 	if ctx.Err() != nil || encode.IsUnfit(err) {
 		return err
 	}
-	return frame.ErrorIn(bt.File, "damaged data (%w)", err)
+	return bt.Damaged(first, first+bt.Rows-1, err)
 }

@@ -89,7 +89,7 @@ func TestStandardInput(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	failing := &source.Source{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), R: iotest.ErrReader(errors.New("gone")), Most: 4}}
-	if _, err := failing.Open(); err == nil || err.Error() != "-: standard input can't be read (gone)" {
+	if _, err := failing.Open(); err == nil || err.Error() != "-: standard input can't be read (gone): check the command before the pipe" {
 		t.Errorf("failing: %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func (m *Model) encode() ([]byte, error) {
 	sum := sha256.Sum256(b.Bytes())
 	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
 	if b.Len() > maxFile {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB", len(m.Features), maxFile>>20)
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", len(m.Features), maxFile>>20)
 	}
 	return b.Bytes(), nil
 }

@@ -240,9 +240,9 @@ func explain(path string, err error) error {
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s can't be written: %w: free some space or choose another disk", path, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s can't be written: its reader didn't read in time (%w)", path, err)
+		return fmt.Errorf("%s can't be written: its reader didn't read in time (%w): start the reader first, or name a file", path, err)
 	case errors.Is(err, syscall.EPIPE):
-		return fmt.Errorf("%s can't be written: %w: its reader ended early", path, err)
+		return fmt.Errorf("%s can't be written: %w: its reader ended early, check the command that reads it", path, err)
 	}
 	return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
 }

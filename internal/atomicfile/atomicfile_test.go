@@ -2,12 +2,14 @@ package atomicfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -343,5 +345,17 @@ func TestStandardOutput(t *testing.T) {
 	got, err := os.ReadFile(file.Name())
 	if want := "before, within, after"; err != nil || !bytes.Equal(got, []byte(want)) {
 		t.Errorf("standard output holds %q (%v), not %q", got, err, want)
+	}
+}
+
+// TestReaderErrors: an error of the reader of a pipe says what to do.
+func TestReaderErrors(t *testing.T) {
+	for err, want := range map[error]string{
+		context.Canceled: "p can't be written: its reader didn't read in time (context canceled): start the reader first, or name a file",
+		syscall.EPIPE:    "p can't be written: broken pipe: its reader ended early, check the command that reads it",
+	} {
+		if got := explain("p", err); got.Error() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

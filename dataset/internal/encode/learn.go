@@ -45,10 +45,11 @@ func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batche
 		if err != nil {
 			return err
 		}
+		first := st.Input
 		err := frame.Recovered(func() error { return st.Add(ctx, bt) })
 		bt.Release()
 		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
-			err = frame.ErrorIn(bt.File, "damaged data (%w)", err)
+			err = bt.Damaged(first, first+bt.Rows-1, err)
 		}
 		if err != nil {
 			return err

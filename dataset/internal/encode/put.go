@@ -68,7 +68,7 @@ func (b *Builder[T]) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err
 	if rows.Rows != nil {
 		lo, hi = int(rows.Rows[0]), int(rows.Rows[len(rows.Rows)-1])+1
 	}
-	return frame.ErrorIn(bt.File, "rows %d to %d: damaged data (%w)", b.Input+int64(lo), b.Input+int64(hi)-1, err)
+	return bt.Damaged(b.Input+int64(lo), b.Input+int64(hi)-1, err)
 }
 
 func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {

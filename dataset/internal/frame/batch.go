@@ -28,6 +28,11 @@ func (b *Batch) Row(first int64, row int) string {
 	return text
 }
 
+// Damaged returns the error of rows first to last of the input: they aren't what their arrays say.
+func (b *Batch) Damaged(first, last int64, err error) error {
+	return ErrorIn(b.File, "rows %d to %d: damaged data (%w): write it again", first, last, err)
+}
+
 // Release lets go of the arrays.
 func (b *Batch) Release() {
 	if b == nil {

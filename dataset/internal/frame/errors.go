@@ -83,7 +83,7 @@ func PathError(p string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("%s: %w", p, err)
+	return fmt.Errorf("%s: %w: check the path and the disk", p, err)
 }
 
 // NameFiles names files in a message about all of them.

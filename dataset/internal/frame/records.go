@@ -67,7 +67,7 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 		return nil, err
 	}
 	b := &Batch{Columns: make([]arrow.Array, len(sel.Columns))}
-	more := false
+	more, long := false, error(nil)
 	err := Recovered(func() error {
 		if more = r.Next(); !more {
 			return r.Err()
@@ -88,7 +88,8 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
 			}
 			if n := longest(col); n > schema.MaxFeatures {
-				return fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features", c.Name, n, schema.MaxFeatures)
+				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the column out", c.Name, n, schema.MaxFeatures)
+				return long
 			}
 			col.Retain()
 			b.Columns[k] = col
@@ -97,6 +98,9 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 	})
 	if err != nil && err != io.EOF { // which some readers return at the end; within another error it is a cut source
 		b.Release()
+		if long != nil {
+			return nil, long
+		}
 		return nil, fmt.Errorf("a record can't be read (%s): check its source", OneLine(err.Error()))
 	}
 	if !more {

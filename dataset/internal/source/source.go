@@ -126,7 +126,7 @@ func (s *StandardInput) read(most int) ([]byte, error) {
 		return nil, s.err
 	}
 	if err != nil && err != io.EOF {
-		err = inputError{fmt.Errorf("-: standard input can't be read (%w)", err)}
+		err = inputError{fmt.Errorf("-: standard input can't be read (%w): check the command before the pipe", err)}
 	}
 	s.err = err
 	if len(piece) > 0 {
