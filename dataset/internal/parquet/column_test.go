@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -39,5 +40,17 @@ func TestLargeDictionaries(t *testing.T) {
 		}
 		made.Release()
 		values.Release()
+	}
+}
+
+// A badDisk can't be read.
+type badDisk struct{}
+
+func (badDisk) ReadAt([]byte, int64) (int, error) { return 0, errors.New("input/output error") }
+
+// TestBadDisk: an error of the disk says what to do.
+func TestBadDisk(t *testing.T) {
+	if err := checkMagic(badDisk{}, 100); err == nil || err.Error() != "can't be read (input/output error): check the disk" {
+		t.Errorf("error %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("can't be read (%w)", err)
+		return fmt.Errorf("can't be read (%w): check the disk", err)
 	case size == 0:
 		return errors.New("the file is empty: write it again")
 	case string(tail[:]) == "PARE":
