@@ -9,13 +9,14 @@ import (
 	"halfspace/predict"
 )
 
-// Tally is what a model has wrong of some rows.
+// Tally counts the rows that a model predicts wrongly.
 type Tally struct {
 	Rows, Errors int64
 	Weight       float64 // of the rows that are wrong
 }
 
-// Count counts the rows whose prediction by a model isn't their label, and adds up their weights: within runs, then over runs.
+// Count counts the rows whose prediction by a model isn't their label. It adds up their weights within runs, then over
+// runs.
 func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (t Tally, err error) {
 	scorer, err := predict.NewScorer[T](m, workers)
 	if err != nil {

@@ -34,14 +34,15 @@ type Axis struct {
 // MaxPoints bounds the combinations of a grid.
 const MaxPoints = 10_000
 
-// CrossValidation tells how trainings do on rows that they weren't trained on. Each of the folds is held back once.
+// CrossValidation is the result of a cross-validation: how trainings do on rows that they weren't trained on. Each of
+// the folds is held back once.
 type CrossValidation struct {
 	Folds  int     `json:"folds"`
 	Chosen int     `json:"chosen"` // the point with the fewest errors, or the least weight of them; the first of equals
 	Points []Point `json:"points"`
 }
 
-// Point is how a learner did with some options.
+// Point is the result of a learner with some options.
 type Point struct {
 	Options      map[string]string `json:"options"`                // that the grid varied
 	Errors       *int64            `json:"errors"`                 // of all rows, each judged when its fold was held back; null of a point that failed
@@ -59,9 +60,10 @@ type Point struct {
 // Best returns the learner with the fewest errors.
 func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner }
 
-// CrossValidate judges a learner by cross-validation: the rows are dealt into folds, each with its share of every class, by the learner's
-// seed. Each fold is predicted by a model of the others. With a grid it judges every combination of options. One that fails on a fold is
-// left out; it is an error if all do. Of opt it uses weights of classes, Multiclass, Memory, Note and Stage.
+// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed, each with its
+// share of every class. It predicts each fold by a model of the others. With a grid it judges every combination of
+// options. It leaves out a combination that fails on a fold; it is an error if all fail. Of opt it uses weights of
+// classes, Multiclass, Memory, Note and Stage.
 func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
 	if err != nil {
@@ -74,15 +76,16 @@ func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l L
 	return judged, nil
 }
 
-// Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that their times can be
-// compared, and tells their figures of merit and the progress of each. If ctx ends the comparison, Compare returns the figures of the folds so far with ctx's error.
-// A learner without any fold then has no errors.
+// Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that
+// their times can be compared. It returns figures of merit, and reports the progress of each. If ctx ends the
+// comparison, Compare returns the figures of the folds so far with ctx's error. A learner without any fold then has no
+// errors.
 func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
 	return judgeAll(ctx, src, learners, cv, opt, true)
 }
 
-// Grid returns the learner with every combination of options, the last axis varying fastest: the learner itself without axes. An option
-// that has no effect in a combination is left out of it.
+// Grid returns the learner with every combination of options, the last axis varying fastest. Without axes it returns
+// the learner itself. It leaves an option out of a combination in which the option has no effect.
 func (l Learner) Grid(axes []Axis) ([]Learner, error) {
 	points := []Learner{l}
 	for _, axis := range axes {
@@ -134,7 +137,7 @@ type crossing[T kernel.Float] struct {
 	mu           sync.Mutex // held while the stage is told
 }
 
-// judgeAll judges every learner on each fold in turn, by what it learns from the others.
+// judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
 func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
 	if cv.Folds == 0 {
 		cv.Folds = 5
@@ -204,7 +207,8 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
 	return nil
 }
 
-// fold learns by every learner from the rows outside of a fold, in memory several at a time, and counts the errors in it.
+// fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
+// time if the rows are in memory.
 func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
@@ -274,7 +278,7 @@ func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
 }
 
-// choose sets what the points have come to, and chooses one.
+// choose writes the errors and the accuracy of the points, and chooses the best one.
 func (cv *CrossValidation) choose(weighted bool) error {
 	cv.Chosen = -1
 	for i := range cv.Points {
@@ -324,7 +328,8 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 	return nil
 }
 
-// judge learns, and counts on the rows that were held back, which judges are with the weights of their classes.
+// judge learns, and counts errors on the rows that were held back. judges are these rows with the weights of their
+// classes.
 func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) error {
 	f, err := j.learn(ctx, ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ type Evaluation[T kernel.Float] struct {
 	odds       bool
 }
 
-// NewEvaluation returns the evaluation of no rows by a model.
+// NewEvaluation returns an evaluation of a model. It has no rows yet.
 func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
 	scorer, err := predict.NewScorer[T](m, workers)
 	l := Describe(m.Algorithm)
@@ -73,13 +73,14 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 // Bytes returns the memory that the scores take.
 func (e *Evaluation[T]) Bytes() int64 { return e.auc.Bytes() }
 
-// AUC returns the area under the ROC curve; NaN of more than two classes.
+// AUC returns the area under the ROC curve, or NaN for more than two classes.
 func (e *Evaluation[T]) AUC() float64 { return e.auc.Value() }
 
 // Curve returns the corners of the ROC curve.
 func (e *Evaluation[T]) Curve() []metrics.Point[T] { return e.auc.Curve() }
 
-// LogLoss returns the mean of minus the natural logarithm of the probability of a row's class; NaN of models without probabilities.
+// LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN for a
+// model without probabilities.
 func (e *Evaluation[T]) LogLoss() float64 {
 	if !e.odds {
 		return math.NaN()

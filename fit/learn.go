@@ -14,7 +14,7 @@ import (
 	"halfspace/train"
 )
 
-// Options say what a whole training does in addition to learning. The zero value is a plain training on all rows.
+// Options say what a training does beside learning. The zero value is a plain training on all rows.
 type Options struct {
 	HoldOut      float64            // share of each class that is held out, above 0 and below 1, and counted on; 0 is none
 	CV           *CV                // judge the learner, or each of a grid, by cross-validation first, and learn with the best; nil: don't
@@ -50,8 +50,9 @@ func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, 
 	return LearnValidated(ctx, src, nil, l, opt)
 }
 
-// LearnValidated is Learn with rows that the model is counted on, and that some learners choose their weights by. They have the spec of
-// src. There are none if validation is nil. Options.HoldOut then only tells the model which share of all rows they are.
+// LearnValidated is Learn with rows for validation. Errors are counted on them, and some learners choose their weights
+// by them. They have the spec of src. If validation is nil, LearnValidated is Learn. Otherwise Options.HoldOut is only
+// written to the model: the share of all rows that they are.
 func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
 	if err := opt.check(l, src.Spec(), validation != nil); err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	return learnAll(ctx, src, validation, l, opt)
 }
 
-// check looks for options that can't be, before any row is read.
+// check returns an error for options that can't be used, before any row is read.
 func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 	if err := l.CheckSettings(l.Settings, ""); err != nil {
 		return err
@@ -137,7 +138,7 @@ func checked[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 	return relearned[T]{rows, again}, nil
 }
 
-// learnAll learns and tells the model which rows it was learned from and judged on.
+// learnAll learns, and writes to the model which rows it was learned from and judged on.
 func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
 	src = plain(src)
 	if opt.Judged != nil {
@@ -174,7 +175,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	return f, cmp.Or(interrupted, err)
 }
 
-// validate counts on rows that the model didn't learn from, and tells the model.
+// validate counts errors on rows that the model didn't learn from, and writes them to the model.
 func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
@@ -210,8 +211,8 @@ func (j *job[T]) together() bool {
 	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.Together
 }
 
-// learn learns. Where ctx ends the training, the model is that of the weights so far, or nil, and comes with ctx's error. What takes a
-// pass over the rows then has until after ends. The model has no fingerprints.
+// learn learns. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. What
+// takes a pass over the rows then has time until after ends. The model has no fingerprints.
 func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 	one := *j
 	if j.opt.classWeighted() {
@@ -276,7 +277,7 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
 }
 
-// evaluate adds to what an interrupted training learned what takes a pass over the rows.
+// evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
 func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
 	if j.Perceptron == nil {
 		return train.Evaluate(ctx, j.src, j.workers(), learned)

@@ -113,7 +113,7 @@ func (l Learner) With(option, value string) (Learner, error) {
 // Has tells whether the learner has an option that has an effect with the others.
 func (l Learner) Has(option string) bool { return l.Learner.Has(l.Settings, option) }
 
-// Text returns the value of an option as it is typed, "" of an option that the learner hasn't.
+// Text returns the value of an option as it is typed, or "" if the learner doesn't have the option.
 func (l Learner) Text(option string) string {
 	if o := l.Option(option); o != nil {
 		return o.Text(l.Settings)

@@ -14,21 +14,21 @@ import (
 	"halfspace/train"
 )
 
-// OnlineName is what models of LearnOnline say of their learner.
+// OnlineName is the algorithm in models of LearnOnline.
 const OnlineName = "online"
 
 // ErrNoRows is returned where there are no rows to learn from.
 var ErrNoRows = errors.New("no rows")
 
-// Progressive is what was counted until so many rows were visited.
+// Progressive is the counts after so many rows.
 type Progressive struct {
 	Rows     int64 `json:"rows"`
 	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
 	Updates  int64 `json:"updates"`
 }
 
-// OnlineFit is what the perceptron learned from rows that it visited once, and the model. The model tells errors and margin only if the
-// rows could be read again.
+// OnlineFit is the result of LearnOnline, with the model. The model has errors and a margin only if the rows could be
+// read again.
 type OnlineFit struct {
 	Model                   *model.Model
 	Rows, Mistakes, Updates int64
@@ -43,9 +43,10 @@ type OnlineOptions struct {
 	Show    func(rows int64) // told how many rows were visited; may be nil
 }
 
-// LearnOnline has the perceptron predict each row of two classes, and then learn from it. It visits the rows once, in their order, and
-// begins with the weights of a model, or with zeros if from is nil. Where ctx ends the visits, it returns what was learned so far with
-// ctx's error. Errors: ErrNoRows, another number of classes, sums that overflow, and whatever src fails with.
+// LearnOnline has the perceptron predict each row of two classes, and then learn from it. It visits the rows once, in
+// their order. It begins with the weights of a model, or with zeros if from is nil. If ctx ends the visits, it returns
+// what was learned so far with ctx's error. Errors are ErrNoRows, another number of classes, sums that overflow, and
+// those of src.
 func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
 	shared, err := train.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
 	if err != nil {
@@ -94,7 +95,7 @@ type visitor[T kernel.Float] struct {
 	err         error
 }
 
-// learn visits the rows until their end or that of the context, and takes the fingerprint of those that it visited.
+// learn visits the rows until they or the context end. It takes the fingerprint of the rows that it visited.
 func (v *visitor[T]) learn(workers int) error {
 	var err error
 	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
@@ -103,7 +104,7 @@ func (v *visitor[T]) learn(workers int) error {
 	return v.err
 }
 
-// Blocks ends without an error where learning does; v.err has it.
+// Blocks ends without an error if learning fails; v.err has the error.
 func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
 		for b, err := range v.Source.Blocks(v.ctx) {
@@ -149,7 +150,7 @@ func (v *visitor[T]) visit(b *block.Block[T]) error {
 	return nil
 }
 
-// finish makes the model, and measures the rows that were visited by the last weights if they can be read again.
+// finish makes the model. If the rows can be read again, it evaluates the last weights on the rows that were visited.
 func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) error {
 	r, spec := &v.r, v.Spec()
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {

@@ -7,9 +7,9 @@ import (
 	"halfspace/kernel"
 )
 
-// Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns them again for
-// each fold, from the other folds alone. A hold-out learns them from the rows that are left. So it is with a *block.Data of standardized
-// rows. Features of another source depend on no rows.
+// Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns
+// them again for each fold, from the other folds alone. A hold-out learns them from the rows that are left. Both do so
+// with a *block.Data of standardized rows too. Features of any other source depend on no rows.
 type Relearner[T kernel.Float] interface {
 	block.Source[T]
 

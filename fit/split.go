@@ -75,8 +75,8 @@ func Fold(seed uint64, folds, classes, number int) Chooser {
 	}
 }
 
-// classRandoms returns a generator for each class: PCG with the seed as its first word and 2^64-2 less the number of the class as its
-// second, which no epoch has.
+// classRandoms returns a generator for each class. It is PCG with the seed as its first word and 2^64-2 less the number
+// of the class as its second, which no epoch has.
 func classRandoms(seed uint64, classes int) []*rand.PCG {
 	rngs := make([]*rand.PCG, classes)
 	for c := range rngs {
@@ -85,10 +85,11 @@ func classRandoms(seed uint64, classes int) []*rand.PCG {
 	return rngs
 }
 
-// ErrEmptyShare is returned where a share leaves no rows to learn from or to judge on.
+// ErrEmptyShare is returned if a share leaves no rows to learn from or to judge on.
 var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
-// Parts are the rows to learn from, and those that are held back. Both are in memory where the rows are, and else in temporary files.
+// Parts are the rows to learn from, and the rows that are held back. They are in memory if the source's rows are, or
+// else in temporary files.
 type Parts[T kernel.Float] struct {
 	Kept, Held block.Source[T]
 	files      []*cache.File[T]
@@ -125,7 +126,7 @@ func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 	return split(ctx, rows, has, &opt)
 }
 
-// split parts the rows of all into those that has chooses and the others.
+// split parts the rows of all into those that has takes and the others.
 func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser, opt *Options) (*Parts[T], error) {
 	kept, held, err := newShares(ctx, all, has)
 	if err == nil && (kept.rows == 0 || held.rows == 0) {
@@ -145,7 +146,7 @@ func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser
 	return p, nil
 }
 
-// store returns the rows of a share where those of its source are.
+// store returns the rows of a share in memory if those of its source are there, or else in a temporary file.
 func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (block.Source[T], error) {
 	if _, inMemory := part.Source.(*block.Data[T]); inMemory {
 		return block.Collect(ctx, part)

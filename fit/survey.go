@@ -11,7 +11,7 @@ import (
 	"halfspace/train"
 )
 
-// Survey is what the rows tell without any learning.
+// Survey is what is known of the rows without learning.
 type Survey struct {
 	Counts  []int64 // rows of each class, in the order of the spec
 	Changes int64   // rows whose class isn't that of the row before
@@ -119,14 +119,15 @@ func (w watched[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 	}
 }
 
-// Baseline is how a model does that predicts the same class for all rows, the one that has the most.
+// Baseline is the result of a model that predicts the same class for all rows: the class with the most rows.
 type Baseline struct {
 	Class    schema.Class `json:"class"`
 	Errors   int64        `json:"errors"`
 	Accuracy float64      `json:"accuracy"`
 }
 
-// NewBaseline returns the baseline for these numbers of rows in each class. If several classes have the most rows, it takes the first.
+// NewBaseline returns the baseline for rows with these numbers in each class. If several classes have the most rows, it
+// takes the first.
 func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	rows, most := int64(0), 0
 	for c, n := range counts {
@@ -151,7 +152,7 @@ func (s *Survey) Sorted() bool {
 	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
 }
 
-// Unlike returns the features with the largest and the least deviation above zero, and how many times the former is the latter.
+// Unlike returns the features with the largest and the least deviation above zero, and the ratio of the two deviations.
 func (s *Survey) Unlike() (large, small int, ratio float64) {
 	most, least := 0.0, math.Inf(1)
 	n := float64(s.rows)

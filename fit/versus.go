@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// eachVersusRest learns each class versus the rest, and puts the classifiers together.
+// eachVersusRest learns each class versus the rest, and joins the models.
 func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
@@ -92,7 +92,8 @@ func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
 	return all
 }
 
-// joinModels adds to the model of all classes, which it returns, what the models of each class versus the rest keep.
+// joinModels adds to whole, the model of all classes, what the models of each class versus the rest keep. It returns
+// whole.
 func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) *model.Model {
 	way := whole.Options.Multiclass
 	whole.Options = binary[0].Model.Options // with the solver that was chosen
@@ -115,7 +116,7 @@ func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) *model.
 	return whole
 }
 
-// sumOptima adds up how near the optimum several trainings came, or returns nil if that isn't known of each.
+// sumOptima adds up the optima of several trainings, or returns nil if one isn't known.
 func sumOptima(optima []*model.Optimum) *model.Optimum {
 	sum := new(model.Optimum)
 	for _, o := range optima {
@@ -127,14 +128,14 @@ func sumOptima(optima []*model.Optimum) *model.Optimum {
 	return sum
 }
 
-// sharedProgress is how far the trainings of several classes are. Its figures are sums over them.
+// sharedProgress is the progress of the trainings of several classes. Its figures are sums over them.
 type sharedProgress struct {
 	mu   sync.Mutex
 	show func(train.Progress)
 	of   []train.Progress
 }
 
-// class returns the progress of one class; nil where nobody looks.
+// class returns the progress of one class, or nil if nobody watches.
 func (s *sharedProgress) class(class int) func(train.Progress) {
 	if s.show == nil {
 		return nil

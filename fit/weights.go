@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// ErrClassWeights is what is wrong in weights of classes.
+// ErrClassWeights is an error about the weight of a class.
 type ErrClassWeights struct {
 	Class  string // as it was given
 	Weight float64
@@ -24,7 +24,8 @@ func (e *ErrClassWeights) Error() string {
 	return fmt.Sprintf("the weight of class %s: %s", e.Class, e.What)
 }
 
-// weightsOf returns the weight of each class of the rows, in the order of their spec; nil where classes have none.
+// weightsOf returns the weight of each class of the rows, in the order of their spec. It returns nil if classes have no
+// weights.
 func weightsOf[T kernel.Float](ctx context.Context, o *Options, src block.Source[T], workers int) ([]float64, error) {
 	switch {
 	case o.Balanced:

@@ -18,9 +18,9 @@ type Chosen struct {
 
 // A columnChooser chooses the columns to read.
 type columnChooser interface {
-	// first chooses among the columns of the first file. A label may be the number of a column where numbered is set.
+	// First chooses among the columns of the first file. A label may be the number of a column if numbered is set.
 	First(file string, cols []Column, numbered bool) (*Chosen, error)
-	// further returns the chosen columns as a further file has them.
+	// Further returns the chosen columns as a further file has them.
 	Further(file string, cols []Column) ([]Column, error)
 }
 

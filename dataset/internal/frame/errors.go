@@ -58,8 +58,8 @@ func Recovered(f func() error) (err error) {
 	return f()
 }
 
-// OneLine shortens what Arrow says about damaged data to a part of a line. What the runtime says of the code that met the data is no
-// help to whoever has the file.
+// OneLine shortens what Arrow says about damaged data to a part of a line. It leaves out what the runtime says of the
+// code, which doesn't help the owner of the file.
 func OneLine(s string) string {
 	before, _, found := strings.Cut(s, "runtime error: ")
 	if s = strings.Join(strings.Fields(before), " "); found {

@@ -14,8 +14,8 @@ type Input interface {
 	Total() int64 // rows; -1 where only reading tells
 	Most() int64  // no fewer rows than there are, without reading them; -1 where only reading tells
 	Chosen() *Chosen
-	// batches yields the rows in order, after an error nothing more. Each call is a pass over the data. The batches are
-	// the caller's to release.
+	// Batches yields the rows in order. After an error it yields nothing more. Each call is a pass over the data. The
+	// caller releases the batches.
 	Batches(ctx context.Context, p Pool, mem memory.Allocator) iter.Seq2[*Batch, error]
 	Limit(memory int64) // bounds the memory of the passes that follow, their batches included
 	Notes() []string    // lines about what a pass found and passed over
@@ -37,8 +37,8 @@ type Job struct {
 	Make  func() (*Batch, error)
 }
 
-// InOrder runs jobs under the pool, one more at a time than it has places, and yields what they make in their order. Unless
-// memory is 0, those under way and the last batch take no more than that and one job.
+// InOrder runs jobs under the pool and yields their batches in order. One job more than the pool has places is begun.
+// Unless memory is 0, the jobs under way and the last batch take no more than memory and one job.
 func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

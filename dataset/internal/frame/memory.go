@@ -6,11 +6,11 @@ import (
 	"halfspace/internal/memory"
 )
 
-// LeastReading is how much memory reading may take in any case, and so what a process takes beside its blocks.
+// LeastReading is the memory that reading may take in any case.
 const LeastReading = 48 << 20
 
-// Within bounds the memory of the passes over an input that follow: beside is what else takes some, such as blocks. Memory
-// is that of Options.
+// Within bounds the memory of the passes over an input that follow. memory is that of Options. beside is what else
+// takes memory, such as blocks.
 func Within(in Input, memory, beside int64) {
 	if memory > 0 {
 		in.Limit(max(LeastReading, memory-beside))

@@ -56,7 +56,7 @@ func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
 	return nil
 }
 
-// InTurn is Each in the calling goroutine, for work so short that starting others takes longer.
+// InTurn is Each in the calling goroutine. It is for short work, for which goroutines would take longer to start.
 func (p Pool) InTurn(ctx context.Context, n int, f func(i int) error) error {
 	for i := range n {
 		if err := p.Run(ctx, func() error { return f(i) }); err != nil {

@@ -17,8 +17,8 @@ import (
 	"halfspace/kernel"
 )
 
-// A View reads an array of numbers as T. Read returns rows lo to hi, converted into scratch unless they lie in
-// memory as T, and what that lost of them. Where the array is null the value is arbitrary.
+// A View reads an array of numbers as T. Read returns rows lo to hi, and what reading them as T lost. It converts them
+// into scratch, unless they lie in memory as T. If the array is null in a row, the value is arbitrary.
 type View[T kernel.Float] struct {
 	Array arrow.Array
 	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
@@ -271,8 +271,9 @@ func (v View[T]) Text(row int) string {
 	return fmt.Sprint(value[0])
 }
 
-// Mend reads rows lo to hi into dst, fill in place of those that are missing: one number for all, or one for each. It
-// returns what that lost of the others, and the first that it can't hold at all and what is wrong there, or "".
+// Mend reads rows lo to hi into dst. It writes fill in place of missing values: one number for all rows, or one for
+// each. It returns what was lost of the others, and the first row that T can't hold. what says what is wrong there, or
+// is "".
 func (v View[T]) Mend(lo, hi int, dst []T, fill []float64) (lost Loss, row int, what string) {
 	gaps := Missing(v.Array, lo, hi)
 	for from, i := lo, 0; from < hi; i++ {
