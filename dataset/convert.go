@@ -48,7 +48,9 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		if err != nil {
 			return 0, err
 		}
-		err = w.writeBatch(b, in.selection())
+		if err = ctx.Err(); err == nil {
+			err = w.writeBatch(b, in.selection())
+		}
 		b.Release()
 		if err != nil {
 			return 0, err

@@ -24,7 +24,7 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 	}
 	var files []textfile.CsvFile
 	if f == formatCSV {
-		if files, _, err = textfile.Dialects(sources, text.reader()); err != nil {
+		if files, _, err = textfile.Dialects(ctx, sources, text.reader()); err != nil {
 			return "", 0, false
 		}
 	}

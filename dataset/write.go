@@ -85,7 +85,7 @@ func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt W
 		case formatArrow:
 			w.enc, err = writer.NewIPC(file, schema)
 		default:
-			w.enc, err = writer.NewParquet(file, schema, writer.ParquetOptions{Compression: opt.Compression,
+			w.enc, err = writer.NewParquet(ctx, file, schema, writer.ParquetOptions{Compression: opt.Compression,
 				GroupRows: opt.RowGroupRows, Metadata: opt.Metadata})
 		}
 		return err

@@ -106,8 +106,12 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		return nil, in.errorf("%w", err)
 	}
 	sel.place(in.cols, p)
+	kept := make([]bool, len(sel.Columns))
+	for _, i := range sel.Keep {
+		kept[i] = true
+	}
 	for k, i := range sel.Features {
-		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !slices.Contains(sel.Keep, i) {
+		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !kept[i] {
 			c.Float = opt.Float
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/source"
-	"halfspace/schema"
 )
 
 // Limit bounds the bytes that a pass may take; 0 is no bound.
@@ -53,7 +52,7 @@ type CsvFile struct {
 func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
 	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
-	files, first, err := Dialects(sources, opt)
+	files, first, err := Dialects(ctx, sources, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, o
 		f.nulls = nulls
 		var bound []frame.Column
 		if i == 0 {
-			if schema, err = f.infer(first.Chunk); err != nil {
+			if schema, err = f.infer(ctx, first.Chunk); err != nil {
 				return nil, err
 			}
 			asModel(req.Spec, schema)
@@ -90,8 +89,11 @@ func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, o
 }
 
 // Dialects finds the dialect of each file. It also returns the first rows of the first file.
-func Dialects(sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
+func Dialects(ctx context.Context, sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
 	for i, s := range sources {
+		if err := ctx.Err(); err != nil {
+			return nil, first, err
+		}
 		size := HeadBytes
 		if i == 0 {
 			size = SampleBytes
@@ -104,11 +106,11 @@ func Dialects(sources []*source.Source, text Options) (files []CsvFile, first fi
 			first = firstRows{head, all && len(sources) == 1}
 		}
 		f := CsvFile{path: s.Path}
-		f.dialect, err = detect(s.Path, head, text)
+		f.dialect, err = detect(ctx, s.Path, head, text)
 		if err == nil && i > 0 && f.guessed {
 			like := text
 			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].Header]
-			f.dialect, err = detect(s.Path, head, like)
+			f.dialect, err = detect(ctx, s.Path, head, like)
 		}
 		if err != nil {
 			return nil, first, err
@@ -140,45 +142,6 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 		err = fmt.Errorf("%s: the file is empty: write it again", s.Path)
 	}
 	return c, cutter.end, err
-}
-
-// asModel gives the columns of a model the types that it takes, if the first rows allow them too. Digits may be text,
-// and fields that are all missing may be numbers.
-func asModel(spec *schema.Spec, cols []frame.Column) {
-	if spec == nil {
-		return
-	}
-	types := map[string]arrow.DataType{}
-	for _, in := range spec.Columns() {
-		switch in.Kind {
-		case schema.NumberColumn:
-			types[in.Name] = arrow.PrimitiveTypes.Float64
-		case schema.OneHotColumn, schema.HashColumn:
-			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
-				schema.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
-		}
-	}
-	for i := range cols {
-		c := &cols[i]
-		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
-			c.Type, c.Desc = typ, frame.Describe(typ)
-		}
-	}
-}
-
-// keepLive gives columns that are handed on types that later rows fit too, since only the first few rows are known.
-// That is text, or numbers where the model wants those.
-func keepLive(s *frame.Chosen) {
-	for _, k := range s.Keep {
-		c := &s.Columns[k]
-		switch {
-		case !slices.Contains(s.Features, k):
-			c.Type = arrow.BinaryTypes.String
-		case c.Type.ID() == arrow.INT64:
-			c.Type = arrow.PrimitiveTypes.Float64
-		}
-		c.Desc = frame.Describe(c.Type)
-	}
 }
 
 // decisive tells whether the first records of a file are enough to tell how it is written: two, or one that is no header.
@@ -229,28 +192,20 @@ func (in *CSV) Only(columns []int) *CSV {
 	for _, k := range columns {
 		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
 	}
+	place := slices.Repeat([]int{-1}, len(in.sel.Columns)) // among columns
+	for n, k := range columns {
+		place[k] = n
+	}
 	for i := range sub.Files {
 		f := &sub.Files[i]
 		f.place = slices.Clone(f.place)
 		for n, k := range f.place {
-			f.place[n] = slices.Index(columns, k)
+			if k >= 0 {
+				f.place[n] = place[k]
+			}
 		}
 	}
 	return sub
-}
-
-// typed returns the columns of a further file: those that the first one has too are read as there.
-func (d dialect) typed(first []frame.Column) []frame.Column {
-	types := map[string]frame.Column{}
-	for _, c := range first {
-		types[c.Name] = c
-	}
-	cols := make([]frame.Column, len(d.names))
-	for i, name := range d.names {
-		cols[i] = types[name]
-		cols[i].Name, cols[i].Index = name, i
-	}
-	return cols
 }
 
 // LabelOnly returns the input itself: reading fewer columns of CSV saves little work.
@@ -293,7 +248,7 @@ func (in *CSV) Notes() (notes []string) {
 func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
 		return One(c, func() (*frame.Batch, error) {
-			b, err := in.parse(&in.Files[file], c)
+			b, err := in.parse(ctx, &in.Files[file], c)
 			if err == nil && in.sources[file].Stdin != nil {
 				b.Line = func(row int64) int64 { return in.Files[file].lineOf(c, row) }
 			}
@@ -303,7 +258,7 @@ func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) it
 }
 
 // parse reads the selected columns of a chunk.
-func (in *CSV) parse(f *CsvFile, c Chunk) (*frame.Batch, error) {
+func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*frame.Batch, error) {
 	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
 	if c.first && f.Header {
 		s.skipRecord()
@@ -317,12 +272,19 @@ func (in *CSV) parse(f *CsvFile, c Chunk) (*frame.Batch, error) {
 	}
 	b := &frame.Batch{File: f.path}
 	for s.record() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := f.row(&s, values); err != nil {
 			return nil, err
 		}
 		b.Rows++
 	}
 	for k := range values {
+		if err := ctx.Err(); k%1024 == 0 && err != nil {
+			b.Release()
+			return nil, err
+		}
 		b.Columns = append(b.Columns, values[k].array())
 		if values[k].rounded {
 			in.rounded[k].Store(true)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -80,7 +81,7 @@ func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
 }
 
 // detect finds out the dialect of a file from its first chunk.
-func detect(path string, c Chunk, opt Options) (dialect, error) {
+func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, error) {
 	var d dialect
 	var err error
 	if d.Comma, err = opt.Comma(); err != nil {
@@ -96,6 +97,9 @@ func detect(path string, c Chunk, opt Options) (dialect, error) {
 	typed := false // a value in a later record is more than text
 	rows := 0
 	for fields, err := range records(c, d.Comma) {
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
 		if err != nil {
 			return d, frame.ErrorIn(path, "%w", err)
 		}
@@ -202,7 +206,7 @@ type guess struct {
 
 // infer returns the columns of the file's first chunk. A column is of integers, of numbers or of true and false if
 // every value of the chunk is one; otherwise it is text.
-func (f *CsvFile) infer(c Chunk) ([]frame.Column, error) {
+func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
 	const maxSeen = 20
 	seen := map[string]bool{} // words that are nulls by default
@@ -211,6 +215,9 @@ func (f *CsvFile) infer(c Chunk) ([]frame.Column, error) {
 		s.skipRecord()
 	}
 	for s.record() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		line := s.line
 		f.rows++
 		for i := 0; s.more; i++ {

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,7 @@ var WriteCodecs = map[string]compress.Compression{
 // Parquet writes a Parquet file with Arrow's column writers. It holds the rows of a row group until the group is full, and then
 // writes one column after the other: Arrow's writer of a column takes several times the memory of its values.
 type Parquet struct {
+	ctx    context.Context
 	file   *file.Writer
 	props  *parquet.WriterProperties // which file has too
 	base   []parquet.WriterProperty
@@ -49,6 +51,9 @@ type Parquet struct {
 
 // pageBytes is about how many bytes of text a page has. Arrow's writers look at the size of a page after 1,024 values.
 const pageBytes = 1 << 20
+
+// partBytes is about what Arrow takes for a column of a part, beside the values.
+const partBytes = 512
 
 // tail remembers the last thing written: a Parquet file ends with its magic number.
 type tail struct {
@@ -69,8 +74,8 @@ type ParquetOptions struct {
 	Metadata    map[string]string // key-value metadata
 }
 
-// NewParquet starts a Parquet file of that schema.
-func NewParquet(out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encoder, error) {
+// NewParquet starts a Parquet file of that schema. Writing fails once ctx has ended.
+func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encoder, error) {
 	if opt.Compression == "" {
 		opt.Compression = "snappy"
 	}
@@ -106,7 +111,7 @@ func NewParquet(out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encode
 	if err != nil {
 		return nil, err
 	}
-	e := &Parquet{props: props, base: options, schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
+	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
 	meta := metadata.KeyValueMetadata{}
 	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
 		if err := meta.Append(key, opt.Metadata[key]); err != nil {
@@ -136,6 +141,9 @@ func parquetSchema(s *arrow.Schema) *arrow.Schema {
 func (e *Parquet) Write(rec arrow.Record) error {
 	columns := slices.Clone(rec.Columns())
 	for i, c := range columns {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
 		if !frame.InBounds(c) {
 			return fmt.Errorf("column %q: values out of range of its memory", rec.ColumnName(i))
 		}
@@ -164,13 +172,13 @@ func (e *Parquet) hold(part arrow.Record) error {
 	bytes := recordSizes(part)(0, int(part.NumRows()))
 	for k := len(e.held) - 1; k >= 0; k-- {
 		before := recordSizes(e.held[k])(0, int(e.held[k].NumRows()))
-		if before > min(bytes, pageBytes) {
+		if before > min(bytes, max(pageBytes, partBytes*part.NumCols())) {
 			break
 		}
 		parts, bytes = append(parts, e.held[k]), bytes+before
 	}
 	slices.Reverse(parts)
-	joined, err := joinedRecord(parts)
+	joined, err := joinedRecord(e.ctx, parts)
 	if err == nil {
 		e.held = append(e.held[:len(e.held)+1-len(parts)], joined)
 	}
@@ -178,13 +186,16 @@ func (e *Parquet) hold(part arrow.Record) error {
 }
 
 // joinedRecord returns a copy of the rows of all parts.
-func joinedRecord(parts []arrow.Record) (arrow.Record, error) {
+func joinedRecord(ctx context.Context, parts []arrow.Record) (arrow.Record, error) {
 	columns, same := make([]arrow.Array, parts[0].NumCols()), make([]arrow.Array, len(parts))
 	rows := int64(0)
 	for _, p := range parts {
 		rows += p.NumRows()
 	}
 	for i := range columns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for k, p := range parts {
 			same[k] = p.Column(i)
 		}
@@ -204,6 +215,9 @@ func (e *Parquet) writeGroup() error {
 	e.measure()
 	group := e.file.AppendRowGroup()
 	for i := range e.schema.NumFields() {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
 		w, err := group.NextColumn()
 		if err != nil {
 			return err

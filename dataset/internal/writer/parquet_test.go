@@ -2,6 +2,9 @@ package writer
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
@@ -26,7 +29,7 @@ func TestDefaultRowGroups(t *testing.T) {
 		for i := range test.columns {
 			fields = append(fields, arrow.Field{Name: strconv.Itoa(i), Type: arrow.PrimitiveTypes.Float32})
 		}
-		e, err := NewParquet(io.Discard, arrow.NewSchema(fields, nil), ParquetOptions{})
+		e, err := NewParquet(t.Context(), io.Discard, arrow.NewSchema(fields, nil), ParquetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +90,7 @@ func TestParquetMemory(t *testing.T) {
 	}
 	schema := arrow.NewSchema(fields, nil)
 	watch := newHeapWatch()
-	e, err := NewParquet(watch, schema, ParquetOptions{GroupRows: rows})
+	e, err := NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +115,7 @@ func TestLongTexts(t *testing.T) {
 	b.Append(strings.Repeat("a", size))
 	rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, 1)
 	watch := newHeapWatch()
-	e, err := NewParquet(watch, schema, ParquetOptions{GroupRows: 1})
+	e, err := NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,7 @@ func TestLongTextPages(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil)
 	const size, rows = 100 << 10, 200
 	out := &bytes.Buffer{}
-	e, err := NewParquet(out, schema, ParquetOptions{Compression: "none"})
+	e, err := NewParquet(t.Context(), out, schema, ParquetOptions{Compression: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +191,41 @@ func TestLongTextPages(t *testing.T) {
 	for pages.Next() {
 		if n := len(pages.Page().Data()); n > 2*pageBytes {
 			t.Errorf("a page of %d bytes", n)
+		}
+	}
+}
+
+// TestWideRecords: short records of many columns are joined, since each of their columns takes more than its values. A writer fails once
+// its context has ended.
+func TestWideRecords(t *testing.T) {
+	const width, rows = 6000, 32
+	fields, columns := make([]arrow.Field, width), make([]arrow.Array, width)
+	for i := range fields {
+		fields[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.BinaryTypes.String}
+		b := array.NewStringBuilder(memory.DefaultAllocator)
+		b.Append(strings.Repeat("x", 50))
+		columns[i] = b.NewArray()
+	}
+	schema := arrow.NewSchema(fields, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e, err := NewParquet(ctx, io.Discard, schema, ParquetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := array.NewRecord(schema, columns, 1)
+	for range rows {
+		if err := e.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(e.(*Parquet).held); n > 2 {
+		t.Errorf("%d parts of %d rows are held", n, rows)
+	}
+	cancel()
+	for what, err := range map[string]error{"Write": e.Write(rec), "Finish": e.Finish()} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v after the end", what, err)
 		}
 	}
 }

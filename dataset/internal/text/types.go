@@ -1,0 +1,65 @@
+package text
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// asModel gives the columns of a model the types that it takes, if the first rows allow them too. Digits may be text,
+// and fields that are all missing may be numbers.
+func asModel(spec *schema.Spec, cols []frame.Column) {
+	if spec == nil {
+		return
+	}
+	types := map[string]arrow.DataType{}
+	for _, in := range spec.Columns() {
+		switch in.Kind {
+		case schema.NumberColumn:
+			types[in.Name] = arrow.PrimitiveTypes.Float64
+		case schema.OneHotColumn, schema.HashColumn:
+			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
+				schema.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
+		}
+	}
+	for i := range cols {
+		c := &cols[i]
+		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
+			c.Type, c.Desc = typ, frame.Describe(typ)
+		}
+	}
+}
+
+// keepLive gives columns that are handed on types that later rows fit too, since only the first few rows are known.
+// That is text, or numbers where the model wants those.
+func keepLive(s *frame.Chosen) {
+	feature := make([]bool, len(s.Columns))
+	for _, k := range s.Features {
+		feature[k] = true
+	}
+	for _, k := range s.Keep {
+		c := &s.Columns[k]
+		switch {
+		case !feature[k]:
+			c.Type = arrow.BinaryTypes.String
+		case c.Type.ID() == arrow.INT64:
+			c.Type = arrow.PrimitiveTypes.Float64
+		}
+		c.Desc = frame.Describe(c.Type)
+	}
+}
+
+// typed returns the columns of a further file: those that the first one has too are read as there.
+func (d dialect) typed(first []frame.Column) []frame.Column {
+	types := map[string]frame.Column{}
+	for _, c := range first {
+		types[c.Name] = c
+	}
+	cols := make([]frame.Column, len(d.names))
+	for i, name := range d.names {
+		cols[i] = types[name]
+		cols[i].Name, cols[i].Index = name, i
+	}
+	return cols
+}
