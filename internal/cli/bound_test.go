@@ -25,9 +25,8 @@ func apart(t *testing.T, classes int) string {
 	return filepath.Join(text(t, map[string]string{"apart.csv": b.String()}), "apart.csv")
 }
 
-// TestBounds: with whichever options rows are learned that planes separate, there were no more updates than a bound that is printed
-// says, in the report, in the model and by inspect; other learners than perceptrons, penalties, weights and one versus the rest
-// have none, and perceptrons have one.
+// TestBounds: a printed bound is at least the number of updates, in the report, in the model and by inspect, with all options of
+// perceptrons that separate the rows. Perceptrons have a bound. Other learners, penalties, weights and one versus the rest have none.
 func TestBounds(t *testing.T) {
 	data := map[int]string{2: apart(t, 2), 3: apart(t, 3)}
 	path := filepath.Join(t.TempDir(), "m.json")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestCompare: every learner has the errors that train --cv finds with the same options, the best stands first, the baseline last, and the
-// command that is to be copied makes a model.
+// TestCompare: every learner has the errors that train --cv finds with the same options. The best stands first, the baseline last. The
+// command to copy makes a model.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

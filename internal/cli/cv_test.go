@@ -51,8 +51,8 @@ func deal(labels []string, classes string, folds int, seed uint64) []int {
 	return in
 }
 
-// TestCrossValidation: the errors of each fold are those that eval counts on its rows, of a model that train learned from a file of
-// the others; each class is spread evenly; and the report is the same for every number of workers, streamed or not.
+// TestCrossValidation: eval finds the errors of each fold with a model that train learned from a file of the other folds. Each class is
+// spread evenly. The report doesn't depend on workers or streaming.
 func TestCrossValidation(t *testing.T) {
 	const folds, seed = 4, 7
 	head, rows, labels := threeClasses(602)
@@ -117,7 +117,7 @@ func TestCrossValidation(t *testing.T) {
 	}
 }
 
-// TestCrossValidationStreamed: rows that don't fit in memory twice are shared out to temporary files, with the same result.
+// TestCrossValidationStreamed: rows that don't fit in memory twice are split into temporary files, with the same result.
 func TestCrossValidationStreamed(t *testing.T) {
 	head, rows, _ := threeClasses(20_000)
 	dir := text(t, map[string]string{"all.csv": head + strings.Join(rows, "")})
@@ -136,8 +136,8 @@ func TestCrossValidationStreamed(t *testing.T) {
 	}
 }
 
-// TestGrid: every combination is judged as it would be alone, the one with the fewest errors is chosen, the first of equals, and
-// the model is the one that its options give.
+// TestGrid: every combination is judged as it would be alone. The first of those with the fewest errors is chosen, and the model is that
+// of its options.
 func TestGrid(t *testing.T) {
 	head, rows, _ := threeClasses(400)
 	dir := text(t, map[string]string{"all.csv": head + strings.Join(rows, "")})

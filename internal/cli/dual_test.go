@@ -53,8 +53,8 @@ func rings(t *testing.T, n int) string {
 	return write(t, "rings.parquet", col{"x", x}, col{"z", z}, col{"y", y})
 }
 
-// TestDualModels: the same model file from every instruction set, any number of workers and any memory, whose errors eval finds
-// again, and predict's classes are those.
+// TestDualModels: the model file doesn't depend on instruction set, workers or memory. eval finds its errors again, and predict its
+// classes.
 func TestDualModels(t *testing.T) {
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "p.parquet")
@@ -149,7 +149,7 @@ func TestDualUnused(t *testing.T) {
 	}
 }
 
-// TestDualOnline: the perceptron goes on with weights, not with support rows or those of several classes.
+// TestDualOnline: the perceptron continues from weights, not from support rows or weights of several classes.
 func TestDualOnline(t *testing.T) {
 	for want, options := range map[string]string{"a model of support rows has no weights that can learn on": "--kernel rbf",
 		"the model has 3 classes, and only models of two can learn on": "--kernel linear"} {

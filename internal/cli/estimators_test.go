@@ -22,8 +22,8 @@ var estimators = []string{
 	"perceptron --multiclass joint --order shuffle --epochs 5", "logistic --l2 1 --multiclass ovr", "lda --multiclass ovr",
 }
 
-// estimatorRows returns a header and rows of CSV of so many classes: numbers around the corners of a square, one for each class, or
-// numbers 0 and 1 of which the first two tell the class.
+// estimatorRows returns a header and rows of CSV of so many classes. The features are numbers around the corners of a square, one corner
+// for each class, or numbers 0 and 1 of which the first two give the class.
 func estimatorRows(classes int, boolean bool) (header string, lines []string) {
 	rng := rand.New(rand.NewPCG(uint64(classes), 1))
 	for i := range 600 {

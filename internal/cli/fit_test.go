@@ -20,8 +20,8 @@ import (
 	"halfspace/train/svm"
 )
 
-// TestFitAsCommand: a Go program gets the model of the command, byte for byte, with a hold-out, a grid, weights of classes, and of more
-// classes than two.
+// TestFitAsCommand: a Go program gets the model of the command, byte for byte: with a hold-out, a grid, class weights, and more than two
+// classes.
 func TestFitAsCommand(t *testing.T) {
 	dir := t.TempDir()
 	seeded := train.Options{Seed: 1}

@@ -12,8 +12,8 @@ import (
 	"halfspace/fit"
 )
 
-// leaky writes rows with nulls, a number that is huge in few rows, and a text that each row in ten has for itself: of all three another
-// part of the rows has other means, deviations and categories.
+// leaky writes rows with nulls, a number that is huge in few rows, and a text that each tenth row has for itself. So each part of the
+// rows has other means, deviations and categories.
 func leaky(n int) (head string, rows, labels []string) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	for i := range n {
@@ -40,8 +40,8 @@ func leaky(n int) (head string, rows, labels []string) {
 // whole are the options by which features are learned from all rows.
 const whole = "--standardize --nulls mean --categorical onehot"
 
-// TestFoldsLearn: means, deviations and categories are learned from the rows outside of a fold alone: its errors are those of a model that
-// was learned from a file of these rows, in memory, streamed and over a cache, of every format.
+// TestFoldsLearn: means, deviations and categories are learned from the rows outside of a fold alone. The errors of the fold are those of
+// a model learned from a file of these rows: in memory, streamed and over a cache, of every format.
 func TestFoldsLearn(t *testing.T) {
 	const folds, n = 3, 450
 	head, rows, labels := leaky(n)
@@ -175,7 +175,8 @@ func TestGridWeights(t *testing.T) {
 	}
 }
 
-// TestGridFailed: a point that fails on a fold is told with its reason, and the best of the others is chosen; if all fail, so does the command.
+// TestGridFailed: a point that fails on a fold is listed with the reason, and the best of the others is chosen. If all fail, the command
+// fails.
 func TestGridFailed(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": "1,0\n2,0\n3,0\n4,0\n5,0\n6,1\n7,1\n8,1\n9,1\n10,1\n"})
 	args := []string{"train", filepath.Join(dir, "x.csv"), "--label", "last", "--algo", "logistic", "--out", filepath.Join(dir, "m.json")}

@@ -16,8 +16,8 @@ import (
 	"halfspace/train"
 )
 
-// TestInterruptedKeeps: a training that ends by its context leaves the model of the weights so far: for the same visits it is that of a
-// training which ends by itself.
+// TestInterruptedKeeps: a cancelled training leaves the model of the weights so far. It is the model of a training that ends by itself
+// after the same visits.
 func TestInterruptedKeeps(t *testing.T) {
 	two, three := noisy(t, "9000"), iris
 	for _, c := range []struct {

@@ -148,8 +148,8 @@ func TestA9a(t *testing.T) {
 	}
 }
 
-// TestOutliers: connections of which a few are thousands of deviations from the mean (KDD Cup 1999, the last 120,000 of the tenth), on
-// which steps of Newton's overshoot by far. The optimum is found in few passes all the same. The data stand beside the repository.
+// TestOutliers: a few of these connections are thousands of deviations from the mean (KDD Cup 1999, the last 120,000 of the tenth), so
+// steps of Newton's method overshoot by far. The optimum is found in few passes all the same. The data stand beside the repository.
 func TestOutliers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a large data set")

@@ -139,8 +139,8 @@ func TestLogisticCases(t *testing.T) {
 	}
 }
 
-// checkCase fails unless what a training says about how near the optimum it came is true, above being by how much the objective is
-// above the optimum, relative to it.
+// checkCase fails unless the report is right about how near the optimum the training came. above is the relative excess of the objective
+// over the optimum.
 func checkCase(t *testing.T, name []string, r *training.Report, above float64, rounded bool) {
 	t.Helper()
 	sgd := strings.Contains(strings.Join(name, " "), "sgd")

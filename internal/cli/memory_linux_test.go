@@ -19,8 +19,8 @@ import (
 	"halfspace/internal/race"
 )
 
-// onePage writes rows of the columns a and b, a label, and a text of so many bytes if that isn't 0, in a row group in which each column
-// is a single page.
+// onePage writes rows of the columns a and b, a label, and a text of so many bytes, none for 0. Each column is a single page of one row
+// group.
 func onePage(t *testing.T, rows, text int) string {
 	t.Helper()
 	number := arrow.PrimitiveTypes.Float64

@@ -65,8 +65,8 @@ func versusRest(t *testing.T, path, label, class string) string {
 	return write(t, "versus.parquet", columns...)
 }
 
-// TestOneVersusRest: each class has the weights, or the voters, that a training of that class and the rest has, with every learner that
-// judges no weights on the way.
+// TestOneVersusRest: each class has the weights, or the voters, of a training of that class versus the rest. That holds for every learner
+// that judges no weights on the way.
 func TestOneVersusRest(t *testing.T) {
 	other := disjunctions(t)
 	for _, c := range []struct{ options, data, label string }{
@@ -176,8 +176,8 @@ func TestNeverPredicted(t *testing.T) {
 	}
 }
 
-// TestMulticlassIdentity: the same model of several classes from every instruction set, any number of workers, in memory, streamed and
-// in a cache, whose errors eval finds again.
+// TestMulticlassIdentity: the model of several classes doesn't depend on instruction set, workers, memory, streaming or cache. eval finds
+// its errors again.
 func TestMulticlassIdentity(t *testing.T) {
 	dir := t.TempDir()
 	data, path := filepath.Join(dir, "x.csv"), filepath.Join(dir, "m.json")
@@ -300,8 +300,8 @@ func TestMulticlassSklearn(t *testing.T) {
 	}
 }
 
-// TestMulticlassJoint: what learns the vectors of all classes together says so, in the model and in reports, and gets the same model by any
-// number of workers; the probabilities of logistic regression are a softmax of its scores.
+// TestMulticlassJoint: learners of all classes together say so, in the model and in reports, and get the same model with any number of
+// workers. The probabilities of logistic regression are a softmax of its scores.
 func TestMulticlassJoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	for _, options := range []string{"logistic --l2 1", "perceptron --multiclass joint --epochs 1000", "averaged --multiclass joint --order shuffle --validation 0.2"} {

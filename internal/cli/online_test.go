@@ -19,7 +19,8 @@ import (
 	"halfspace/model"
 )
 
-// lines writes rows of two features, labelled 0 and 1 or -1 and 1 by a plane but for a share of flips, as CSV without a header.
+// lines writes rows of two features as CSV without a header. The labels are 0 and 1, or -1 and 1, by a plane, with a share of them
+// flipped.
 func lines(n int, negative string, flips float64, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var s strings.Builder
@@ -37,8 +38,8 @@ func lines(n int, negative string, flips float64, seed uint64) string {
 	return s.String()
 }
 
-// TestOnline: one pass of the perceptron, whose mistakes are counted here by hand, at powers of two and at the end; labels 0 and 1
-// are as good as -1 and 1; a model goes on where another pass ended.
+// TestOnline: one pass of the perceptron has the mistakes that are counted here by hand, at powers of two and at the end. Labels 0 and 1
+// do as well as -1 and 1. A model continues where another pass ended.
 func TestOnline(t *testing.T) {
 	all := lines(3000, "0", 0.05, 1)
 	dir := text(t, map[string]string{"x.csv": all, "signs.csv": lines(3000, "-1", 0.05, 1), "first.csv": all[:len(all)/2][:strings.LastIndexByte(all[:len(all)/2], '\n')+1],
@@ -198,8 +199,8 @@ func feed(t *testing.T, text string, end bool) <-chan struct{} {
 	return done
 }
 
-// TestOnlineInterruptedStream: where a stream waits for more when the interrupt comes, the whole rows that came by then are learned,
-// though they be fewer than are parsed at a time.
+// TestOnlineInterruptedStream: an interrupt comes while a stream waits for more. The whole rows so far are learned, even if they are
+// fewer than are parsed at a time.
 func TestOnlineInterruptedStream(t *testing.T) {
 	text, path := lines(20_000, "0", 0.1, 4), filepath.Join(t.TempDir(), "m.json")
 	args := []string{"online", "-", "--label", "last", "--json", "--out", path}
@@ -320,8 +321,8 @@ func TestOnlineUsage(t *testing.T) {
 	}
 }
 
-// TestOnlineGoesOn: models of perceptrons learn on, with notes on what doesn't go on; models of other learners are refused, and the
-// error says what to type.
+// TestOnlineGoesOn: online continues from models of perceptrons, with notes on options that it drops. Models of other learners are
+// errors, which say what to type.
 func TestOnlineGoesOn(t *testing.T) {
 	data := filepath.Join(text(t, map[string]string{"x.csv": "x,z,w,y\n1,0,1,b\n0,1,2,a\n1,1,1,b\n0,0,3,a\n"}), "x.csv")
 	path := filepath.Join(t.TempDir(), "m.json")

@@ -132,8 +132,8 @@ func withoutPreprocessing(t *testing.T, path string) string {
 	return text[:strings.Index(text, "  \"checksum\"")]
 }
 
-// TestFilteredData: dropping rows gives the model of the filtered data, the mean that of the data filled in, and zero that
-// of zeros, but for what the model says about it; none of it depends on workers or the instruction set.
+// TestFilteredData: dropping rows gives the model of the filtered data, mean that of data filled with means, and zero that of zeros, but
+// for the model's preprocessing. None of it depends on workers or the instruction set.
 func TestFilteredData(t *testing.T) {
 	all := people(20_000, 0.1)
 	var kept, zero, mean []person
@@ -189,9 +189,8 @@ func TestFilteredData(t *testing.T) {
 	}
 }
 
-// TestPreprocessingReports has what train, predict, eval and inspect say.
-// TestCategoricalColumns: columns of text, numbers and booleans that are named become categories, from any format, and the model makes them
-// again from data in which codes are written another way.
+// TestCategoricalColumns: columns of text, numbers and booleans that are named become categories, from any format. The model makes them again
+// from data in which codes are written differently.
 func TestCategoricalColumns(t *testing.T) {
 	rows := "color,zip,on,size,y\nred,10,true,1,p\nblue,9,false,2,q\nred,9,true,3,q\n7,10,false,4,p\nblue,11,true,5,q\n"
 	dir := text(t, map[string]string{
@@ -312,6 +311,7 @@ func TestNullValues(t *testing.T) {
 	}
 }
 
+// TestPreprocessingReports has what train, predict, eval and inspect say.
 func TestPreprocessingReports(t *testing.T) {
 	all := people(100, 0)
 	all[3].age, all[7].age, all[5].city = math.NaN(), math.Inf(1), "Mainz"

@@ -17,8 +17,8 @@ import (
 	"halfspace/kernel"
 )
 
-// scored is data on which the text book's model, x1 + x2 - 3, has the scores -2, -1, 1, 1, 3, -1: one positive row is
-// missed and one negative row is a false alarm.
+// scored is data on which the text book's model, x1 + x2 - 3, has the scores -2, -1, 1, 1, 3, -1. One positive row is missed, and one
+// negative row is a false alarm.
 func scored(t *testing.T) string {
 	t.Helper()
 	return write(t, "test.parquet", col{"x1", []float64{1, 2, 2, 4, 6, 2}}, col{"x2", []float64{0, 0, 2, 0, 0, 0}},
@@ -176,8 +176,8 @@ func TestEvalROC(t *testing.T) {
 	}
 }
 
-// TestEvalLogLoss: on the rows of its training, logistic regression has the loss per row that the training minimised, and any model that of
-// the probabilities it predicts. A constant score has the entropy of the labels, as a calibrated model is to have.
+// TestEvalLogLoss: on its training rows, logistic regression has the loss per row that the training minimised. Any model has the loss of
+// the probabilities that it predicts. A constant score has the entropy of the labels, as a calibrated model is to have.
 func TestEvalLogLoss(t *testing.T) {
 	data := noisy(t, "20000")
 	m := filepath.Join(t.TempDir(), "m.json")

@@ -29,8 +29,8 @@ func trainedModel(t *testing.T, args ...string) (report map[string]any, m string
 	return report, string(text)
 }
 
-// TestStreamIdentity trains the same in memory, from the files and from a cache, in every order, with the pocket and
-// without, on any number of workers.
+// TestStreamIdentity trains in memory, from the files and from a cache. The model is the same in every order, with and without the
+// pocket, on any number of workers.
 func TestStreamIdentity(t *testing.T) {
 	small, large := ample(t, "80000"), ample(t, "330000") // 10.1 and 41.5 MiB of blocks
 	workers := []string{"1", "3", "8"}
@@ -149,8 +149,8 @@ func TestCacheNotes(t *testing.T) {
 	})
 }
 
-// TestCacheHit: a cache that serves says the notes again that were made when it was written, and nothing is read of the
-// files, whose content is gone.
+// TestCacheHit: a cache that is used again repeats the notes that were made when it was written. Nothing is read of the files, whose
+// content is gone.
 func TestCacheHit(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,name,y\n1,a,0\n,b,1\n3,c,1\n16777217,d,0\n", "b.svm": "1 qid:7 1:3 2:3\n-1 qid:8 1:1 2:1\n"})
 	parquet := write(t, "c.parquet", col{"x1", []int64{3, 1<<60 + 1, 1}}, col{"y", signs}, col{"name", []string{"a", "b", "c"}})

@@ -158,8 +158,8 @@ func TestSolverUsage(t *testing.T) {
 	}
 }
 
-// TestJoint: logistic and lda learn three classes together, with probabilities that sum to 1, the greatest of which is the prediction's; or
-// one versus the rest, and the model says by which solver.
+// TestJoint: logistic and lda learn three classes together. The probabilities sum to 1, and the greatest is the prediction's. They also
+// learn one versus the rest, and the model names the solver.
 func TestJoint(t *testing.T) {
 	const data = "../../examples/iris.parquet"
 	dir := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSurveyNotes: features of very different scales, rows sorted by label, ids and times are told, with the option that helps, where
-// they spoil the training and nowhere else.
+// TestSurveyNotes: notes name features of very different scales, rows sorted by label, ids and times, and the option that helps. They are
+// printed where these spoil the training, and nowhere else.
 func TestSurveyNotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	rows := func(sorted bool) string {

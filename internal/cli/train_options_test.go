@@ -131,8 +131,8 @@ func TestFeaturesAndClasses(t *testing.T) {
 	}
 }
 
-// TestShare: a share of the rows that is held back gives the model that the same rows give in two files, but for what the
-// model remembers of it, and the same whatever the memory, the cache and the workers.
+// TestShare: a share that is held out gives the model that the same rows give in two files, but for what the model says of the hold-out.
+// It doesn't depend on memory, cache or workers.
 func TestShare(t *testing.T) {
 	data := ample(t, "80000")
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"halfspace/model"
 )
 
-// weighty writes rows of features x0, x1, ..., weights w and v of which some are 0, ones, labels with noise, fewer of 1 than of 0, and
-// what rows weigh by both w and 3 for the class 1.
+// weighty writes rows of features x0, x1, ..., sample weights w with some zeros, a column of ones, and noisy labels with fewer 1 than 0.
+// The column both is w, times 3 for class 1.
 func weighty(t *testing.T, name string, rows, features int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -44,8 +44,8 @@ func weighty(t *testing.T, name string, rows, features int) string {
 	return write(t, name, cols...)
 }
 
-// TestWeightsIdentity: weighed rows give the same model file in memory, streamed and from a cache, for any number of workers and on
-// every instruction set, from every format.
+// TestWeightsIdentity: rows with weights give one model file in memory, streamed and from a cache, for any number of workers, on every
+// instruction set and from every format.
 func TestWeightsIdentity(t *testing.T) {
 	data, small := weighty(t, "x.parquet", 60000, 7), weighty(t, "small.parquet", 700, 3)
 	text := filepath.Join(t.TempDir(), "small.csv")
