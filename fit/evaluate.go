@@ -2,9 +2,12 @@ package fit
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/features"
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -37,7 +40,10 @@ func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Sou
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Check(ctx, src, workers); err != nil {
+	if src, err = block.Check(ctx, src, workers); err == nil {
+		err = suits(src.Spec(), e.spec)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for b, err := range src.Blocks(ctx) {
@@ -86,4 +92,22 @@ func (e *Evaluation[T]) LogLoss() float64 {
 		return math.NaN()
 	}
 	return e.loss.Value()
+}
+
+// suits returns an error if rows have other features or classes than a model's. Names of features may differ.
+func suits(rows, model *schema.Spec) error {
+	what := ""
+	switch {
+	case len(rows.Features) != len(model.Features) || rows.Bias != model.Bias:
+		what = fmt.Sprintf("%d columns, the bias included, where the model has %d", rows.Cols(), model.Cols())
+	case !slices.Equal(rows.Classes, model.Classes):
+		what = fmt.Sprintf("the classes %s, where the model has %s", schema.ListClasses(rows.Classes), schema.ListClasses(model.Classes))
+	case rows.PositiveClass() != model.PositiveClass():
+		what = "another positive class than the model"
+	case !features.New(rows).SameScale(features.New(model)):
+		what = "features that aren't standardized as the model's are"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the rows to judge on have %s: make them with the model's Spec in block.RowOptions or dataset.Options", what)
 }

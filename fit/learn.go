@@ -62,7 +62,10 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		return nil, err
 	}
 	if validation != nil {
-		if validation, err = checked(ctx, validation, l); err != nil {
+		if validation, err = checked(ctx, validation, l); err == nil {
+			err = suits(validation.Spec(), src.Spec())
+		}
+		if err != nil {
 			return nil, err
 		}
 		validation = plain(validation)

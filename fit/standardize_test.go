@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,5 +197,47 @@ func TestRowsOfModel(t *testing.T) {
 	large := [][]float64{{1e308, 1}, {-1e308, 2}, {1e308, 3}}
 	if _, err := block.FromRows[float64](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestOtherRows: rows with other features or classes than the model's are errors, not wrong counts.
+func TestOtherRows(t *testing.T) {
+	x, y := measured(500)
+	make := func(opt block.RowOptions, x [][]float64, y []string) *block.Data[float32] {
+		data, err := block.FromRows[float32](x, y, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	data, l := make(block.RowOptions{Standardize: true}, x, y), fit.Logistic(logistic.Options{L2: 1})
+	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(y)
+	other[0] = "very high"
+	narrow := slices.Clone(x)
+	for r := range narrow {
+		narrow[r] = narrow[r][:3]
+	}
+	for want, rows := range map[string]*block.Data[float32]{
+		"features that aren't standardized as the model's are": make(block.RowOptions{}, x, y),
+		"features that aren't standardized as the model's":     make(block.RowOptions{Standardize: true}, x[:400], y[:400]),
+		"another positive class than the model":                make(block.RowOptions{Standardize: true, Positive: "low"}, x, y),
+		"the classes ":                                         make(block.RowOptions{Standardize: true}, x, other),
+		"4 columns, the bias included, where the model has 5":  make(block.RowOptions{Standardize: true}, narrow, y),
+		"5": make(block.RowOptions{Standardize: true, NoBias: true}, x, y),
+	} {
+		_, err := fit.Evaluate(t.Context(), f.Model, rows, 1)
+		_, learn := fit.LearnValidated(t.Context(), data, rows, l, fit.Options{})
+		for _, err := range []error{err, learn} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %s", err, want)
+			}
+		}
+	}
+	if _, err := fit.LearnValidated(t.Context(), data, make(block.RowOptions{Spec: data.Spec()}, x[:9], y[:9]), l, fit.Options{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -60,3 +60,8 @@ func Set[T, F kernel.Float](m *Maker, dst []T, row []F) (wrong int) {
 	}
 	return -1
 }
+
+// SameScale tells whether two makers standardize features alike, or neither does.
+func (m *Maker) SameScale(n *Maker) bool {
+	return slices.Equal(m.center, n.center) && slices.Equal(m.scale, n.scale)
+}
