@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -119,16 +120,16 @@ func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T],
 		}
 		setWeights(r.Run, r.s, r.f)
 		if parts == 1 {
-			w[worker].sum(r, 0, cuts[1])
+			w[worker].sum(ctx, r, 0, cuts[1])
 		}
 	})
-	if err != nil || parts == 1 {
-		return err
+	if err == nil && parts > 1 {
+		err = parallel.For(ctx, len(w), len(runs)*parts, func(worker, task int) {
+			r, part := runs[task/parts], task%parts
+			w[worker].sum(ctx, r, cuts[part], cuts[part+1])
+		})
 	}
-	return parallel.For(ctx, len(w), len(runs)*parts, func(worker, task int) {
-		r, part := runs[task/parts], task%parts
-		w[worker].sum(r, cuts[part], cuts[part+1])
-	})
+	return cmp.Or(err, ctx.Err()) // a sum that ctx ended is cut short
 }
 
 // sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j holds block row i and block
@@ -200,18 +201,18 @@ func newScaledPanel[T kernel.Float](cols, more int) *scaledPanel[T] {
 	return &scaledPanel[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
-// sum adds the rows of r to block rows lo to hi of its sums.
-func (w *scaledPanel[T]) sum(r *run[T], lo, hi int) {
+// sum adds the rows of r to block rows lo to hi of its sums, until ctx ends.
+func (w *scaledPanel[T]) sum(ctx context.Context, r *run[T], lo, hi int) {
 	w.below = false
-	w.add(r, lo, hi, false)
+	w.add(ctx, r, lo, hi, false)
 	if w.below {
-		w.add(r, lo, hi, true)
+		w.add(ctx, r, lo, hi, true)
 	}
 }
 
 // add is sum for the rows whose weights are below 0 if below is set, and else for those whose weights are above 0.
-func (w *scaledPanel[T]) add(r *run[T], lo, hi int, below bool) {
-	for k := 0; k < len(r.s); {
+func (w *scaledPanel[T]) add(ctx context.Context, r *run[T], lo, hi int, below bool) {
+	for k := 0; k < len(r.s) && ctx.Err() == nil; {
 		var x []T
 		var s, f []float64
 		x, s, f, k = w.panel(r, k, below)

@@ -35,10 +35,11 @@ func inverse(x uint64) uint64 {
 }
 
 // reduce brings a matrix modulo the prime to reduced row echelon form. It looks for pivots in the first columns alone.
-// It returns the rows and the columns that have pivots; a row stays where it is.
-func reduce(a [][]uint64, columns int) (rows, cols []int) {
+// It returns the rows and the columns that have pivots; a row stays where it is. It stops once the context of the effort
+// has ended.
+func reduce(a [][]uint64, columns int, left *effort) (rows, cols []int) {
 	used := make([]bool, len(a))
-	for c := 0; c < columns && len(rows) < len(a); c++ {
+	for c := 0; c < columns && len(rows) < len(a) && left.spend(0); c++ {
 		p := 0
 		for p < len(a) && (used[p] || a[p][c] == 0) {
 			p++
@@ -90,13 +91,16 @@ func combination(z [][]float64, left *effort) []*big.Rat {
 			size = max(size, v.BitLen())
 		}
 	}
-	rows, cols := reduce(residues, len(z))
+	rows, cols := reduce(residues, len(z), left)
+	if !left.spend(0) {
+		return nil
+	}
 	for i := range a {
 		if residues[i][k] != 0 && !slices.Contains(rows, i) {
 			return nil
 		}
 	}
-	l := newLifting(a, rows, cols, size)
+	l := newLifting(a, rows, cols, size, left)
 	// By Cramer's rule and Hadamard's bound, neither term of a fraction has more bits than this.
 	most := len(rows) * (size + bits.Len(uint(len(rows))))
 	for digits := 8; ; digits *= 2 {
@@ -176,7 +180,7 @@ type lifting struct {
 const limbBits = 16
 
 // newLifting begins with the equations of these rows for these columns. The last column holds the right sides.
-func newLifting(a [][]*big.Int, rows, cols []int, size int) *lifting {
+func newLifting(a [][]*big.Int, rows, cols []int, size int, left *effort) *lifting {
 	n := len(rows)
 	l := &lifting{limbs: (size + limbBits - 1) / limbBits, power: big.NewInt(1)}
 	l.entries = make([]int64, 0, n*n*l.limbs)
@@ -199,7 +203,7 @@ func newLifting(a [][]*big.Int, rows, cols []int, size int) *lifting {
 		l.solution = append(l.solution, new(big.Int))
 	}
 	l.inverse = make([][]uint64, n)
-	at, columns := reduce(joined, n)
+	at, columns := reduce(joined, n, left)
 	for i, c := range columns {
 		l.inverse[c] = joined[at[i]][n:]
 	}

@@ -165,7 +165,8 @@ func (p *pool) begin(w []float64) {
 	copy(p.x, w)
 	v, _ := p.extreme()
 	p.corral, p.lambda = []vertex{v}, []float64{1}
-	p.project(1)
+	p.basis, p.r = nil, nil
+	p.residual()
 }
 
 // maxWork is the most multiplications of a search among the rows in memory. They take minutes.
@@ -200,13 +201,13 @@ func (p *pool) nearest(ctx context.Context) {
 			return
 		}
 		p.residual()
-		p.descend()
+		p.descend(ctx)
 	}
 }
 
-// descend is Wolfe's minor cycle.
-func (p *pool) descend() {
-	for {
+// descend is Wolfe's minor cycle. It stops when ctx ends.
+func (p *pool) descend(ctx context.Context) {
+	for ctx.Err() == nil {
 		a := p.affine()
 		step := 1.0
 		for i, ai := range a {
@@ -229,15 +230,15 @@ func (p *pool) descend() {
 		if first == len(a) {
 			return
 		}
-		p.project(max(1, first))
+		p.project(ctx, max(1, first))
 	}
 }
 
 // project computes x and the basis again, the latter from vertex from of the corral on. Vertex 1 is the first that has
-// a direction.
-func (p *pool) project(from int) {
+// a direction. It stops when ctx ends.
+func (p *pool) project(ctx context.Context, from int) {
 	p.basis, p.r = p.basis[:from-1], p.r[:from-1]
-	for i := from; i < len(p.corral); i++ {
+	for i := from; i < len(p.corral) && ctx.Err() == nil; i++ {
 		if !p.extend(i) {
 			p.corral, p.lambda = slices.Delete(p.corral, i, i+1), slices.Delete(p.lambda, i, i+1)
 			i--
