@@ -1,0 +1,136 @@
+package fit_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/kernel"
+)
+
+var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
+
+// TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU. A line has the hash of the model's file, the rows,
+// their type, the learner and its options. The file is the same for all architectures, so each learns the same models as the others.
+// Most rates are no power of two: where a compiler fuses a product and a sum that another one doesn't, models differ.
+//
+// The test fails where a change of the code changes a model. If that is meant, go test -run TestRecorded -record writes the file again.
+func TestRecorded(t *testing.T) {
+	const file = "testdata/recorded.txt"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := kernel.Active()
+	defer kernel.Use(best)
+	rows := recordedRows()
+	for _, level := range kernel.Levels() {
+		kernel.Use(level)
+		var now strings.Builder
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "#") {
+				now.WriteString(line)
+				continue
+			}
+			words := strings.Fields(line)
+			got := fmt.Sprintf("%.8x %s\n", sha256.Sum256(recorded(t, rows[words[1]], words[2], words[3], words[4:])), strings.Join(words[1:], " "))
+			if got != line && !*record {
+				t.Errorf("on %s, now: %srecorded: %s", level, got, line)
+			}
+			now.WriteString(got)
+		}
+		if *record {
+			if err := os.WriteFile(file, []byte(now.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A table is rows and their labels.
+type table struct {
+	x [][]float64
+	y []string
+}
+
+// recorded trains and returns the model's file.
+func recorded(t *testing.T, rows table, dtype, name string, options []string) []byte {
+	t.Helper()
+	if dtype == "float64" {
+		return recordedOf[float64](t, rows, name, options)
+	}
+	return recordedOf[float32](t, rows, name, options)
+}
+
+func recordedOf[T kernel.Float](t *testing.T, rows table, name string, options []string) []byte {
+	t.Helper()
+	data, err := block.FromRows[T](rows.x, rows.y, block.RowOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner := fit.Describe(name)
+	settings, opt := learner.New(), fit.Options{}
+	for _, option := range options {
+		switch name, value, _ := strings.Cut(option, "="); name {
+		case "balanced":
+			opt.Balanced = true
+		case "multiclass":
+			opt.Multiclass = value
+		default:
+			err = learner.Option(name).Set(settings, value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := fit.Learn(t.Context(), data, fit.New(learner, settings), opt)
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, options, err)
+	}
+	var file bytes.Buffer
+	if _, err := f.Model.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// recordedRows returns rows that are the same forever: noisy ones of two runs, noisy ones of three classes, and bits.
+func recordedRows() map[string]table {
+	state := uint32(1)
+	random := func(n uint32) uint32 { // Knuth and Lewis' generator
+		state = state*1664525 + 1013904223
+		return state >> 8 % n
+	}
+	rows := map[string]table{}
+	for name, size := range map[string][3]int{"two": {5000, 9, 2}, "three": {900, 5, 3}} {
+		var r table
+		state = uint32(size[0])
+		for range size[0] {
+			x, sum := make([]float64, size[1]), float64(random(600))/100
+			for k := range x {
+				x[k] = float64(random(2000))/300 - 3
+				sum += float64(x[k] * float64(k%3))
+			}
+			class := min(size[2]-1, max(0, int(sum/3)))
+			r.x, r.y = append(r.x, x), append(r.y, string(rune('a'+class)))
+		}
+		rows[name] = r
+	}
+	var bits table
+	for range 800 {
+		word := random(256)
+		x := make([]float64, 8)
+		for k := range x {
+			x[k] = float64(word >> k & 1)
+		}
+		bits.x, bits.y = append(bits.x, x), append(bits.y, fmt.Sprint(word&0b10110 != 0))
+	}
+	rows["bits"] = bits
+	return rows
+}
