@@ -53,11 +53,11 @@ type program struct {
 func (p program) String() string { return strings.Join(p.command, " ") + " on " + p.level }
 
 // TestArchitectures: a training writes the same model file, byte for byte, on every instruction set of this machine and of
-// an emulated arm64. It runs only where HALFSPACE_TEST_REQUIRE names the emulator, as in make arm64: the cache of test
+// an emulated arm64. It runs only where HALFSPACE_TEST_REQUIRE names the emulator, as in make arm64-command: the cache of test
 // results doesn't see what the test builds.
 func TestArchitectures(t *testing.T) {
 	if !slices.Contains(strings.Split(os.Getenv("HALFSPACE_TEST_REQUIRE"), ","), emulator) {
-		t.Skip("needs " + emulator + ": make arm64 runs this test")
+		t.Skip("needs " + emulator + ": make arm64-command runs this test")
 	}
 	programs := builds(t)
 	for _, line := range trainings() {

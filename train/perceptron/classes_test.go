@@ -99,7 +99,9 @@ func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta 
 // cache.
 func TestClasses(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testClasses[float32](t, 1e-5) })
-	t.Run("float64", func(t *testing.T) { testClasses[float64](t, 1e-12) })
+	if !testing.Short() {
+		t.Run("float64", func(t *testing.T) { testClasses[float64](t, 1e-12) })
+	}
 }
 
 func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
@@ -112,6 +114,9 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 		weighted                bool
 	}{{600, 3, 3, 0, 200, 0, false}, {1500, 5, 4, 0.1, 3, 0, false}, {5000, 9, 26, 0.2, 2, 0, false}, {1500, 40, 7, 0, 5, 333, false},
 		{1500, 6, 3, 0.1, 2, 0, true}} {
+		if testing.Short() && c.rows != 1500 {
+			continue
+		}
 		d := testrows.RandomClasses[T](c.rows, c.features, c.classes, c.wrong)
 		if c.weighted {
 			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
