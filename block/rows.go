@@ -22,9 +22,9 @@ type RowOptions struct {
 	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
 	NoBias   bool      // leaves out the column of ones
 
-	// Standardize replaces every number v by (v - mean) / deviation, computed in float64 before it is rounded to T. The spec
-	// holds means and deviations, and so does a model: it takes rows as they are. package fit learns them again from the
-	// rows that a hold-out or the folds of a cross-validation leave. x and y must not change before that.
+	// Standardize replaces every number v by (v - mean) / deviation. It computes in float64, and then rounds to T. The
+	// spec holds means and deviations, so a model takes rows as they are. Package fit learns them again if it holds
+	// rows out or cross-validates. It reads x and y for that, so the program must not change them before.
 	Standardize bool
 
 	// Spec, if not nil, is that of a model: its preprocessing makes the features, and the labels are among its classes. Of

@@ -90,7 +90,7 @@ type collector struct {
 	bytes int64 // of them all
 }
 
-// adviseCategories says what to do with a column whose categories are too many or too long.
+// adviseCategories says what to do if the categories of a column are too many or too long.
 const adviseCategories = "leave it out with --exclude, or use --categorical hash:BITS"
 
 func (c *collector) number(a arrow.Array, i int) (int, string) {

@@ -80,7 +80,7 @@ func asList(a arrow.Array) (array.ListLike, error) {
 	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", frame.Describe(a.DataType()))
 }
 
-// fill returns what stands for a missing value of each feature of a column, or nil if it is an error. For categories it
+// fill returns what replaces a missing value of each feature of a column, or nil if it is an error. For categories it
 // returns the first feature's alone: the others are zero.
 func (s *Selection) fill(c *schema.Column) []float64 {
 	width := c.Width()

@@ -132,7 +132,7 @@ func Encode[T kernel.Float](l *Labels, a arrow.Array, lo int, dst []T) (row int,
 
 const noLabel = "null"
 
-// advice says what to do about a missing label. The verbs that take a model have no option for that.
+// advice says what to do about a missing label. The commands that take a model have no option for that.
 func (l *Labels) advice() string {
 	if l.Given {
 		return " (fill the label in, or leave the row out)"

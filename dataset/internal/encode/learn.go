@@ -210,8 +210,8 @@ func (st *Statistics) countNumbers(m *moments.Moments, v frame.View[float64], lo
 	}
 }
 
-// countMissing adds a missing value: 0 if zero stands for it, otherwise nothing. The mean doesn't change when it takes the
-// place of missing values.
+// countMissing adds a missing value: 0 if zero replaces it, otherwise nothing. A missing value that the mean replaces
+// doesn't change the mean.
 func (st *Statistics) countMissing(m *moments.Moments) {
 	if st.sel.Nulls == schema.NullsZero {
 		m.Add(0)

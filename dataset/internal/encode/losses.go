@@ -57,7 +57,8 @@ func (l *losses) matter() bool {
 	return l.merged.Load() || l.rounded && !l.wide.Load()
 }
 
-// left are the columns that were left out because they can't be features, with their types, by what their text is.
+// left has the columns that were left out because they can't be features. It has their types, by the content of their
+// text.
 type left struct {
 	of    map[frame.Content][]string
 	texts bool // some could be as categories

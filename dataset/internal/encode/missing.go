@@ -60,8 +60,8 @@ func (c Cut) Spans() iter.Seq2[int, Cut] {
 	}
 }
 
-// prepare makes an array compute its null count and its dictionary. It would do so without a lock when first asked; after
-// prepare, goroutines can share it.
+// prepare makes an array compute its null count and its dictionary. Otherwise the array would do so without a lock when
+// it is first asked. After prepare, goroutines can share it.
 func prepare(a arrow.Array) {
 	a.NullN()
 	switch a := a.(type) {

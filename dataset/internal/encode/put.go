@@ -93,8 +93,8 @@ type fault[T kernel.Float] struct {
 	err *rowError
 }
 
-// note records what happened to feature column k, counted as in rowError: its kind of loss, and the first bad row. what
-// describes that row, and is "" if no row is bad.
+// note records what happened to feature column k, counted as in rowError: its kind of loss, and the first bad row. The
+// text says what is wrong there, or is "".
 func (f *fault[T]) note(k int, lost frame.Loss, row int, what string) {
 	if lost == frame.Merged {
 		f.b.losses[k].merged.Store(true)
