@@ -23,6 +23,7 @@ func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 const (
 	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
 	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
+	leastDense    = 8         // lines at a time: each column of a batch takes 500 bytes beside its values
 )
 
 // Svmlight is the selected columns of svmlight files: what a line doesn't name is 0.
@@ -136,7 +137,8 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 				return in.parse(path, c)
 			})
 		}
-		most := max(1, denseBytes/(8*max(1, len(in.sel.Columns))))
+		row := 8 * max(1, len(in.sel.Columns))
+		most := max(leastDense, denseBytes/row)
 		return func(yield func(frame.Job) bool) {
 			for lines := range c.Split(most) {
 				dense := func() (*frame.Batch, error) {
@@ -147,7 +149,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 					defer b.Release()
 					return in.dense(b), nil
 				}
-				if !yield(frame.Job{Bytes: max(denseBytes, 8*int64(len(in.sel.Columns))) + parsedBytes(len(lines.Text)), Make: dense}) {
+				if !yield(frame.Job{Bytes: int64(most*row) + parsedBytes(len(lines.Text)), Make: dense}) {
 					return
 				}
 			}
