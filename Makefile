@@ -37,7 +37,7 @@ noasm:
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
-	CGO_ENABLED=1 go test -race -short ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead ./internal/synth
+	CGO_ENABLED=1 go test -race -short ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
 	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
 		./pocket ./train/dual ./train/perceptron ./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
 	CGO_ENABLED=1 go test -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training

@@ -98,7 +98,7 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 			row, wide, g.maker = New[T](0, 1, g.spec.Cols()), New[float64](0, 1, g.spec.Cols()), features.New(g.spec)
 		}
 		row.First, wide.First = g.rows, g.rows
-		if opt.Standardize {
+		if opt.Standardize && opt.Spec == nil {
 			wrong = put(wide, 0, g.spec, g.maker, x)
 		} else {
 			wrong = put(row, 0, g.spec, g.maker, x)
@@ -125,7 +125,7 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 }
 
 // errChanged tells of a generator that made other rows before.
-var errChanged = errors.New("the generator made other rows in its first pass: each call must make the same rows")
+var errChanged = errors.New("the rows differ from those of the first pass: each pass must have the same")
 
 // Blocks refills one block with the rows of one call of the generator.
 func (g *generated[T, F, L]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {

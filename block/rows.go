@@ -167,7 +167,7 @@ func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *featur
 	switch v := x[i]; {
 	case v-v != 0:
 		what = "is not a finite number: leave the row out, or fill in a number"
-	case spec.Preprocessing != nil:
+	case spec.Preprocessing != nil && spec.Preprocessing.Standardized():
 		what = fmt.Sprintf("is too far from the mean for %T: correct the value", to[i])
 	}
 	return fmt.Errorf("row %d, column %d (%q): %v %s", b.First+int64(r), i, spec.Features[i], x[i], what)
@@ -178,6 +178,11 @@ func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	if o.Spec != nil {
 		if len(o.Spec.Features) != width {
 			return nil, fmt.Errorf("rows of %d numbers, and the model has %d features: give the model's", width, len(o.Spec.Features))
+		}
+		if p := o.Spec.Preprocessing; p != nil {
+			if err := p.Check(o.Spec.Features); err != nil {
+				return nil, fmt.Errorf("the preprocessing of Spec doesn't suit its features: %w: give the model's", err)
+			}
 		}
 		s := *o.Spec
 		s.Weighted = o.Weights != nil

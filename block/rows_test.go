@@ -320,10 +320,10 @@ func TestGeneratorChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(){
-		"row 10000: the generator made other rows in its first pass: each call must make the same rows":           func() { g.n++ },
-		"row 9999 is missing: the generator made other rows in its first pass: each call must make the same rows": func() { g.n-- },
-		"row 7: the generator made other rows in its first pass: each call must make the same rows":               func() { g.y[7] = "c" },
-		"row 9: it has the length 1, and row 0 has 20: give all rows the same features":                           func() { g.x[9] = []float64{1} },
+		"row 10000: the rows differ from those of the first pass: each pass must have the same":           func() { g.n++ },
+		"row 9999 is missing: the rows differ from those of the first pass: each pass must have the same": func() { g.n-- },
+		"row 7: the rows differ from those of the first pass: each pass must have the same":               func() { g.y[7] = "c" },
+		"row 9: it has the length 1, and row 0 has 20: give all rows the same features":                   func() { g.x[9] = []float64{1} },
 	} {
 		before := changing{slices.Clone(g.x), slices.Clone(g.y), g.n, nil}
 		change()

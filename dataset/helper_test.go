@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"halfspace/block"
 	"halfspace/dataset/records"
@@ -30,21 +29,8 @@ func writeFile(tb testing.TB, path string, rec arrow.Record, group int64, opts .
 	if err != nil {
 		tb.Fatal(err)
 	}
-	props := parquet.NewWriterProperties(append(opts, parquet.WithMaxRowGroupLength(group))...)
-	arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithDeprecatedInt96Timestamps(slices.Contains(
-		rec.Schema().Metadata().Keys(), "int96")))
-	w, err := pqarrow.NewFileWriter(rec.Schema(), f, props, arrowProps)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	table := array.NewTableFromRecords(rec.Schema(), []arrow.Record{rec})
-	defer table.Release()
-	if rec.NumRows() > 0 {
-		if err := w.WriteTable(table, group); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
+	writeParquet(tb, f, rec, group, opts)
+	if err := f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		tb.Fatal(err)
 	}
 }

@@ -54,7 +54,7 @@ func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, erro
 	return CreateContext(context.Background(), path, schema, opt)
 }
 
-// CreateContext is Create for as long as ctx lasts, where path is a pipe: after that nothing waits for its reader.
+// CreateContext is Create for as long as ctx lasts. After that, writing Parquet fails, and nothing waits for the reader of a pipe.
 func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	format, err := outputFormat(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt W
 	}
 	w := &Writer{path: path, file: file, schema: schema, others: map[int]bool{}, warn: opt.Warn}
 	if format == formatCSV || format == formatSvmlight {
-		w.copied = opt.Copied
+		w.copied = min(opt.Copied, schema.NumFields())
 	}
 	err = w.guard(func() error {
 		switch format {
@@ -207,7 +207,7 @@ func (w *Writer) guard(f func() error) (err error) {
 		}
 		if w.file.Err() != nil {
 			err = w.file.Err()
-		} else if err != nil {
+		} else if err != nil && !errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%s can't be written: %w", w.path, err)
 		}
 	}()

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +20,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
 
 // writeSchema has a column of each kind that matters: required and nullable, numbers, booleans and text.
@@ -123,14 +121,7 @@ func testWriteParquet(t *testing.T, compression string, codec compress.Compressi
 			t.Errorf("the value of %q isn't %q", kv.key, kv.value)
 		}
 	}
-	reader, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := reader.ReadTable(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := readTable(t, f)
 	defer table.Release()
 	batches := array.NewTableReader(table, 0)
 	defer batches.Release()

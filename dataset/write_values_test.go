@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -14,9 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"halfspace/dataset/internal/writer"
 )
@@ -116,11 +113,11 @@ func sameTables(t *testing.T, typ arrow.DataType, got, want []byte) {
 	t.Helper()
 	var tables [2]arrow.Table
 	for i, data := range [][]byte{got, want} {
-		var err error
-		tables[i], err = pqarrow.ReadTable(context.Background(), bytes.NewReader(data), nil, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+		f, err := file.NewParquetReader(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(typ, err)
 		}
+		tables[i] = readTable(t, f)
 		defer tables[i].Release()
 	}
 	if !array.TableEqual(tables[0], tables[1]) || !tables[0].Schema().Equal(tables[1].Schema()) {
@@ -148,27 +145,6 @@ func TestWriteStatistics(t *testing.T) {
 		binary.LittleEndian.Uint32(s.EncodeMax()) != 4_000_000_000 {
 		t.Errorf("statistics %v, error %v", s, err)
 	}
-}
-
-// arrowsFile returns the bytes of a file with one row group, as Arrow writes them.
-func arrowsFile(t *testing.T, element arrow.DataType, recs []arrow.Record) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	props := parquet.NewWriterProperties(parquet.WithCompression(writer.WriteCodecs["snappy"]),
-		parquet.WithDictionaryDefault(!arrow.IsFloating(element.ID())))
-	w, err := pqarrow.NewFileWriter(recs[0].Schema(), &out, props, pqarrow.DefaultWriterProps())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rec := range recs {
-		if err := w.WriteBuffered(rec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 // TestPlainValues: a dictionary stands for its values, of every type; a null key and a null value are null.

@@ -28,7 +28,7 @@ type Progressive struct {
 }
 
 // OnlineFit is the result of LearnOnline, with the model. The model has errors and a margin only if the rows could be
-// read again.
+// read again, and ctx left time for that.
 type OnlineFit struct {
 	Model                   *model.Model
 	Rows, Mistakes, Updates int64
@@ -72,7 +72,7 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	after, end := beside.After(ctx)
 	defer end()
 	if bad := v.finish(after, shared, !opt.Once); bad != nil {
-		if after.Err() == nil {
+		if after.Err() == nil || v.r.Model == nil {
 			return nil, bad
 		}
 		err = ctx.Err()

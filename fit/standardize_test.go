@@ -194,6 +194,11 @@ func TestRowsOfModel(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
+	cut := *f.Model.Spec()
+	cut.Features = cut.Features[:3]
+	if _, err := block.FromRows[float32]([][]float64{x[0][:3]}, y[:1], block.RowOptions{Spec: &cut}); err == nil || !strings.Contains(err.Error(), "the preprocessing of Spec doesn't suit its features") {
+		t.Errorf("features that the preprocessing doesn't make: error %v", err)
+	}
 	large := [][]float64{{1e308, 1}, {-1e308, 2}, {1e308, 3}}
 	if _, err := block.FromRows[float64](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
 		t.Errorf("error %v", err)

@@ -125,11 +125,11 @@ type Result[W any] struct {
 	Visits  int64 // rows visited
 	Updates int64 // rows that changed the weights
 	// Interrupted says that ctx ended the training; ctx's error is returned with the result. The result has the weights
-	// so far and the counts of visits and updates, but nothing that takes another pass over the rows: call Evaluate for
-	// that.
+	// so far and the counts of visits and updates. Figures that take another pass over the rows may be missing: call
+	// Evaluate for them.
 	Interrupted bool
 
-	// Uncounted says that ctx left no time for the pass that Errors, Loss, Radius, Norm and Margin take. They are 0 then.
+	// Uncounted says that ctx left no time for the pass that Errors, Loss, Radius, Norm and Margin take. They mean nothing then.
 	Uncounted bool
 
 	Converged bool    // the stopping rule of the order was met: no row would update the weights

@@ -64,8 +64,11 @@ type predictor[T kernel.Float] struct {
 	spec   *schema.Spec
 	scorer *predict.Scorer[T]
 	sel    *encode.Selection
-	pool   frame.Pool
-	rows   int64 // of the records before
+	rows   *encode.Builder[T]
+
+	ctx    context.Context // of the record that is predicted
+	scores [][]T           // of its rows
+	valid  []bool          // of them, where rows may be dropped
 }
 
 func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers int) (*predictor[T], error) {
@@ -76,12 +79,29 @@ func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers 
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
-	p := &predictor[T]{model: m, spec: m.Spec(), pool: pool}
+	p := &predictor[T]{model: m, spec: m.Spec()}
 	if p.sel, err = choose(r, encode.Choices{Spec: p.spec}); err != nil {
 		return nil, err
 	}
+	p.rows = encode.NewBuilder(p.sel, encode.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
+	p.rows.Reuse = true
 	p.scorer, err = predict.NewScorer[T](m, workers)
 	return p, err
+}
+
+// score adds the scores of a block's rows.
+func (p *predictor[T]) score(b *block.Block[T], _ []arrow.Array) error {
+	some, err := p.scorer.Scores(p.ctx, b)
+	if err != nil {
+		return err
+	}
+	for i := range p.scores {
+		p.scores[i] = append(p.scores[i], some[i]...)
+	}
+	if p.sel.Nulls == schema.NullsDrop {
+		p.valid = append(p.valid, predict.Valid(b, some[0])...)
+	}
+	return nil
 }
 
 // next predicts the rows of the next record of r. It returns nil after the last.
@@ -91,30 +111,14 @@ func (p *predictor[T]) next(ctx context.Context, r array.RecordReader) (arrow.Re
 		return nil, err
 	}
 	rows := batch.Rows
-	scores := make([][]T, p.spec.Vectors())
-	var valid []bool
-	b := encode.NewBuilder(p.sel, encode.NewLabels(p.spec), p.pool, memory.DefaultAllocator, -1, func(full *block.Block[T], _ []arrow.Array) error {
-		some, err := p.scorer.Scores(ctx, full)
-		if err != nil {
-			return err
-		}
-		for i := range scores {
-			scores[i] = append(scores[i], some[i]...)
-		}
-		if p.sel.Nulls == schema.NullsDrop {
-			valid = append(valid, predict.Valid(full, some[0])...)
-		}
-		return nil
-	})
-	b.Input, b.Rows, b.Reuse = p.rows, p.rows, true
-	err = b.Run(ctx, func(yield func(*frame.Batch, error) bool) {
+	p.ctx, p.scores, p.valid = ctx, make([][]T, p.spec.Vectors()), nil
+	err = p.rows.Run(ctx, func(yield func(*frame.Batch, error) bool) {
 		batch.Split(frame.MaxBatchRows, func(part *frame.Batch) bool { return yield(part, nil) })
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	p.rows += rows
-	return p.record(rows, scores, valid), nil
+	return p.record(rows, p.scores, p.valid), nil
 }
 
 // record returns the predictions of rows with those scores. Without valid all are valid.
@@ -129,17 +133,13 @@ func (p *predictor[T]) record(rows int64, scores [][]T, valid []bool) arrow.Reco
 	for r := range classes {
 		classes[r] = predict.Predicted(scores, r, positive)
 	}
-	add("prediction", Classes(p.spec.Classes, classes, valid))
-	for i, s := range scores {
-		name := "score"
-		if len(scores) > 1 {
-			name += "_" + p.spec.Classes[i].String()
-		}
-		add(name, Floats(s, valid))
+	add(PredictionName, Classes(p.spec.Classes, classes, valid))
+	for i, name := range ScoreNames(p.spec.Classes) {
+		add(name, Floats(scores[i], valid))
 	}
 	if p.model.HasProbabilities() {
 		for i, odds := range predict.Probabilities(scores, positive, p.model.Options.Multiclass) {
-			add("probability_"+p.spec.Classes[i].String(), Floats(odds, valid))
+			add(ProbabilityName(p.spec.Classes[i]), Floats(odds, valid))
 		}
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows)
@@ -148,3 +148,22 @@ func (p *predictor[T]) record(rows int64, scores [][]T, valid []bool) arrow.Reco
 	}
 	return rec
 }
+
+// PredictionName is the name of the column of predicted classes.
+const PredictionName = "prediction"
+
+// ScoreNames returns the names of the columns of scores: one for two classes, else one for each class.
+func ScoreNames(classes []schema.Class) []string {
+	const name = "score"
+	if len(classes) == 2 {
+		return []string{name}
+	}
+	var names []string
+	for _, c := range classes {
+		names = append(names, name+"_"+c.String())
+	}
+	return names
+}
+
+// ProbabilityName returns the name of the column of a class's probabilities.
+func ProbabilityName(c schema.Class) string { return "probability_" + c.String() }

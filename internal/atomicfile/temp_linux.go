@@ -177,7 +177,10 @@ func Unnamed() (*os.File, error) {
 		if f, err = named(target, mode); err != nil {
 			return nil, err
 		}
-		os.Remove(f.name)
+		if err := os.Remove(f.name); err != nil {
+			f.Close()
+			return nil, err
+		}
 	}
 	return f.File, nil
 }

@@ -1,7 +1,7 @@
 // Package cli is the command line: a tree of verbs over the packages that do the work.
 //
-// Results go to standard output, everything else to standard error. An error is one line. The exit status is 0 if the verb is done, 1 if it
-// failed, 2 if the command line is wrong and 130 if it was interrupted. If the runtime crashes, it prints many lines and SIGABRT ends the
+// Results go to standard output, everything else to standard error. An error is one line. The exit status is 0 if the verb is done and 1 if it
+// failed. It is 2 if the command line is wrong, and 130 after an interrupt. If the runtime crashes, it prints many lines and SIGABRT ends the
 // process: a shell's status is 134.
 package cli
 

@@ -23,7 +23,8 @@ func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 const (
 	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
 	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
-	leastDense    = 8         // lines at a time: each column of a batch takes 500 bytes beside its values
+	columnBytes   = 500       // of each column of a batch beside its values, about
+	leastDense    = 8         // lines at a time, for that reason
 )
 
 // Svmlight is the selected columns of svmlight files: what a line doesn't name is 0.
@@ -149,7 +150,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 					defer b.Release()
 					return in.dense(b), nil
 				}
-				if !yield(frame.Job{Bytes: int64(most*row) + parsedBytes(len(lines.Text)), Make: dense}) {
+				if !yield(frame.Job{Bytes: int64(most*row+columnBytes*len(in.sel.Columns)) + parsedBytes(len(lines.Text)), Make: dense}) {
 					return
 				}
 			}

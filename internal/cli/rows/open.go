@@ -37,7 +37,7 @@ func (r *Rows[T]) Close() error {
 
 // Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in files, each fold learns them
 // again.
-func (r *Rows[T]) Relearner(ctx context.Context) block.Source[T] {
+func (r *Rows[T]) Relearner() block.Source[T] {
 	if r.input == nil {
 		return block.Trust(r.Source)
 	}

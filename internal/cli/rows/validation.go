@@ -39,7 +39,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 	if fits {
 		v.Source, err = in.Load(ctx)
 	} else {
-		v, err = openTemporary(ctx, &o.Storage, in, func(rows int64) { bar.Show("writing the validation's cache", "", rows, count) })
+		v, err = openTemporary(ctx, in, func(rows int64) { bar.Show("writing the validation's cache", "", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
 		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
@@ -49,7 +49,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 }
 
 // openTemporary writes the rows of in to a temporary cache and opens that.
-func openTemporary[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T], written func(rows int64)) (*Rows[T], error) {
+func openTemporary[T kernel.Float](ctx context.Context, in *dataset.Input[T], written func(rows int64)) (*Rows[T], error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
 		return nil, err

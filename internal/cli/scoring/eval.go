@@ -225,7 +225,7 @@ func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *e
 // text is the report for people.
 func (r *evalReport) text() []byte {
 	var s console.Sheet
-	pairs := []string{"errors", fmt.Sprintf("%s of %s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), say.Percent(r.Confusion.Accuracy())),
+	pairs := []string{"errors", facts.Errors(r.Errors, r.Rows),
 		"baseline", facts.Baseline(r.Baseline)}
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)

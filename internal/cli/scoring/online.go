@@ -183,7 +183,7 @@ type onlineReport struct {
 	Rows         int64             `json:"rows"`
 	Mistakes     int64             `json:"mistakes"`
 	Updates      int64             `json:"updates"`
-	Errors       *int64            `json:"errors"` // of the last weights; null of standard input, which is read once
+	Errors       *int64            `json:"errors"` // of the last weights; null of standard input, which is read once, and if an interrupt left no time
 	Progressive  []fit.Progressive `json:"progressive"`
 	Radius       float64           `json:"radius"`
 	Margin       *float64          `json:"margin,omitempty"`

@@ -26,12 +26,6 @@ import (
 	"halfspace/schema"
 )
 
-// The names of the columns that predict adds to those it keeps.
-const (
-	predictionName = "prediction"
-	scoreName      = "score"
-)
-
 type predictOptions struct {
 	models []string // of --model
 	flags.Machine
@@ -282,15 +276,15 @@ func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores []
 	add := func(name string, numbers []T) {
 		table.add(name, records.Floats(numbers, valid))
 	}
-	table.add(predictionName, records.Classes(p.spec.Classes, predicted, valid))
+	table.add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
 	if p.o.score {
-		for c, name := range p.scoreNames() {
+		for c, name := range records.ScoreNames(p.spec.Classes) {
 			add(name, scores[c])
 		}
 	}
 	if p.o.proba {
 		for class, odds := range predict.Probabilities(scores, p.spec.PositiveClass(), p.multiclass) {
-			add(probabilityName(p.spec.Classes[class]), odds)
+			add(records.ProbabilityName(p.spec.Classes[class]), odds)
 		}
 	}
 	for i, direction := range p.directions {
@@ -300,22 +294,10 @@ func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores []
 	}
 }
 
-// scoreNames returns the names of the columns of scores: one for two classes, else one for each class.
-func (p *predictions[T]) scoreNames() []string {
-	if len(p.spec.Classes) == 2 {
-		return []string{scoreName}
-	}
-	var names []string
-	for _, c := range p.spec.Classes {
-		names = append(names, scoreName+"_"+c.String())
-	}
-	return names
-}
-
 func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error {
-	names := append(p.scoreNames(), predictionName)
+	names := append(records.ScoreNames(p.spec.Classes), records.PredictionName)
 	for _, c := range p.spec.Classes {
-		names = append(names, probabilityName(c))
+		names = append(names, records.ProbabilityName(c))
 	}
 	for i := range p.directions {
 		names = append(names, projectionName(i))
@@ -327,7 +309,7 @@ func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error
 	}
 	var err error
 	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema,
-		dataset.WriterOptions{Label: predictionName, Copied: schema.FieldIndices(predictionName)[0], Warn: p.warn})
+		dataset.WriterOptions{Label: records.PredictionName, Copied: schema.FieldIndices(records.PredictionName)[0], Warn: p.warn})
 	return err
 }
 
@@ -349,6 +331,3 @@ func checkProba(path string, m *model.Model) error {
 
 // projectionName is the name of the column of coordinates along direction i.
 func projectionName(i int) string { return fmt.Sprintf("projection_%d", i+1) }
-
-// probabilityName is the name of the column that holds the probability of a class.
-func probabilityName(c schema.Class) string { return "probability_" + c.String() }

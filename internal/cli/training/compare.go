@@ -163,7 +163,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 		return err
 	}
 	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Stage: watch(bar, learners)}
-	cv, err := fit.Compare(ctx, data.Relearner(ctx), learners, fit.CV{Folds: o.folds}, opt)
+	cv, err := fit.Compare(ctx, data.Relearner(), learners, fit.CV{Folds: o.folds}, opt)
 	if err = unfinished(a, err); cv == nil {
 		return slips.OfLearner(err)
 	}

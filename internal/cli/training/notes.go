@@ -43,7 +43,7 @@ const mostNumbers = 50
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
-	case n == 2 && o.multiclass.Value != "auto":
+	case n == 2 && o.multiclass.Value != autoName:
 		a.Note("--multiclass has no effect with two classes")
 	case n > 2 && o.Columns.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)

@@ -128,7 +128,7 @@ func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 		}
 		t.Storage.Hold(bytes)
 	}
-	src := t.data.Relearner(ctx)
+	src := t.data.Relearner()
 	if t.folds > 0 {
 		begin := time.Now()
 		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)

@@ -1,0 +1,40 @@
+//go:build race
+
+package dataset
+
+import (
+	"io"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+
+	"halfspace/dataset/internal/writer"
+)
+
+// Under the race detector tests do without pqarrow: to compile it and gRPC once more takes a minute and a half of processor time.
+// Files are written by this module, plainly, and tests that compare with Arrow's are skipped.
+func writeParquet(tb testing.TB, out io.Writer, rec arrow.Record, group int64, _ []parquet.WriterProperty) {
+	tb.Helper()
+	w, err := writer.NewParquet(tb.Context(), out, rec.Schema(), writer.ParquetOptions{GroupRows: group})
+	if err == nil {
+		err = w.Write(rec)
+	}
+	if err == nil {
+		err = w.Finish()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func arrowsFile(t *testing.T, _ arrow.DataType, _ []arrow.Record) []byte {
+	t.Skip("compares with Arrow's writer")
+	return nil
+}
+
+func readTable(t *testing.T, _ *file.Reader) arrow.Table {
+	t.Skip("reads with Arrow")
+	return nil
+}
