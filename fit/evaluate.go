@@ -102,7 +102,7 @@ func suits(rows, model *schema.Spec) error {
 		what = fmt.Sprintf("%d columns, the bias included, where the model has %d", rows.Cols(), model.Cols())
 	case !slices.Equal(rows.Classes, model.Classes):
 		what = fmt.Sprintf("the classes %s, where the model has %s", schema.ListClasses(rows.Classes), schema.ListClasses(model.Classes))
-	case len(rows.Classes) == 2 && rows.PositiveClass() != model.PositiveClass():
+	case rows.PositiveClass() != model.PositiveClass():
 		what = "another positive class than the model"
 	case rows.Preprocessing != nil && rows.Preprocessing.Check(rows.Features) != nil:
 		what = "preprocessing that doesn't suit their features"
