@@ -83,7 +83,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 }
 
 // columnBytes is about what a column takes beside its values: descriptions, an array in each batch, a reader and a writer.
-const columnBytes = 2 << 10
+const columnBytes = 3 << 10
 
 // reader returns what a reader of text needs of the options.
 func (o TextOptions) reader() textfile.Options {
