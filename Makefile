@@ -14,7 +14,7 @@ export CGO_ENABLED := 0
 # Tests are linked without tables for debuggers, in half the time, and vetted by make lint alone.
 export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-w -vet=off
 # The compiler takes more memory and less time with a lazier garbage collector. Tests keep Go's default: some measure their memory.
-LAZY := GOGC=400
+LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
@@ -39,7 +39,7 @@ noasm:
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
-	CGO_ENABLED=1 $(LAZY) go build -race ./internal/cli ./train/...
+	CGO_ENABLED=1 $(LAZY_GC) go build -race ./internal/cli ./train/...
 	CGO_ENABLED=1 go test -race -short ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
 	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
 		./pocket ./train/dual ./train/perceptron ./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
@@ -69,10 +69,10 @@ cross-build: ## the command for every system, which takes minutes for each
 # go vet checks assembly against its Go declarations only for the architecture it runs for.
 lint:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
-	$(LAZY) go vet ./...
-	GOARCH=arm64 $(LAZY) go vet $(DISPATCHING)
-	for nested in asm/gen bench/peers; do $(LAZY) go -C $$nested vet ./...; done
-	$(LAZY) go run $(STATICCHECK) ./...
+	$(LAZY_GC) go vet ./...
+	GOARCH=arm64 $(LAZY_GC) go vet $(DISPATCHING)
+	for nested in asm/gen bench/peers; do $(LAZY_GC) go -C $$nested vet ./...; done
+	$(LAZY_GC) go run $(STATICCHECK) ./...
 
 asm: ## regenerate the assembly
 	go -C asm/gen run . ..

@@ -2,8 +2,8 @@
 // FromFlat and FromGenerator make sources of the rows of a program. Package schema says what columns mean.
 //
 // Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows. A block is as many
-// runs as fit in about 8 MiB, and at least one; only the last is shorter. Blocks are cut by row number alone, never by files or
-// row groups. So the same rows give the same blocks from any source.
+// runs as fit in about 8 MiB, and at least one; only the last is shorter. Blocks are cut by row number alone, never by
+// files or row groups. So the same rows give the same blocks from any source.
 package block
 
 import (

@@ -120,7 +120,7 @@ func generatorOf[F kernel.Float, L Label](row func(r int) []F, y []L) Generator[
 }
 
 // relearnRows returns what standardizes rows in memory again.
-func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) relearn[T] {
+func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Relearn[T] {
 	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source[T], error), err error) {
 		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
 		for _, s := range specs {

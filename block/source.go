@@ -44,7 +44,7 @@ type Data[T kernel.Float] struct {
 	blocks  []*Block[T]
 	rows    int64
 	checked bool // see isChecked
-	relearn relearn[T]
+	relearn Relearn[T]
 }
 
 // NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be, and

@@ -10,8 +10,8 @@ import (
 	"halfspace/schema"
 )
 
-// A relearn function returns for each choice of rows a function that makes all rows again; see Data.Relearn.
-type relearn[T kernel.Float] = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error)
+// Relearn is the type of Data.Relearn, and of methods of other sources that do the same.
+type Relearn[T kernel.Float] = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error)
 
 // Relearn returns for each choice of rows a function that makes all rows again, standardized by the means and deviations of
 // the chosen rows. It returns nil if the rows aren't those of FromRows or FromFlat with RowOptions.Standardize. Each choice is
@@ -28,7 +28,7 @@ func (d *Data[T]) Relearn(ctx context.Context, choices []func(class int) bool) (
 // relearnable is a trusted source whose rows can be standardized again.
 type relearnable[T kernel.Float] struct {
 	*checked[T]
-	relearn relearn[T]
+	relearn Relearn[T]
 }
 
 func (r relearnable[T]) Unwrap() Source[T] { return r.checked }

@@ -24,14 +24,11 @@ type Relearner[T kernel.Float] interface {
 // relearned is a source whose rows were checked and whose features can be learned again.
 type relearned[T kernel.Float] struct {
 	block.Source[T]
-	again relearn[T]
+	again block.Relearn[T]
 }
 
-// relearn is the type of Relearner.Relearn.
-type relearn[T kernel.Float] = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source[T], error), error)
-
 // relearner returns what learns the features of a source again, or nil if they depend on no rows.
-func relearner[T kernel.Float](src block.Source[T]) relearn[T] {
+func relearner[T kernel.Float](src block.Source[T]) block.Relearn[T] {
 	switch r := src.(type) {
 	case relearned[T]:
 		return r.again

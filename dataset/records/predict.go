@@ -68,7 +68,7 @@ type predictor[T kernel.Float] struct {
 
 	ctx    context.Context // of the record that is predicted
 	scores [][]T           // of its rows
-	valid  []bool          // of them, where rows may be dropped
+	valid  []bool          // of them; nil: all are
 }
 
 func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers int) (*predictor[T], error) {
@@ -118,11 +118,11 @@ func (p *predictor[T]) next(ctx context.Context, r array.RecordReader) (arrow.Re
 	if err != nil {
 		return nil, err
 	}
-	return p.record(rows, p.scores, p.valid), nil
+	return p.record(rows), nil
 }
 
-// record returns the predictions of rows with those scores. Without valid all are valid.
-func (p *predictor[T]) record(rows int64, scores [][]T, valid []bool) arrow.Record {
+// record returns the predictions of rows by their scores.
+func (p *predictor[T]) record(rows int64) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	add := func(name string, column arrow.Array) {
@@ -131,15 +131,15 @@ func (p *predictor[T]) record(rows int64, scores [][]T, valid []bool) arrow.Reco
 	}
 	classes, positive := make([]int, rows), p.spec.PositiveClass()
 	for r := range classes {
-		classes[r] = predict.Predicted(scores, r, positive)
+		classes[r] = predict.Predicted(p.scores, r, positive)
 	}
-	add(PredictionName, Classes(p.spec.Classes, classes, valid))
+	add(PredictionName, Classes(p.spec.Classes, classes, p.valid))
 	for i, name := range ScoreNames(p.spec.Classes) {
-		add(name, Floats(scores[i], valid))
+		add(name, Floats(p.scores[i], p.valid))
 	}
 	if p.model.HasProbabilities() {
-		for i, odds := range predict.Probabilities(scores, positive, p.model.Options.Multiclass) {
-			add(ProbabilityName(p.spec.Classes[i]), Floats(odds, valid))
+		for i, odds := range predict.Probabilities(p.scores, positive, p.model.Options.Multiclass) {
+			add(ProbabilityName(p.spec.Classes[i]), Floats(odds, p.valid))
 		}
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, rows)

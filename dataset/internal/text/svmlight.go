@@ -23,7 +23,7 @@ func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 const (
 	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
 	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
-	columnBytes   = 500       // of each column of a batch beside its values, about
+	arrayBytes    = 500       // of each column of a batch beside its values, about
 	leastDense    = 8         // lines at a time, for that reason
 )
 
@@ -150,7 +150,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 					defer b.Release()
 					return in.dense(b), nil
 				}
-				if !yield(frame.Job{Bytes: int64(most*row+columnBytes*len(in.sel.Columns)) + parsedBytes(len(lines.Text)), Make: dense}) {
+				if !yield(frame.Job{Bytes: int64(most*row+arrayBytes*len(in.sel.Columns)) + parsedBytes(len(lines.Text)), Make: dense}) {
 					return
 				}
 			}
