@@ -2,7 +2,6 @@ package inspecting
 
 import (
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,9 +22,9 @@ type cpuReport struct {
 	L1DBytes int      `json:"l1d_bytes"`
 	L2Bytes  int      `json:"l2_bytes"`
 	L3Bytes  int      `json:"l3_bytes"`
-	Features []string `json:"features"`
-	Levels   []string `json:"levels"` // instruction sets that the kernels can run on, slowest first
-	ISA      string   `json:"isa"`    // the one that they run on
+	Features []string `json:"features"` // of kernel.CPU
+	Levels   []string `json:"levels"`   // instruction sets that the kernels can run on, slowest first
+	ISA      string   `json:"isa"`      // the one that they run on
 }
 
 // CPU returns the command that shows the processor.
@@ -64,13 +63,8 @@ func newCPUReport() *cpuReport {
 	}
 }
 
-// text is the report for people. It lists only the features that kernels can use.
+// text is the report for people.
 func (r *cpuReport) text() []byte {
-	vector := slices.DeleteFunc(slices.Clone(r.Features), func(name string) bool {
-		return !slices.ContainsFunc([]string{"AVX", "FMA", "F16C", "ASIMD", "SVE", "FPHP", "AMX"}, func(family string) bool {
-			return strings.HasPrefix(name, family)
-		})
-	})
 	var s console.Sheet
 	s.Pairs(
 		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
@@ -78,7 +72,7 @@ func (r *cpuReport) text() []byte {
 			known(r.Threads, say.Plural(int64(r.Threads), "thread"))+" in all",
 		"caches", "L1 data "+known(r.L1DBytes, say.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, say.Size(int64(r.L2Bytes)))+
 			", L3 "+known(r.L3Bytes, say.Size(int64(r.L3Bytes))),
-		"vector features", orUnknown(strings.Join(vector, " ")),
+		"vector features", orUnknown(strings.Join(r.Features, " ")),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
 	)

@@ -1,0 +1,32 @@
+package kernel
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFeatures: the CPU has the features that Linux lists, and no others. Linux lists those that it supports as well.
+func TestFeatures(t *testing.T) {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Skip(err)
+	}
+	var flags []string
+	for line := range strings.Lines(string(text)) {
+		if name, list, ok := strings.Cut(line, ":"); ok && (strings.TrimSpace(name) == "flags" || strings.TrimSpace(name) == "Features") {
+			flags = strings.Fields(list)
+			break
+		}
+	}
+	have := DetectedCPU().Features
+	if len(have) == 0 || !slices.Contains(flags, "sse2") && !slices.Contains(flags, "asimd") {
+		t.Skipf("no features to compare: %d of cpuid, %d of Linux", len(have), len(flags)) // as without assembly, or under emulation
+	}
+	for _, f := range features {
+		if slices.Contains(have, f.name) != slices.Contains(flags, f.linux) {
+			t.Errorf("%s is in %q: %t; %s is in /proc/cpuinfo: %t", f.name, have, slices.Contains(have, f.name), f.linux, slices.Contains(flags, f.linux))
+		}
+	}
+}
