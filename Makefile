@@ -18,7 +18,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race noasm arm64 arm64-command cross cross-build lint asm asm-check demo bench bench-peers bench-mnist bench-optima soak faults fuzz clean
+.PHONY: build test unit race noasm arm64 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models bench-mnist bench-optima soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -106,6 +106,10 @@ bench-peers: ## against other Go libraries, OpenBLAS, LIBLINEAR, scikit-learn an
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench
+
+models: ## cycles of the hot kernels on many CPUs by llvm-mca, beside those measured here
+	./scripts/need.sh llvm-mca-22 llvm-22 "models of speed" || { test $$? = 3; exit; }; \
+	go run ./bench/models internal/forecast/table.json
 
 bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench

@@ -5,7 +5,8 @@ import "github.com/klauspost/cpuid/v2"
 // CPU describes the processor. A field is 0 or empty if its value isn't known.
 type CPU struct {
 	Brand         string
-	Family, Model int      // numbers of the manufacturer, on x86
+	Vendor        string   // the maker: Intel, AMD, ARM, ...
+	Family, Model int      // numbers of the vendor for the kind of core
 	Cores         int      // physical cores
 	Threads       int      // logical cores
 	L1D           int      // bytes of the first-level data cache, of a core
@@ -60,6 +61,7 @@ func DetectedCPU() CPU {
 	c := &cpuid.CPU
 	d := CPU{
 		Brand:   c.BrandName,
+		Vendor:  c.VendorID.String(),
 		Family:  c.Family,
 		Model:   c.Model,
 		Cores:   c.PhysicalCores,

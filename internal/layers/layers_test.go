@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas"},
+	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas", "internal/forecast", "internal/hotloops"},
 	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/"},
 	{"separable", "fit"},

@@ -1,11 +1,12 @@
-// Package limits measures the machine's limits, so that a benchmark can say how close it comes. They are the rate of
-// fused multiply-adds, and the bandwidth of each level of memory.
+// Package limits measures the machine's limits, so that a benchmark can say how close it comes. They are the clock, the
+// rate of fused multiply-adds, and the bandwidth of each level of memory.
 //
 // Figures are the best of several short runs on the active instruction set. Measure in the same run as the benchmark:
 // machines are shared and change their clock.
 package limits
 
 import (
+	"math/bits"
 	"sync"
 	"time"
 	"unsafe"
@@ -23,6 +24,7 @@ type Limits struct {
 	FMAF32, FMAF64   float64 // flop/s, two for each fused multiply-add
 	L1, L2, L3, DRAM float64 // bytes loaded per second, by all cores together
 	Stream           float64 // bytes written per second by non-temporal stores
+	Clock            float64 // cycles per second, of all cores together
 }
 
 // Sizes of the arrays that each core reads. The first three fit well into the level that they measure on today's
@@ -40,8 +42,8 @@ const (
 	runTime = 5 * time.Millisecond
 )
 
-// Measure measures the limits of that many cores together, in about half a second. Every figure is 0 if the active
-// level has no loops to measure with.
+// Measure measures the limits of that many cores together, in about half a second. Every figure but the clock is 0 if
+// the active level has no loops to measure with.
 func Measure(cores int) Limits {
 	l := Limits{Cores: cores}
 	big := make([][]float32, cores)
@@ -58,7 +60,49 @@ func Measure(cores int) Limits {
 		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], microkernel.Load) })
 	}
 	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], microkernel.Stream) })
+	l.Clock = Clock(cores)
 	return l
+}
+
+// Clock measures the cycles per second of that many cores together, in some 10 ms: the fastest of many short runs on
+// each, which other programs hardly disturb.
+func Clock(cores int) float64 {
+	const rounds, runs = 4000, 500
+	rates := make([]float64, cores)
+	var g errgroup.Group
+	for core := range cores {
+		g.Go(func() error {
+			for range runs {
+				start := time.Now()
+				chain(1, rounds)
+				rates[core] = max(rates[core], 16*rounds/time.Since(start).Seconds())
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no worker fails
+	sum := 0.0
+	for _, r := range rates {
+		sum += r
+	}
+	return sum
+}
+
+// chain takes 16 cycles a round: each of its rotations and additions takes one, and waits for the one before.
+//
+//go:noinline
+func chain(x uint64, rounds int) uint64 {
+	for range rounds {
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+		x = bits.RotateLeft64(x, 7) + 1
+	}
+	return x
 }
 
 // One measures the limits of one core once, for all benchmarks of a process.

@@ -19,6 +19,14 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestClock: the clock is measured on every level. The fused multiply-adds that it allows are no more than 64 a cycle.
+func TestClock(t *testing.T) {
+	l := limits.Measure(1)
+	if l.Clock <= 0 || l.FMAF32 > 128*l.Clock {
+		t.Errorf("%g cycles and %g flop in a second", l.Clock, l.FMAF32)
+	}
+}
+
 // BenchmarkLimits reports the machine's limits: GFLOP/s, and GB/s.
 func BenchmarkLimits(b *testing.B) {
 	for _, cores := range []int{1, runtime.GOMAXPROCS(0)} {
@@ -28,7 +36,7 @@ func BenchmarkLimits(b *testing.B) {
 				l = limits.Measure(cores)
 			}
 			for name, rate := range map[string]float64{"fma-f32-GFLOP/s": l.FMAF32, "fma-f64-GFLOP/s": l.FMAF64, "L1-GB/s": l.L1,
-				"L2-GB/s": l.L2, "L3-GB/s": l.L3, "DRAM-GB/s": l.DRAM, "stream-GB/s": l.Stream} {
+				"L2-GB/s": l.L2, "L3-GB/s": l.L3, "DRAM-GB/s": l.DRAM, "stream-GB/s": l.Stream, "clock-GHz": l.Clock} {
 				b.ReportMetric(rate/1e9, name)
 			}
 		})

@@ -1,0 +1,37 @@
+package hotloops_test
+
+import (
+	"testing"
+
+	"halfspace/internal/hotloops"
+	"halfspace/kernel"
+)
+
+// TestLoops: every loop runs on every level, does a positive amount of work, and has a name of its own.
+func TestLoops(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for _, level := range kernel.Levels() {
+		kernel.Use(level)
+		names := map[string]bool{}
+		for _, l := range hotloops.All() {
+			if l.Units <= 0 || names[l.Name] {
+				t.Errorf("%s: loop %s with %d units of work is twice there or does nothing", level, l.Name, l.Units)
+			}
+			names[l.Name] = true
+			l.Run()
+		}
+	}
+}
+
+// BenchmarkLoops times the loops on the active level.
+func BenchmarkLoops(b *testing.B) {
+	for _, l := range hotloops.All() {
+		b.Run(l.Name, func(b *testing.B) {
+			for b.Loop() {
+				l.Run()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.Units), "ns/unit")
+		})
+	}
+}
