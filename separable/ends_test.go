@@ -19,7 +19,7 @@ func TestEnds(t *testing.T) {
 		p := newPool(2, 1, 1)
 		p.corral = []vertex{{point: []float64{1, 0, 0, 0}}, {point: []float64{0, 1, 0, 0}}, {point: []float64{1, 1, 0, 0}}}
 		p.lambda = []float64{0.2, 0.3, 0.5}
-		p.project(ctx, 1)
+		p.project(ctx)
 		if len(p.basis) != want {
 			t.Errorf("%d directions, want %d", len(p.basis), want)
 		}

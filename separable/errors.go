@@ -74,7 +74,9 @@ func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (
 		}
 		w, below := make([]float64, s.cols), math.Inf(1)
 		if len(p.rows) > 0 {
-			p.begin(w)
+			if len(p.corral) == 0 {
+				p.begin(w)
+			}
 			p.nearest(ctx)
 			length := p.length()
 			if witness = nil; length <= maybeZero*s.radius {

@@ -40,8 +40,7 @@ type pool struct {
 	corral []vertex  // affinely independent
 	lambda []float64 // of the corral, above zero; their sum is 1
 	x      []float64 // the point, of a block's stride
-	basis  [][]float64
-	r      [][]float64 // basis times r[i] is corral[i+1] - corral[0]
+	factor           // of the corral
 }
 
 func newPool(cols, parts int, radius float64) *pool {
@@ -165,7 +164,7 @@ func (p *pool) begin(w []float64) {
 	copy(p.x, w)
 	v, _ := p.extreme()
 	p.corral, p.lambda = []vertex{v}, []float64{1}
-	p.basis, p.r = nil, nil
+	p.factor = factor{}
 	p.residual()
 }
 
@@ -192,7 +191,12 @@ func (p *pool) nearest(ctx context.Context) {
 		}
 		v, low := p.extreme()
 		if low >= float64(length*length)-float64(max(1e-12*length, tiny*p.radius)*length) || length >= best {
-			return
+			if p.agrees(p.lambda) {
+				return
+			}
+			p.project(ctx)
+			p.descend(ctx)
+			continue
 		}
 		best = length
 		p.corral, p.lambda = append(p.corral, v), append(p.lambda, 0)
@@ -209,97 +213,30 @@ func (p *pool) nearest(ctx context.Context) {
 func (p *pool) descend(ctx context.Context) {
 	for ctx.Err() == nil {
 		a := p.affine()
+		if !p.agrees(a) {
+			p.project(ctx)
+			continue
+		}
 		step := 1.0
 		for i, ai := range a {
 			if ai <= 0 {
 				step = min(step, p.lambda[i]/(p.lambda[i]-ai))
 			}
 		}
-		var corral []vertex
-		var lambda []float64
-		first := len(a) // the first vertex that leaves
-		for i, ai := range a {
-			l := float64((1-step)*p.lambda[i]) + float64(step*ai)
-			if ai <= 0 && p.lambda[i]/(p.lambda[i]-ai) <= step || l <= 0 {
-				first = min(first, i)
+		before := len(p.corral)
+		for i := before - 1; i >= 0; i-- { // from the last one, so that fewer directions are rotated
+			l := float64((1-step)*p.lambda[i]) + float64(step*a[i])
+			if a[i] <= 0 && p.lambda[i]/(p.lambda[i]-a[i]) <= step || l <= 0 {
+				p.leave(i)
 				continue
 			}
-			corral, lambda = append(corral, p.corral[i]), append(lambda, l)
+			p.lambda[i] = l
 		}
-		p.corral, p.lambda = corral, lambda
-		if first == len(a) {
+		if len(p.corral) == before {
 			return
 		}
-		p.project(ctx, max(1, first))
+		p.residual()
 	}
-}
-
-// project computes x and the basis again, the latter from vertex from of the corral on. Vertex 1 is the first that has
-// a direction. It stops when ctx ends.
-func (p *pool) project(ctx context.Context, from int) {
-	p.basis, p.r = p.basis[:from-1], p.r[:from-1]
-	for i := from; i < len(p.corral) && ctx.Err() == nil; i++ {
-		if !p.extend(i) {
-			p.corral, p.lambda = slices.Delete(p.corral, i, i+1), slices.Delete(p.lambda, i, i+1)
-			i--
-		}
-	}
-	p.residual()
-}
-
-// extend adds the direction from vertex 0 to vertex i, the next one, to the orthonormal basis. It is the method of Gram
-// and Schmidt, run twice for accuracy. It returns false, and adds nothing, if the new part is only rounding errors.
-func (p *pool) extend(i int) bool {
-	d := slices.Clone(p.corral[i].point)
-	for j, v := range p.corral[0].point {
-		d[j] -= v
-	}
-	before := math.Sqrt(kernel.Dot(d, d))
-	r := make([]float64, len(p.basis)+1)
-	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // that of residual too, about
-	for range 2 {
-		for j, e := range p.basis {
-			c := kernel.Dot(e, d)
-			kernel.Axpy(d, -c, e)
-			r[j] += c
-		}
-	}
-	length := math.Sqrt(kernel.Dot(d, d))
-	if !(length > tiny*max(before, p.radius)) {
-		return false
-	}
-	for j := range d {
-		d[j] /= length
-	}
-	r[len(p.basis)] = length
-	p.basis, p.r = append(p.basis, d), append(p.r, r)
-	return true
-}
-
-// residual makes x the point of the corral's affine hull that is nearest to the origin.
-func (p *pool) residual() {
-	p.x = slices.Clone(p.corral[0].point)
-	for range 2 {
-		for _, e := range p.basis {
-			kernel.Axpy(p.x, -kernel.Dot(e, p.x), e)
-		}
-	}
-}
-
-// affine returns the weights of the corral whose combination x is; their sum is 1, and some may be below zero.
-func (p *pool) affine() []float64 {
-	n := len(p.basis)
-	a := make([]float64, n+1)
-	a[0] = 1
-	for i := n - 1; i >= 0; i-- {
-		sum := -kernel.Dot(p.basis[i], p.corral[0].point)
-		for j := i + 1; j < n; j++ {
-			sum -= float64(p.r[j][i] * a[j+1])
-		}
-		a[i+1] = sum / p.r[i][i]
-		a[0] -= a[i+1]
-	}
-	return a
 }
 
 func (p *pool) length() float64 { return math.Sqrt(kernel.Dot(p.x, p.x)) }
