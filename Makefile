@@ -18,12 +18,12 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race noasm arm64 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models bench-mnist bench-optima soak faults fuzz clean
+.PHONY: build test unit race noasm arm64 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
 
-test: lint asm-check cross unit noasm race arm64 demo ## everything
+test: lint asm-check cross unit counts noasm race arm64 demo ## everything
 	@echo "make test: all passed"
 
 # A run on a CPU with an instruction set fails if its kernels were not exercised.
@@ -31,6 +31,10 @@ unit:
 	has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
 	HALFSPACE_TEST_REQUIRE=$$need go test -timeout 30m -skip TestSystems ./...
+
+counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
+	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
+	go test -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
 
 # Learners are the same code with and without assembly: the recorded models of 48 trainings hold them to the same bytes.
 noasm:
