@@ -55,11 +55,12 @@
 //
 //	for r := range out { out[r] = Dot(row(r), w) }
 //
-// Epoch(w, log, x, y, eta) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride len(w). y
-// holds labels: the sign is the class, and the size scales the step.
+// Epoch(w, log, x, y, eta, margin) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride
+// len(w). y holds labels: the sign bit is the class, and the size scales the step. A margin above 0 also updates on rows
+// that are right by no more than that (Krauth and Mezard 1987).
 //
 //	for r := range y {
-//		if sign(y[r]) * Dot(row(r), w) <= 0 {
+//		if sign(y[r]) * Dot(row(r), w) <= margin {
 //			Axpy(w, eta*y[r], row(r))
 //			log = append(log, r)
 //			if log is full { return r+1, len(log) }
@@ -68,9 +69,9 @@
 //	return len(y), updates
 //
 // It returns how many rows it visited and how many numbers it wrote to log, which has room for one at least. A score of
-// NaN is no mistake. No element of y is zero.
+// NaN is no mistake. A label of zero makes steps of zero length, which are logged.
 //
-// EpochIndexed(w, log, x, y, idx, ahead, eta) is Epoch in the order of idx, over rows that lie in chunks of 512: row i
+// EpochIndexed(w, log, x, y, idx, ahead, eta, margin) is Epoch in the order of idx, over rows that lie in chunks of 512: row i
 // is row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it visits idx[i]
 // it prefetches row i of ahead to the second-level cache. The rows of ahead have the same stride and any number, and
 // change no result: they are the next window of a shuffled epoch, in storage order. It also prefetches the row and the
@@ -97,6 +98,9 @@
 // Let s be the score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the
 // number of rows with s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds
 // for a NaN.
+//
+// BoundsWeighted(low, x, weights, w, limits, cols) adds to low[i] the sum of weights[r] over the rows with
+// s < -limits[i]. Weights are integers of 0 or more, as wide as elements. The sum over all rows fits their type.
 //
 // Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own
 // tile of MR rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel with NR elements for each k, one k at

@@ -130,7 +130,7 @@ func (p *problem[T]) epoch() (updates int) {
 	panel := kernel.PanelRows[T](p.stride)
 	for r := 0; r < p.rows; r += panel {
 		hi := min(p.rows, r+panel)
-		_, u := kernel.Epoch(p.w, p.log, p.x[r*p.stride:hi*p.stride], p.y[r:hi], 1)
+		_, u := kernel.Epoch(p.w, p.log, p.x[r*p.stride:hi*p.stride], p.y[r:hi], 1, 0)
 		updates += u
 	}
 	return updates
@@ -331,7 +331,7 @@ func visitWindow[T kernel.Float](p *problem[T], rows *kernel.Rows[T], w, next wi
 		}
 		part := w.idx[lo:min(len(w.idx), lo+kernel.ChunkRows)]
 		for len(part) > 0 {
-			visits, _ := kernel.EpochIndexed(p.w, p.log, rows, part, ahead, 1)
+			visits, _ := kernel.EpochIndexed(p.w, p.log, rows, part, ahead, 1, 0)
 			part = part[visits:]
 		}
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"iter"
 	"math"
 	"sync"
 	"unsafe"
@@ -25,6 +26,9 @@ type Candidates[T Float] struct {
 	limits       []float64 // of each candidate's scores on rows of norm 1; see roundings.limit
 	norm         float64   // no less than the largest Euclidean norm of a candidate
 	roundings    roundings[T]
+	quantum      float64   // see SetQuantum; 0 if features aren't known to be multiples
+	shifts       []float64 // by which the packed bias of each candidate is less than its own
+	exactTo      []float64 // the largest norm of a row whose shifted scores have no rounding errors
 	buffers      sync.Pool // of *judgement[T]
 }
 
@@ -32,6 +36,8 @@ type Candidates[T Float] struct {
 type judgement[T Float] struct {
 	packed, limits, scores, rest, restY []T
 	low, high                           []int64
+	weights                             []int32
+	wide                                []int64 // weights for float64
 }
 
 const (
@@ -55,6 +61,14 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	return c
 }
 
+// SetQuantum tells that every feature of the rows to come is a multiple of quantum, a power of two up to 1, and that
+// their last column is 1. Call Reset after it.
+//
+// Integers have many scores of exactly zero, which no limit above zero tells from others. But weights that are multiples
+// of a power of two give scores that are multiples of a known number q, without rounding errors if they are small. Then
+// score - q/2 has no zeros, and is positive where the score is. So q/2 is taken off the packed bias.
+func (c *Candidates[T]) SetQuantum(quantum float64) { c.quantum = quantum }
+
 // Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
 // method may run meanwhile.
 func (c *Candidates[T]) Reset(w []T) {
@@ -66,6 +80,7 @@ func (c *Candidates[T]) Reset(w []T) {
 	c.w, c.n, c.norm = w, len(w)/c.stride, 0
 	groups := (c.n + mr - 1) / mr
 	c.packed, c.limits = resized(c.packed, groups*mr*c.cols), resized(c.limits, groups*mr)
+	c.shifts, c.exactTo = resized(c.shifts, groups*mr), resized(c.exactTo, groups*mr)
 	for i := range c.n {
 		squares := 0.0
 		for k, v := range w[i*c.stride:][:c.cols] {
@@ -74,10 +89,42 @@ func (c *Candidates[T]) Reset(w []T) {
 		}
 		norm := c.roundings.norm(squares, 0x1p-53)
 		c.limits[i] = c.roundings.limit(norm)
+		c.shift(i, norm, &c.packed[(i/mr*c.cols+c.cols-1)*mr+i%mr])
 		if norm > c.norm { // a NaN doesn't matter here: no score of its candidate is beyond a limit
 			c.norm = norm
 		}
 	}
+}
+
+// shift takes half of the quantum of candidate i's scores off its packed bias, if it has one.
+func (c *Candidates[T]) shift(i int, norm float64, bias *T) {
+	if c.quantum == 0 {
+		return
+	}
+	quantum := c.quantum * Quantum(c.Weights(i)[:c.cols], leastQuantum)
+	shifted := T(float64(*bias) - quantum/2)
+	if quantum == 0 || float64(shifted) != float64(*bias)-quantum/2 {
+		return
+	}
+	*bias, c.shifts[i] = shifted, quantum/2
+	c.exactTo[i] = c.roundings.integers / 4 * quantum / norm * (1 - 0x1p-30)
+}
+
+// leastQuantum is the least quantum of a candidate that is looked for.
+const leastQuantum = 0x1p-20
+
+// Quantum returns the largest power of two up to 1 that every element of x is a multiple of, or 0 if that is less than
+// least or an element isn't finite.
+func Quantum[T Float](x []T, least float64) float64 {
+	quantum, inverse := 1.0, 1.0
+	for _, v := range x {
+		for scaled := float64(v) * inverse; scaled != math.Trunc(scaled); scaled *= 2 {
+			if quantum, inverse = quantum/2, inverse*2; !(quantum >= least) || scaled-scaled != 0 {
+				return 0
+			}
+		}
+	}
+	return quantum
 }
 
 // resized returns n zeros, in the memory of s if that is enough.
@@ -100,7 +147,7 @@ func (c *Candidates[T]) newJudgement() *judgement[T] {
 	var zero T
 	rows := max(1, judgedBytes/(nr*c.cols*int(unsafe.Sizeof(zero)))) * nr
 	return &judgement[T]{packed: make([]T, rows*c.cols), limits: make([]T, judgedTogether), scores: make([]T, rows),
-		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether)}
+		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, rows), wide: make([]int64, rows)}
 }
 
 // Len returns the number of candidates.
@@ -138,6 +185,82 @@ func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
 	}
 }
 
+// ErrorWeights adds to sums[i] a lower bound of the sum of weights over the rows that candidate i predicts wrong. It
+// leaves out rows whose score is so near to zero that rounding might change its sign. Weights are integers from 0 to
+// MaxErrorWeight; x and y are those of Errors. The bound is the same at every level. No rows or no candidates change
+// nothing.
+func (c *Candidates[T]) ErrorWeights(sums []int64, x, y []T, weights []int32) {
+	if len(sums) != c.n {
+		panic("kernel: length of sums is not the number of candidates")
+	}
+	if len(weights) != len(y) {
+		panic("kernel: length of weights is not the number of rows")
+	}
+	checkRows(x, len(y), c.stride)
+	c.checkLevel()
+	race.Write(sums)
+	race.Read(x)
+	race.Read(y)
+	race.Read(weights)
+	if c.n == 0 {
+		return
+	}
+	j := c.buffers.Get().(*judgement[T])
+	defer c.buffers.Put(j)
+	for len(y) > 0 {
+		rows := min(len(y), len(j.scores), panelWeights)
+		c.addWeights(j, x[:rows*c.stride], y[:rows], weights[:rows], sums)
+		x, y, weights = x[rows*c.stride:], y[rows:], weights[rows:]
+	}
+}
+
+// The sum of the weights of a panel fits 31 bits.
+const (
+	panelWeights = 1 << 11 // rows of a panel at most
+	// MaxErrorWeight is the largest weight that ErrorWeights takes.
+	MaxErrorWeight = 1<<20 - 1
+)
+
+// addWeights adds the bounds of a panel.
+func (c *Candidates[T]) addWeights(j *judgement[T], x, y []T, weights []int32, sums []int64) {
+	rows, norm := c.pack(j, x, y)
+	clear(j.weights[copy(j.weights, weights):rows])
+	for r, v := range j.weights[:rows] {
+		j.wide[r] = int64(v)
+	}
+	for first, limits := range c.tiles(j, norm) {
+		bounds := j.low[:len(limits)]
+		clear(bounds)
+		boundsWeighted(bounds, j, rows, c.packed[first*c.cols:(first+len(limits))*c.cols], limits, c.cols)
+		for i := first; i < min(first+len(limits), c.n); i++ {
+			sums[i] += bounds[i-first]
+		}
+	}
+}
+
+// tiles yields the limits of the candidates of one kernel call after the other, for rows of that norm, and the number
+// of the first candidate.
+func (c *Candidates[T]) tiles(j *judgement[T], norm float64) iter.Seq2[int, []T] {
+	if !(norm*c.norm <= c.roundings.most/4) {
+		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
+	}
+	return func(yield func(int, []T) bool) {
+		for first := 0; first < c.n; first += judgedTogether {
+			limits := j.limits[:min(len(c.limits)-first, judgedTogether)]
+			for i := range limits {
+				if norm <= c.exactTo[first+i] {
+					limits[i] = 0
+					continue
+				}
+				limits[i] = T((c.limits[first+i]*norm + c.roundings.least + c.shifts[first+i]) * (1 + 0x1p-20))
+			}
+			if !yield(first, limits) {
+				return
+			}
+		}
+	}
+}
+
 // judge counts the errors on a panel.
 func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 	if c.n < fewCandidates {
@@ -147,18 +270,12 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 		return
 	}
 	rows, norm := c.pack(j, x, y)
-	if !(norm*c.norm <= c.roundings.most/4) {
-		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
-	}
-	for first := 0; first < c.n; first += judgedTogether {
-		n := min(len(c.limits)-first, judgedTogether)
-		for i, limit := range c.limits[first : first+n] {
-			j.limits[i] = T(limit*norm + c.roundings.least)
-		}
+	for first, limits := range c.tiles(j, norm) {
+		n := len(limits)
 		low, high := j.low[:n], j.high[:n]
 		clear(low)
 		clear(high)
-		bounds(low, high, j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], j.limits[:n], c.cols)
+		bounds(low, high, j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], limits, c.cols)
 		padding := int64(rows - len(y)) // rows of zeros, whose score is never above a limit
 		for i := first; i < min(first+n, c.n); i++ {
 			if n := low[i-first]; n == high[i-first]-padding {
@@ -210,12 +327,14 @@ type roundings[T Float] struct {
 	tiny  float64 // twice the largest absolute error of an operation with a subnormal result
 	least float64 // more than subnormal results add to the difference between the two sums
 	most  float64 // the largest finite T
+
+	integers float64 // every integer up to this is a T
 }
 
 func newRoundings[T Float](n int) roundings[T] {
-	r := roundings[T]{n: float64(n), u: 0x1p-53, tiny: math.SmallestNonzeroFloat64, most: math.MaxFloat64}
+	r := roundings[T]{n: float64(n), u: 0x1p-53, tiny: math.SmallestNonzeroFloat64, most: math.MaxFloat64, integers: 1 << 53}
 	if is32[T]() {
-		r.u, r.tiny, r.most = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32
+		r.u, r.tiny, r.most, r.integers = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32, 1<<24
 	}
 	r.least = 2 * (r.n + 4) * r.tiny
 	return r
@@ -255,6 +374,15 @@ func pack[T Float](dst, x, y []T, stride, cols int) T {
 		return T(packF32(f32(dst), f32(x), f32(y), stride, cols))
 	}
 	return T(packF64(f64(dst), f64(x), f64(y), stride, cols))
+}
+
+func boundsWeighted[T Float](low []int64, j *judgement[T], rows int, w, limits []T, cols int) {
+	x := j.packed[:rows*cols]
+	if is32[T]() {
+		boundsWeightedF32(low, f32(x), j.weights[:rows], f32(w), f32(limits), cols)
+		return
+	}
+	boundsWeightedF64(low, f64(x), j.wide[:rows], f64(w), f64(limits), cols)
 }
 
 func bounds[T Float](low, high []int64, x, w, limits []T, cols int) {

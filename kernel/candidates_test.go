@@ -36,6 +36,8 @@ func testCandidates[T kernel.Float](t *testing.T) {
 				math.MaxFloat64}[rng.IntN(11)]
 		}),
 		"cancelling": cancelling[T],
+		"grid":       grid[T](func() float64 { return float64(rng.IntN(5)-2) / 4 }),
+		"large grid": grid[T](func() float64 { return float64(rng.IntN(3)-1) * math.Ldexp(1, rng.IntN(maxExponent[T]()/4)) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, cols := range []int{1, 2, 7, 8, 29, 33, 100} {
@@ -71,6 +73,18 @@ func fillWith[T kernel.Float](number func() float64) func(rng *rand.Rand, x, w [
 					v[i] = T(number())
 				}
 			}
+		}
+	}
+}
+
+// grid returns fillWith with a last column of 1 in the rows.
+func grid[T kernel.Float](number func() float64) func(rng *rand.Rand, x, w []T, cols int) {
+	fill := fillWith[T](number)
+	return func(rng *rand.Rand, x, w []T, cols int) {
+		fill(rng, x, w, cols)
+		stride := kernel.Stride[T](cols)
+		for lo := 0; lo < len(x); lo += stride {
+			x[lo+cols-1] = 1
 		}
 	}
 }
@@ -123,6 +137,10 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 		}
 	}
 	c := kernel.NewCandidates(w, cols)
+	if quantumKnown(x, stride, cols) {
+		c.SetQuantum(kernel.Quantum(x, 1.0/256))
+		c.Reset(w)
+	}
 	c.Errors(got, x, y)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%d rows of %d columns: %v, want %v", rows, cols, got, want)
@@ -136,6 +154,88 @@ func compareCounts[T kernel.Float](t *testing.T, rng *rand.Rand, fill func(*rand
 			t.Fatalf("%d rows of %d columns, reset to %d of %d candidates: %v, want %v", rows, cols, n-first, n, got[first:], want[first:])
 		}
 	}
+}
+
+// quantumKnown tells whether the last column of all rows is 1.
+func quantumKnown[T kernel.Float](x []T, stride, cols int) bool {
+	for lo := 0; lo < len(x); lo += stride {
+		if x[lo+cols-1] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestQuantum(t *testing.T) {
+	for _, test := range []struct {
+		x    []float32
+		want float64
+	}{
+		{nil, 1}, {[]float32{0, 3, -4}, 1}, {[]float32{2, 4}, 1}, {[]float32{2, -0.5}, 0.5}, {[]float32{0.75}, 0.25},
+		{[]float32{1.0 / 256}, 1.0 / 256}, {[]float32{1.0 / 512}, 0}, {[]float32{1, 0.1}, 0},
+		{[]float32{float32(math.NaN())}, 0}, {[]float32{1e30}, 1},
+	} {
+		if got := kernel.Quantum(test.x, 1.0/256); got != test.want {
+			t.Errorf("%v: %v, want %v", test.x, got, test.want)
+		}
+	}
+}
+
+// TestErrorWeights compares lower bounds of the weights of errors with their sums. They are the sums themselves where
+// no score is near 0, and the same on every level.
+func TestErrorWeights(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	for name, number := range map[string]func(*rand.Rand) float64{
+		"normal": (*rand.Rand).NormFloat64,
+		"ties":   func(rng *rand.Rand) float64 { return float64(rng.IntN(3) - 1) },
+	} {
+		for _, n := range []int{1, 3, 70} {
+			var first []int64
+			for _, l := range kernel.Levels() {
+				kernel.Use(l)
+				rng := rand.New(rand.NewPCG(9, uint64(n)))
+				got := errorWeights[float32](t, rng, number, n, name == "normal")
+				if errorWeights[float64](t, rng, number, n, name == "normal"); first == nil {
+					first = got
+				}
+				if !slices.Equal(got, first) {
+					t.Errorf("%s, %v: %v, want those of the first level, %v", name, l, got, first)
+				}
+			}
+		}
+	}
+}
+
+// errorWeights returns the lower bounds of n candidates. It reports bounds above the sums, or other than them if exact.
+func errorWeights[T kernel.Float](t *testing.T, rng *rand.Rand, number func(*rand.Rand) float64, n int, exact bool) []int64 {
+	const rows, cols = 3000, 7
+	stride := kernel.Stride[T](cols)
+	x, y, w, weights := make([]T, rows*stride), make([]T, rows), make([]T, n*stride), make([]int32, rows)
+	fillWith[T](func() float64 { return number(rng) })(rng, x, w, cols)
+	for r := range y {
+		y[r], weights[r] = T(2*rng.IntN(2)-1), rng.Int32N(kernel.MaxErrorWeight+1)
+	}
+	got, less := make([]int64, n), 0
+	kernel.NewCandidates(w, cols).ErrorWeights(got, x, y, weights)
+	for i := range n {
+		sum := int64(0)
+		for r := range rows {
+			if (kernel.Dot(x[r*stride:(r+1)*stride], w[i*stride:(i+1)*stride]) > 0) != (y[r] > 0) {
+				sum += int64(weights[r])
+			}
+		}
+		if got[i] > sum || exact && got[i] < sum {
+			t.Errorf("candidate %d: %d, and the errors have the weight %d", i, got[i], sum)
+		}
+		if got[i] < sum {
+			less++
+		}
+	}
+	if !exact && less == 0 {
+		t.Error("no score was near 0: nothing is shown")
+	}
+	return got
 }
 
 // TestCandidatesDisagree shows that TestCandidates can fail: if products cancel, a plain sum has another sign than Dot.

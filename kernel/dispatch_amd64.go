@@ -92,39 +92,39 @@ func scoresF64(out, x, w []float64) {
 	}
 }
 
-func epochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int) {
+func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
 	switch {
 	case level >= AVX2:
-		return avx2.EpochF32(w, log, x, y, eta)
+		return avx2.EpochF32(w, log, x, y, eta, margin)
 	default:
-		return ref.EpochF32(w, log, x, y, eta)
+		return ref.EpochF32(w, log, x, y, eta, margin)
 	}
 }
 
-func epochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int) {
+func epochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
 	switch {
 	case level >= AVX2:
-		return avx2.EpochF64(w, log, x, y, eta)
+		return avx2.EpochF64(w, log, x, y, eta, margin)
 	default:
-		return ref.EpochF64(w, log, x, y, eta)
+		return ref.EpochF64(w, log, x, y, eta, margin)
 	}
 }
 
-func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits, updates int) {
+func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	switch {
 	case level >= AVX2:
-		return avx2.EpochIndexedF32(w, log, x, y, idx, ahead, eta)
+		return avx2.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 	default:
-		return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta)
+		return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 	}
 }
 
-func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits, updates int) {
+func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int) {
 	switch {
 	case level >= AVX2:
-		return avx2.EpochIndexedF64(w, log, x, y, idx, ahead, eta)
+		return avx2.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
 	default:
-		return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta)
+		return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
 	}
 }
 
@@ -227,6 +227,28 @@ func boundsShapeF64() (mr, nr int) {
 		return avx2.BoundsMRF64, avx2.BoundsNRF64
 	default:
 		return ref.BoundsMRF64, ref.BoundsNRF64
+	}
+}
+
+func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
+	switch {
+	case level >= AVX512:
+		avx512.BoundsWeightedF32(low, x, weights, w, limits, cols)
+	case level >= AVX2:
+		avx2.BoundsWeightedF32(low, x, weights, w, limits, cols)
+	default:
+		ref.BoundsWeightedF32(low, x, weights, w, limits, cols)
+	}
+}
+
+func boundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
+	switch {
+	case level >= AVX512:
+		avx512.BoundsWeightedF64(low, x, weights, w, limits, cols)
+	case level >= AVX2:
+		avx2.BoundsWeightedF64(low, x, weights, w, limits, cols)
+	default:
+		ref.BoundsWeightedF64(low, x, weights, w, limits, cols)
 	}
 }
 

@@ -91,39 +91,39 @@ func scoresF64(out, x, w []float64) {
 	}
 }
 
-func epochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int) {
+func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
 	switch {
 	case level >= NEON:
-		return neon.EpochF32(w, log, x, y, eta)
+		return neon.EpochF32(w, log, x, y, eta, margin)
 	default:
-		return ref.EpochF32(w, log, x, y, eta)
+		return ref.EpochF32(w, log, x, y, eta, margin)
 	}
 }
 
-func epochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int) {
+func epochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
 	switch {
 	case level >= NEON:
-		return neon.EpochF64(w, log, x, y, eta)
+		return neon.EpochF64(w, log, x, y, eta, margin)
 	default:
-		return ref.EpochF64(w, log, x, y, eta)
+		return ref.EpochF64(w, log, x, y, eta, margin)
 	}
 }
 
-func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits, updates int) {
+func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	switch {
 	case level >= NEON:
-		return neon.EpochIndexedF32(w, log, x, y, idx, ahead, eta)
+		return neon.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 	default:
-		return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta)
+		return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 	}
 }
 
-func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits, updates int) {
+func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int) {
 	switch {
 	case level >= NEON:
-		return neon.EpochIndexedF64(w, log, x, y, idx, ahead, eta)
+		return neon.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
 	default:
-		return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta)
+		return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
 	}
 }
 
@@ -214,6 +214,24 @@ func boundsShapeF64() (mr, nr int) {
 		return neon.BoundsMRF64, neon.BoundsNRF64
 	default:
 		return ref.BoundsMRF64, ref.BoundsNRF64
+	}
+}
+
+func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
+	switch {
+	case level >= NEON:
+		neon.BoundsWeightedF32(low, x, weights, w, limits, cols)
+	default:
+		ref.BoundsWeightedF32(low, x, weights, w, limits, cols)
+	}
+}
+
+func boundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
+	switch {
+	case level >= NEON:
+		neon.BoundsWeightedF64(low, x, weights, w, limits, cols)
+	default:
+		ref.BoundsWeightedF64(low, x, weights, w, limits, cols)
 	}
 }
 

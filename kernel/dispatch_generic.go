@@ -48,20 +48,20 @@ func scoresF64(out, x, w []float64) {
 	ref.ScoresF64(out, x, w)
 }
 
-func epochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int) {
-	return ref.EpochF32(w, log, x, y, eta)
+func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
+	return ref.EpochF32(w, log, x, y, eta, margin)
 }
 
-func epochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int) {
-	return ref.EpochF64(w, log, x, y, eta)
+func epochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
+	return ref.EpochF64(w, log, x, y, eta, margin)
 }
 
-func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits, updates int) {
-	return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta)
+func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
+	return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 }
 
-func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits, updates int) {
-	return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta)
+func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int) {
+	return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
 }
 
 func transposeF32(dst []float32, stride int, cols [][]float32) {
@@ -102,6 +102,14 @@ func boundsF64(low, high []int64, x, w, limits []float64, cols int) {
 
 func boundsShapeF64() (mr, nr int) {
 	return ref.BoundsMRF64, ref.BoundsNRF64
+}
+
+func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
+	ref.BoundsWeightedF32(low, x, weights, w, limits, cols)
+}
+
+func boundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
+	ref.BoundsWeightedF64(low, x, weights, w, limits, cols)
 }
 
 func expF32(y, x []float32) {

@@ -18,7 +18,7 @@ func ExampleEpoch() {
 	w, log := make([]float32, stride), make([]uint32, len(points))
 	total := 0
 	for {
-		_, updates := kernel.Epoch(w, log, x, y, 1)
+		_, updates := kernel.Epoch(w, log, x, y, 1, 0)
 		if updates == 0 {
 			break
 		}

@@ -27,18 +27,22 @@ func Scores[T Float](out, x, w []T) {
 }
 
 // Epoch runs the perceptron over len(y) rows, whose stride is len(w). It updates w on each mistake, and writes the row's
-// number to log. It stops when log is full. log has room for one number at least, and y has no zeros. It returns how many
-// rows it visited, and how many updates it made; both are 0 if there are no rows.
+// number to log. It stops when log is full. log has room for one number at least. It returns how many rows it visited, and
+// how many updates it made; both are 0 if there are no rows.
+//
+// A row is a mistake if its score, with the sign of y, is at most margin, which is 0 in Rosenblatt's perceptron. The sign
+// of y is the row's class. The size of y multiplies the step: 1, or the row's sample weight. A row with y = 0 is logged
+// like others, and changes nothing.
 //
 //	for r := range y {
-//		if sign(y[r])*Dot(row r of x, w) <= 0 {
+//		if sign(y[r])*Dot(row r of x, w) <= margin {
 //			Axpy(w, eta*y[r], row r of x)
 //			log[updates], updates = r, updates+1
 //			if updates == len(log) { return r+1, updates }
 //		}
 //	}
 //	return len(y), updates
-func Epoch[T Float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
+func Epoch[T Float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int) {
 	checkStride[T](len(w))
 	checkRows(x, len(y), len(w))
 	if len(y) == 0 {
@@ -52,9 +56,9 @@ func Epoch[T Float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
 	race.Read(x)
 	race.Read(y)
 	if is32[T]() {
-		return epochF32(f32(w), log, f32(x), f32(y), float32(eta))
+		return epochF32(f32(w), log, f32(x), f32(y), float32(eta), float32(margin))
 	}
-	return epochF64(f64(w), log, f64(x), f64(y), float64(eta))
+	return epochF64(f64(w), log, f64(x), f64(y), float64(eta), float64(margin))
 }
 
 // Rows addresses the rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may be shorter.
@@ -83,6 +87,12 @@ func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 	return &Rows[T]{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
+// WithLabels returns the same rows with other labels, in chunks as NewRows takes them. It keeps the chunks of y.
+func (rows *Rows[T]) WithLabels(y [][]T) *Rows[T] { return NewRows(rows.x, y, rows.stride) }
+
+// Len returns the number of rows.
+func (rows *Rows[T]) Len() int { return rows.n }
+
 // Row returns row i, of stride elements, and its label.
 func (rows *Rows[T]) Row(i int) (x []T, y T) {
 	c, r := uint(i)/ChunkRows, i&(ChunkRows-1)
@@ -94,7 +104,7 @@ func (rows *Rows[T]) Chunk(c int) []T { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it visits
 // row idx[i] it prefetches row i of ahead, which has the same stride and any number of rows; ahead changes no result.
-func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahead []T, eta T) (visits, updates int) {
+func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahead []T, eta, margin T) (visits, updates int) {
 	if len(w) != rows.stride {
 		panic("kernel: length of w is not the stride")
 	}
@@ -119,9 +129,9 @@ func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahe
 		}
 	}
 	if is32[T]() {
-		return epochIndexedF32(f32(w), log, f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta))
+		return epochIndexedF32(f32(w), log, f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta), float32(margin))
 	}
-	return epochIndexedF64(f64(w), log, f64s(rows.x), f64s(rows.y), idx, f64(ahead), float64(eta))
+	return epochIndexedF64(f64(w), log, f64s(rows.x), f64s(rows.y), idx, f64(ahead), float64(eta), float64(margin))
 }
 
 // below tells whether every element of idx is less than n. Four maxima at a time keep its cost far below a visit's.

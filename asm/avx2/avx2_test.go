@@ -25,7 +25,8 @@ var (
 		Pack:     avx2.PackF32,
 		Bounds:   avx2.BoundsF32,
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
-		ScaleRows: avx2.ScaleRowsF32,
+		BoundsWeighted: kerneltest.Weighted32(avx2.BoundsWeightedF32),
+		ScaleRows:      avx2.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            avx2.DotF64,
@@ -42,8 +43,9 @@ var (
 		Pack:     avx2.PackF64,
 		Bounds:   avx2.BoundsF64,
 		BoundsMR: avx2.BoundsMRF64, BoundsNR: avx2.BoundsNRF64,
-		ScaleRows:   avx2.ScaleRowsF64,
-		RankKUpdate: avx2.RankKUpdateF64,
+		BoundsWeighted: kerneltest.Weighted64(avx2.BoundsWeightedF64),
+		ScaleRows:      avx2.ScaleRowsF64,
+		RankKUpdate:    avx2.RankKUpdateF64,
 	}
 )
 

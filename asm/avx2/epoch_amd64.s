@@ -4,17 +4,17 @@
 
 #include "textflag.h"
 
-// func EpochF32(w []float32, log []uint32, x []float32, y []float32, eta float32) (rows int, updates int)
+// func EpochF32(w []float32, log []uint32, x []float32, y []float32, eta float32, margin float32) (rows int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE
 TEXT ·EpochF32(SB), NOSPLIT, $0-120
 	MOVQ    x_base+48(FP), AX
 	MOVQ    y_base+72(FP), CX
 	MOVQ    y_len+80(FP), DX
 	MOVQ    $0x0000000080000000, BX
-	VMOVQ   BX, X1
+	VMOVQ   BX, X2
 	MOVSS   eta+96(FP), X0
+	MOVSS   margin+100(FP), X1
 	MOVQ    log_base+24(FP), SI
-	VXORPS  X2, X2, X2
 	XORQ    BX, BX
 	XORQ    DI, DI
 	TESTQ   DX, DX
@@ -29,7 +29,7 @@ TEXT ·EpochF32(SB), NOSPLIT, $0-120
 row3:
 	PREFETCHT1   2048(AX)
 	VMOVSS       (CX)(DI*4), X4
-	VANDPS       X1, X4, X4
+	VANDPS       X2, X4, X4
 	VMULPS       (AX), Y3, Y5
 	VEXTRACTF128 $0x01, Y5, X6
 	VADDPS       X6, X5, X5
@@ -38,7 +38,7 @@ row3:
 	VMOVSHDUP    X5, X6
 	VADDSS       X6, X5, X5
 	VXORPS       X4, X5, X5
-	VUCOMISS     X5, X2
+	VUCOMISS     X5, X1
 	JAE          wrong5
 
 next4:
@@ -74,7 +74,7 @@ wider2:
 row9:
 	PREFETCHT1   2048(AX)
 	VMOVSS       (CX)(DI*4), X5
-	VANDPS       X1, X5, X5
+	VANDPS       X2, X5, X5
 	VMULPS       (AX), Y3, Y6
 	VMULPS       32(AX), Y4, Y7
 	VADDPS       Y7, Y6, Y6
@@ -85,7 +85,7 @@ row9:
 	VMOVSHDUP    X6, X7
 	VADDSS       X7, X6, X6
 	VXORPS       X5, X6, X6
-	VUCOMISS     X6, X2
+	VUCOMISS     X6, X1
 	JAE          wrong11
 
 next10:
@@ -125,7 +125,7 @@ row15:
 	PREFETCHT1   2048(AX)
 	PREFETCHT1   2112(AX)
 	VMOVSS       (CX)(DI*4), X6
-	VANDPS       X1, X6, X6
+	VANDPS       X2, X6, X6
 	VMULPS       (AX), Y3, Y7
 	VMULPS       32(AX), Y4, Y8
 	VMULPS       64(AX), Y5, Y9
@@ -138,7 +138,7 @@ row15:
 	VMOVSHDUP    X7, X8
 	VADDSS       X8, X7, X7
 	VXORPS       X6, X7, X7
-	VUCOMISS     X7, X2
+	VUCOMISS     X7, X1
 	JAE          wrong17
 
 next16:
@@ -181,7 +181,7 @@ row21:
 	PREFETCHT1   2048(AX)
 	PREFETCHT1   2112(AX)
 	VMOVSS       (CX)(DI*4), X7
-	VANDPS       X1, X7, X7
+	VANDPS       X2, X7, X7
 	VMULPS       (AX), Y3, Y8
 	VMULPS       32(AX), Y4, Y9
 	VMULPS       64(AX), Y5, Y10
@@ -196,7 +196,7 @@ row21:
 	VMOVSHDUP    X8, X9
 	VADDSS       X9, X8, X8
 	VXORPS       X7, X8, X8
-	VUCOMISS     X8, X2
+	VUCOMISS     X8, X1
 	JAE          wrong23
 
 next22:
@@ -243,7 +243,7 @@ row27:
 	PREFETCHT1   2112(AX)
 	PREFETCHT1   2176(AX)
 	VMOVSS       (CX)(DI*4), X8
-	VANDPS       X1, X8, X8
+	VANDPS       X2, X8, X8
 	VMULPS       (AX), Y3, Y9
 	VMULPS       32(AX), Y4, Y10
 	VMULPS       64(AX), Y5, Y11
@@ -259,7 +259,7 @@ row27:
 	VMOVSHDUP    X9, X10
 	VADDSS       X10, X9, X9
 	VXORPS       X8, X9, X9
-	VUCOMISS     X9, X2
+	VUCOMISS     X9, X1
 	JAE          wrong29
 
 next28:
@@ -309,7 +309,7 @@ row33:
 	PREFETCHT1   2112(AX)
 	PREFETCHT1   2176(AX)
 	VMOVSS       (CX)(DI*4), X9
-	VANDPS       X1, X9, X9
+	VANDPS       X2, X9, X9
 	VMULPS       (AX), Y3, Y10
 	VMULPS       32(AX), Y4, Y11
 	VMULPS       64(AX), Y5, Y12
@@ -326,7 +326,7 @@ row33:
 	VMOVSHDUP    X10, X11
 	VADDSS       X11, X10, X10
 	VXORPS       X9, X10, X10
-	VUCOMISS     X10, X2
+	VUCOMISS     X10, X1
 	JAE          wrong35
 
 next34:
@@ -380,7 +380,7 @@ row39:
 	PREFETCHT1   2176(AX)
 	PREFETCHT1   2240(AX)
 	VMOVSS       (CX)(DI*4), X10
-	VANDPS       X1, X10, X10
+	VANDPS       X2, X10, X10
 	VMULPS       (AX), Y3, Y11
 	VMULPS       32(AX), Y4, Y12
 	VMULPS       64(AX), Y5, Y13
@@ -398,7 +398,7 @@ row39:
 	VMOVSHDUP    X11, X12
 	VADDSS       X12, X11, X11
 	VXORPS       X10, X11, X11
-	VUCOMISS     X11, X2
+	VUCOMISS     X11, X1
 	JAE          wrong41
 
 next40:
@@ -455,7 +455,7 @@ row45:
 	PREFETCHT1   2176(AX)
 	PREFETCHT1   2240(AX)
 	VMOVSS       (CX)(DI*4), X11
-	VANDPS       X1, X11, X11
+	VANDPS       X2, X11, X11
 	VMULPS       (AX), Y3, Y12
 	VMULPS       32(AX), Y4, Y13
 	VMULPS       64(AX), Y5, Y14
@@ -474,7 +474,7 @@ row45:
 	VMOVSHDUP    X12, X13
 	VADDSS       X13, X12, X12
 	VXORPS       X11, X12, X12
-	VUCOMISS     X12, X2
+	VUCOMISS     X12, X1
 	JAE          wrong47
 
 next46:
@@ -518,7 +518,7 @@ stop49:
 wider44:
 row50:
 	VMOVSS (CX)(DI*4), X3
-	VANDPS X1, X3, X3
+	VANDPS X2, X3, X3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
@@ -582,7 +582,7 @@ fold57:
 	VMOVSHDUP    X4, X5
 	VADDSS       X5, X4, X4
 	VXORPS       X3, X4, X4
-	VUCOMISS     X4, X2
+	VUCOMISS     X4, X1
 	JAE          wrong52
 
 next51:
@@ -620,17 +620,17 @@ done1:
 	VZEROUPPER
 	RET
 
-// func EpochF64(w []float64, log []uint32, x []float64, y []float64, eta float64) (rows int, updates int)
+// func EpochF64(w []float64, log []uint32, x []float64, y []float64, eta float64, margin float64) (rows int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
-TEXT ·EpochF64(SB), NOSPLIT, $0-120
+TEXT ·EpochF64(SB), NOSPLIT, $0-128
 	MOVQ    x_base+48(FP), AX
 	MOVQ    y_base+72(FP), CX
 	MOVQ    y_len+80(FP), DX
 	MOVQ    $0x8000000000000000, BX
-	VMOVQ   BX, X1
+	VMOVQ   BX, X2
 	MOVSD   eta+96(FP), X0
+	MOVSD   margin+104(FP), X1
 	MOVQ    log_base+24(FP), SI
-	VXORPS  X2, X2, X2
 	XORQ    BX, BX
 	XORQ    DI, DI
 	TESTQ   DX, DX
@@ -645,14 +645,14 @@ TEXT ·EpochF64(SB), NOSPLIT, $0-120
 row3:
 	PREFETCHT1   2048(AX)
 	VMOVSD       (CX)(DI*8), X4
-	VANDPD       X1, X4, X4
+	VANDPD       X2, X4, X4
 	VMULPD       (AX), Y3, Y5
 	VEXTRACTF128 $0x01, Y5, X6
 	VADDPD       X6, X5, X5
 	VUNPCKHPD    X5, X5, X6
 	VADDSD       X6, X5, X5
 	VXORPD       X4, X5, X5
-	VUCOMISD     X5, X2
+	VUCOMISD     X5, X1
 	JAE          wrong5
 
 next4:
@@ -688,7 +688,7 @@ wider2:
 row9:
 	PREFETCHT1   2048(AX)
 	VMOVSD       (CX)(DI*8), X5
-	VANDPD       X1, X5, X5
+	VANDPD       X2, X5, X5
 	VMULPD       (AX), Y3, Y6
 	VMULPD       32(AX), Y4, Y7
 	VADDPD       Y7, Y6, Y6
@@ -697,7 +697,7 @@ row9:
 	VUNPCKHPD    X6, X6, X7
 	VADDSD       X7, X6, X6
 	VXORPD       X5, X6, X6
-	VUCOMISD     X6, X2
+	VUCOMISD     X6, X1
 	JAE          wrong11
 
 next10:
@@ -737,7 +737,7 @@ row15:
 	PREFETCHT1   2048(AX)
 	PREFETCHT1   2112(AX)
 	VMOVSD       (CX)(DI*8), X6
-	VANDPD       X1, X6, X6
+	VANDPD       X2, X6, X6
 	VMULPD       (AX), Y3, Y7
 	VMULPD       32(AX), Y4, Y8
 	VMULPD       64(AX), Y5, Y9
@@ -748,7 +748,7 @@ row15:
 	VUNPCKHPD    X7, X7, X8
 	VADDSD       X8, X7, X7
 	VXORPD       X6, X7, X7
-	VUCOMISD     X7, X2
+	VUCOMISD     X7, X1
 	JAE          wrong17
 
 next16:
@@ -791,7 +791,7 @@ row21:
 	PREFETCHT1   2048(AX)
 	PREFETCHT1   2112(AX)
 	VMOVSD       (CX)(DI*8), X7
-	VANDPD       X1, X7, X7
+	VANDPD       X2, X7, X7
 	VMULPD       (AX), Y3, Y8
 	VMULPD       32(AX), Y4, Y9
 	VMULPD       64(AX), Y5, Y10
@@ -804,7 +804,7 @@ row21:
 	VUNPCKHPD    X8, X8, X9
 	VADDSD       X9, X8, X8
 	VXORPD       X7, X8, X8
-	VUCOMISD     X8, X2
+	VUCOMISD     X8, X1
 	JAE          wrong23
 
 next22:
@@ -851,7 +851,7 @@ row27:
 	PREFETCHT1   2112(AX)
 	PREFETCHT1   2176(AX)
 	VMOVSD       (CX)(DI*8), X8
-	VANDPD       X1, X8, X8
+	VANDPD       X2, X8, X8
 	VMULPD       (AX), Y3, Y9
 	VMULPD       32(AX), Y4, Y10
 	VMULPD       64(AX), Y5, Y11
@@ -865,7 +865,7 @@ row27:
 	VUNPCKHPD    X9, X9, X10
 	VADDSD       X10, X9, X9
 	VXORPD       X8, X9, X9
-	VUCOMISD     X9, X2
+	VUCOMISD     X9, X1
 	JAE          wrong29
 
 next28:
@@ -915,7 +915,7 @@ row33:
 	PREFETCHT1   2112(AX)
 	PREFETCHT1   2176(AX)
 	VMOVSD       (CX)(DI*8), X9
-	VANDPD       X1, X9, X9
+	VANDPD       X2, X9, X9
 	VMULPD       (AX), Y3, Y10
 	VMULPD       32(AX), Y4, Y11
 	VMULPD       64(AX), Y5, Y12
@@ -930,7 +930,7 @@ row33:
 	VUNPCKHPD    X10, X10, X11
 	VADDSD       X11, X10, X10
 	VXORPD       X9, X10, X10
-	VUCOMISD     X10, X2
+	VUCOMISD     X10, X1
 	JAE          wrong35
 
 next34:
@@ -984,7 +984,7 @@ row39:
 	PREFETCHT1   2176(AX)
 	PREFETCHT1   2240(AX)
 	VMOVSD       (CX)(DI*8), X10
-	VANDPD       X1, X10, X10
+	VANDPD       X2, X10, X10
 	VMULPD       (AX), Y3, Y11
 	VMULPD       32(AX), Y4, Y12
 	VMULPD       64(AX), Y5, Y13
@@ -1000,7 +1000,7 @@ row39:
 	VUNPCKHPD    X11, X11, X12
 	VADDSD       X12, X11, X11
 	VXORPD       X10, X11, X11
-	VUCOMISD     X11, X2
+	VUCOMISD     X11, X1
 	JAE          wrong41
 
 next40:
@@ -1057,7 +1057,7 @@ row45:
 	PREFETCHT1   2176(AX)
 	PREFETCHT1   2240(AX)
 	VMOVSD       (CX)(DI*8), X11
-	VANDPD       X1, X11, X11
+	VANDPD       X2, X11, X11
 	VMULPD       (AX), Y3, Y12
 	VMULPD       32(AX), Y4, Y13
 	VMULPD       64(AX), Y5, Y14
@@ -1074,7 +1074,7 @@ row45:
 	VUNPCKHPD    X12, X12, X13
 	VADDSD       X13, X12, X12
 	VXORPD       X11, X12, X12
-	VUCOMISD     X12, X2
+	VUCOMISD     X12, X1
 	JAE          wrong47
 
 next46:
@@ -1118,7 +1118,7 @@ stop49:
 wider44:
 row50:
 	VMOVSD (CX)(DI*8), X3
-	VANDPD X1, X3, X3
+	VANDPD X2, X3, X3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
@@ -1180,7 +1180,7 @@ fold57:
 	VUNPCKHPD    X4, X4, X5
 	VADDSD       X5, X4, X4
 	VXORPD       X3, X4, X4
-	VUCOMISD     X4, X2
+	VUCOMISD     X4, X1
 	JAE          wrong52
 
 next51:
@@ -1213,7 +1213,7 @@ full53:
 
 stop54:
 done1:
-	MOVQ DI, rows+104(FP)
-	MOVQ BX, updates+112(FP)
+	MOVQ DI, rows+112(FP)
+	MOVQ BX, updates+120(FP)
 	VZEROUPPER
 	RET

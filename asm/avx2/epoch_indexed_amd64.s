@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits int, updates int)
+// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32, margin float32) (visits int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE
 TEXT ·EpochIndexedF32(SB), NOSPLIT, $8-168
 	MOVQ    x_base+48(FP), AX
@@ -14,10 +14,10 @@ TEXT ·EpochIndexedF32(SB), NOSPLIT, $8-168
 	MOVQ    ahead_len+128(FP), SI
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $0x0000000080000000, DI
-	VMOVQ   DI, X1
+	VMOVQ   DI, X2
 	MOVSS   eta+144(FP), X0
+	MOVSS   margin+148(FP), X1
 	MOVQ    log_base+24(FP), R8
-	VXORPS  X2, X2, X2
 	XORQ    DI, DI
 	XORQ    R9, R9
 	CMPQ    idx_len+104(FP), $0x00
@@ -62,7 +62,7 @@ fetched9:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X4
-	VANDPS       X1, X4, X4
+	VANDPS       X2, X4, X4
 	VMULPS       (R14), Y3, Y5
 	VEXTRACTF128 $0x01, Y5, X6
 	VADDPS       X6, X5, X5
@@ -71,7 +71,7 @@ fetched9:
 	VMOVSHDUP    X5, X6
 	VADDSS       X6, X5, X5
 	VXORPS       X4, X5, X5
-	VUCOMISS     X5, X2
+	VUCOMISS     X5, X1
 	JAE          wrong5
 
 next4:
@@ -136,7 +136,7 @@ fetched17:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X5
-	VANDPS       X1, X5, X5
+	VANDPS       X2, X5, X5
 	VMULPS       (R14), Y3, Y6
 	VMULPS       32(R14), Y4, Y7
 	VADDPS       Y7, Y6, Y6
@@ -147,7 +147,7 @@ fetched17:
 	VMOVSHDUP    X6, X7
 	VADDSS       X7, X6, X6
 	VXORPS       X5, X6, X6
-	VUCOMISS     X6, X2
+	VUCOMISS     X6, X1
 	JAE          wrong13
 
 next12:
@@ -217,7 +217,7 @@ fetched25:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X6
-	VANDPS       X1, X6, X6
+	VANDPS       X2, X6, X6
 	VMULPS       (R14), Y3, Y7
 	VMULPS       32(R14), Y4, Y8
 	VMULPS       64(R14), Y5, Y9
@@ -230,7 +230,7 @@ fetched25:
 	VMOVSHDUP    X7, X8
 	VADDSS       X8, X7, X7
 	VXORPS       X6, X7, X7
-	VUCOMISS     X7, X2
+	VUCOMISS     X7, X1
 	JAE          wrong21
 
 next20:
@@ -303,7 +303,7 @@ fetched33:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X7
-	VANDPS       X1, X7, X7
+	VANDPS       X2, X7, X7
 	VMULPS       (R14), Y3, Y8
 	VMULPS       32(R14), Y4, Y9
 	VMULPS       64(R14), Y5, Y10
@@ -318,7 +318,7 @@ fetched33:
 	VMOVSHDUP    X8, X9
 	VADDSS       X9, X8, X8
 	VXORPS       X7, X8, X8
-	VUCOMISS     X8, X2
+	VUCOMISS     X8, X1
 	JAE          wrong29
 
 next28:
@@ -396,7 +396,7 @@ fetched41:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X8
-	VANDPS       X1, X8, X8
+	VANDPS       X2, X8, X8
 	VMULPS       (R14), Y3, Y9
 	VMULPS       32(R14), Y4, Y10
 	VMULPS       64(R14), Y5, Y11
@@ -412,7 +412,7 @@ fetched41:
 	VMOVSHDUP    X9, X10
 	VADDSS       X10, X9, X9
 	VXORPS       X8, X9, X9
-	VUCOMISS     X9, X2
+	VUCOMISS     X9, X1
 	JAE          wrong37
 
 next36:
@@ -493,7 +493,7 @@ fetched49:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X9
-	VANDPS       X1, X9, X9
+	VANDPS       X2, X9, X9
 	VMULPS       (R14), Y3, Y10
 	VMULPS       32(R14), Y4, Y11
 	VMULPS       64(R14), Y5, Y12
@@ -510,7 +510,7 @@ fetched49:
 	VMOVSHDUP    X10, X11
 	VADDSS       X11, X10, X10
 	VXORPS       X9, X10, X10
-	VUCOMISS     X10, X2
+	VUCOMISS     X10, X1
 	JAE          wrong45
 
 next44:
@@ -596,7 +596,7 @@ fetched57:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X10
-	VANDPS       X1, X10, X10
+	VANDPS       X2, X10, X10
 	VMULPS       (R14), Y3, Y11
 	VMULPS       32(R14), Y4, Y12
 	VMULPS       64(R14), Y5, Y13
@@ -614,7 +614,7 @@ fetched57:
 	VMOVSHDUP    X11, X12
 	VADDSS       X12, X11, X11
 	VXORPS       X10, X11, X11
-	VUCOMISS     X11, X2
+	VUCOMISS     X11, X1
 	JAE          wrong53
 
 next52:
@@ -703,7 +703,7 @@ fetched65:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSS       (R12)(R13*4), X11
-	VANDPS       X1, X11, X11
+	VANDPS       X2, X11, X11
 	VMULPS       (R14), Y3, Y12
 	VMULPS       32(R14), Y4, Y13
 	VMULPS       64(R14), Y5, Y14
@@ -722,7 +722,7 @@ fetched65:
 	VMOVSHDUP    X12, X13
 	VADDSS       X13, X12, X12
 	VXORPS       X11, X12, X12
-	VUCOMISS     X12, X2
+	VUCOMISS     X12, X1
 	JAE          wrong61
 
 next60:
@@ -809,7 +809,7 @@ fetched72:
 	ADDQ   (AX)(R12*8), R14
 	MOVQ   (CX)(R12*8), R12
 	VMOVSS (R12)(R13*4), X3
-	VANDPS X1, X3, X3
+	VANDPS X2, X3, X3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
@@ -873,7 +873,7 @@ fold76:
 	VMOVSHDUP    X4, X5
 	VADDSS       X5, X4, X4
 	VXORPS       X3, X4, X4
-	VUCOMISS     X4, X2
+	VUCOMISS     X4, X1
 	JAE          wrong68
 
 next67:
@@ -910,9 +910,9 @@ done1:
 	VZEROUPPER
 	RET
 
-// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits int, updates int)
+// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64, margin float64) (visits int, updates int)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
-TEXT ·EpochIndexedF64(SB), NOSPLIT, $8-168
+TEXT ·EpochIndexedF64(SB), NOSPLIT, $8-176
 	MOVQ    x_base+48(FP), AX
 	MOVQ    y_base+72(FP), CX
 	MOVQ    idx_base+96(FP), DX
@@ -920,10 +920,10 @@ TEXT ·EpochIndexedF64(SB), NOSPLIT, $8-168
 	MOVQ    ahead_len+128(FP), SI
 	LEAQ    (BX)(SI*8), SI
 	MOVQ    $0x8000000000000000, DI
-	VMOVQ   DI, X1
+	VMOVQ   DI, X2
 	MOVSD   eta+144(FP), X0
+	MOVSD   margin+152(FP), X1
 	MOVQ    log_base+24(FP), R8
-	VXORPS  X2, X2, X2
 	XORQ    DI, DI
 	XORQ    R9, R9
 	CMPQ    idx_len+104(FP), $0x00
@@ -968,14 +968,14 @@ fetched9:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X4
-	VANDPD       X1, X4, X4
+	VANDPD       X2, X4, X4
 	VMULPD       (R14), Y3, Y5
 	VEXTRACTF128 $0x01, Y5, X6
 	VADDPD       X6, X5, X5
 	VUNPCKHPD    X5, X5, X6
 	VADDSD       X6, X5, X5
 	VXORPD       X4, X5, X5
-	VUCOMISD     X5, X2
+	VUCOMISD     X5, X1
 	JAE          wrong5
 
 next4:
@@ -1040,7 +1040,7 @@ fetched17:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X5
-	VANDPD       X1, X5, X5
+	VANDPD       X2, X5, X5
 	VMULPD       (R14), Y3, Y6
 	VMULPD       32(R14), Y4, Y7
 	VADDPD       Y7, Y6, Y6
@@ -1049,7 +1049,7 @@ fetched17:
 	VUNPCKHPD    X6, X6, X7
 	VADDSD       X7, X6, X6
 	VXORPD       X5, X6, X6
-	VUCOMISD     X6, X2
+	VUCOMISD     X6, X1
 	JAE          wrong13
 
 next12:
@@ -1119,7 +1119,7 @@ fetched25:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X6
-	VANDPD       X1, X6, X6
+	VANDPD       X2, X6, X6
 	VMULPD       (R14), Y3, Y7
 	VMULPD       32(R14), Y4, Y8
 	VMULPD       64(R14), Y5, Y9
@@ -1130,7 +1130,7 @@ fetched25:
 	VUNPCKHPD    X7, X7, X8
 	VADDSD       X8, X7, X7
 	VXORPD       X6, X7, X7
-	VUCOMISD     X7, X2
+	VUCOMISD     X7, X1
 	JAE          wrong21
 
 next20:
@@ -1203,7 +1203,7 @@ fetched33:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X7
-	VANDPD       X1, X7, X7
+	VANDPD       X2, X7, X7
 	VMULPD       (R14), Y3, Y8
 	VMULPD       32(R14), Y4, Y9
 	VMULPD       64(R14), Y5, Y10
@@ -1216,7 +1216,7 @@ fetched33:
 	VUNPCKHPD    X8, X8, X9
 	VADDSD       X9, X8, X8
 	VXORPD       X7, X8, X8
-	VUCOMISD     X8, X2
+	VUCOMISD     X8, X1
 	JAE          wrong29
 
 next28:
@@ -1294,7 +1294,7 @@ fetched41:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X8
-	VANDPD       X1, X8, X8
+	VANDPD       X2, X8, X8
 	VMULPD       (R14), Y3, Y9
 	VMULPD       32(R14), Y4, Y10
 	VMULPD       64(R14), Y5, Y11
@@ -1308,7 +1308,7 @@ fetched41:
 	VUNPCKHPD    X9, X9, X10
 	VADDSD       X10, X9, X9
 	VXORPD       X8, X9, X9
-	VUCOMISD     X9, X2
+	VUCOMISD     X9, X1
 	JAE          wrong37
 
 next36:
@@ -1389,7 +1389,7 @@ fetched49:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X9
-	VANDPD       X1, X9, X9
+	VANDPD       X2, X9, X9
 	VMULPD       (R14), Y3, Y10
 	VMULPD       32(R14), Y4, Y11
 	VMULPD       64(R14), Y5, Y12
@@ -1404,7 +1404,7 @@ fetched49:
 	VUNPCKHPD    X10, X10, X11
 	VADDSD       X11, X10, X10
 	VXORPD       X9, X10, X10
-	VUCOMISD     X10, X2
+	VUCOMISD     X10, X1
 	JAE          wrong45
 
 next44:
@@ -1490,7 +1490,7 @@ fetched57:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X10
-	VANDPD       X1, X10, X10
+	VANDPD       X2, X10, X10
 	VMULPD       (R14), Y3, Y11
 	VMULPD       32(R14), Y4, Y12
 	VMULPD       64(R14), Y5, Y13
@@ -1506,7 +1506,7 @@ fetched57:
 	VUNPCKHPD    X11, X11, X12
 	VADDSD       X12, X11, X11
 	VXORPD       X10, X11, X11
-	VUCOMISD     X11, X2
+	VUCOMISD     X11, X1
 	JAE          wrong53
 
 next52:
@@ -1595,7 +1595,7 @@ fetched65:
 	ADDQ         (AX)(R12*8), R14
 	MOVQ         (CX)(R12*8), R12
 	VMOVSD       (R12)(R13*8), X11
-	VANDPD       X1, X11, X11
+	VANDPD       X2, X11, X11
 	VMULPD       (R14), Y3, Y12
 	VMULPD       32(R14), Y4, Y13
 	VMULPD       64(R14), Y5, Y14
@@ -1612,7 +1612,7 @@ fetched65:
 	VUNPCKHPD    X12, X12, X13
 	VADDSD       X13, X12, X12
 	VXORPD       X11, X12, X12
-	VUCOMISD     X12, X2
+	VUCOMISD     X12, X1
 	JAE          wrong61
 
 next60:
@@ -1699,7 +1699,7 @@ fetched72:
 	ADDQ   (AX)(R12*8), R14
 	MOVQ   (CX)(R12*8), R12
 	VMOVSD (R12)(R13*8), X3
-	VANDPD X1, X3, X3
+	VANDPD X2, X3, X3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
@@ -1761,7 +1761,7 @@ fold76:
 	VUNPCKHPD    X4, X4, X5
 	VADDSD       X5, X4, X4
 	VXORPD       X3, X4, X4
-	VUCOMISD     X4, X2
+	VUCOMISD     X4, X1
 	JAE          wrong68
 
 next67:
@@ -1793,7 +1793,7 @@ full69:
 
 stop70:
 done1:
-	MOVQ R9, visits+152(FP)
-	MOVQ DI, updates+160(FP)
+	MOVQ R9, visits+160(FP)
+	MOVQ DI, updates+168(FP)
 	VZEROUPPER
 	RET

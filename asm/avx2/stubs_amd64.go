@@ -57,22 +57,22 @@ func ScoresF64(out, x, w []float64)
 // EpochF32 runs the perceptron over len(y) rows of stride len(w). See package asm.
 //
 //go:noescape
-func EpochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int)
+func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int)
 
 // EpochF64 runs the perceptron over len(y) rows of stride len(w). See package asm.
 //
 //go:noescape
-func EpochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int)
+func EpochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int)
 
 // EpochIndexedF32 runs the perceptron over the rows numbered in idx. See package asm.
 //
 //go:noescape
-func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits, updates int)
+func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int)
 
 // EpochIndexedF64 runs the perceptron over the rows numbered in idx. See package asm.
 //
 //go:noescape
-func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits, updates int)
+func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int)
 
 // TransposeF32 writes columns as rows, and zeros beyond them. See package asm.
 //
@@ -113,6 +113,16 @@ func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 //
 //go:noescape
 func BoundsF64(low, high []int64, x, w, limits []float64, cols int)
+
+// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
+//
+//go:noescape
+func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
+
+// BoundsWeightedF64 bounds the sums of sample weights over the errors of candidates. See package asm.
+//
+//go:noescape
+func BoundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int)
 
 // ExpF32 sets y[i] to e^x[i]. See package asm.
 //

@@ -24,6 +24,16 @@ func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 //go:noescape
 func BoundsF64(low, high []int64, x, w, limits []float64, cols int)
 
+// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
+//
+//go:noescape
+func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
+
+// BoundsWeightedF64 bounds the sums of sample weights over the errors of candidates. See package asm.
+//
+//go:noescape
+func BoundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int)
+
 // ExpF32 sets y[i] to e^x[i]. See package asm.
 //
 //go:noescape

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32) (visits int, updates int)
+// func EpochIndexedF32(w []float32, log []uint32, x [][]float32, y [][]float32, idx []uint32, ahead []float32, eta float32, margin float32) (visits int, updates int)
 TEXT ·EpochIndexedF32(SB), NOSPLIT, $0-168
 	MOVD    x_base+48(FP), R0
 	MOVD    y_base+72(FP), R1
@@ -17,8 +17,9 @@ TEXT ·EpochIndexedF32(SB), NOSPLIT, $0-168
 	MOVD    log_base+24(FP), R7
 	MOVD    log_len+32(FP), R8
 	FMOVS   eta+144(FP), F0
+	FMOVS   margin+148(FP), F1
 	MOVD    $1<<31, R6
-	FMOVS   R6, F1
+	FMOVS   R6, F2
 	MOVD    ZR, R6
 	MOVD    ZR, R9
 	CBZ     R3, done1
@@ -27,7 +28,7 @@ TEXT ·EpochIndexedF32(SB), NOSPLIT, $0-168
 	LSL     $2, R11
 	CMP     $32, R11
 	BNE     wider2
-	FLDPQ   (R10), (F2, F3)
+	FLDPQ   (R10), (F3, F4)
 
 row3:
 	CMP     R5, R4
@@ -65,17 +66,17 @@ fetched9:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F4
-	VAND    V1.B16, V4.B16, V4.B16
-	FLDPQ   (R12), (F5, F6)
-	WORD    $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	FMOVS   (R13), F5
+	VAND    V2.B16, V5.B16, V5.B16
+	FLDPQ   (R12), (F6, F7)
 	WORD    $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD    $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
-	VEXT    $8, V5.B16, V5.B16, V7.B16
-	WORD    $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
-	WORD    $0x7e30d8a5 // faddp s5, v5.2s
-	VEOR    V4.B16, V5.B16, V5.B16
-	FCMPS   $(0.0), F5
+	WORD    $0x6e24dce7 // fmul v7.4s, v7.4s, v4.4s
+	WORD    $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VEXT    $8, V6.B16, V6.B16, V8.B16
+	WORD    $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD    $0x7e30d8c6 // faddp s6, v6.2s
+	VEOR    V5.B16, V6.B16, V6.B16
+	FCMPS   F1, F6
 	BLS     wrong5
 
 next4:
@@ -85,11 +86,11 @@ next4:
 	B       stop7
 
 wrong5:
-	FMOVS   (R13), F4
-	FMULS   F0, F4, F4
-	FLDPQ   (R12), (F5, F6)
-	WORD    $0x4f8410a2 // fmla v2.4s, v5.4s, v4.s[0]
-	WORD    $0x4f8410c3 // fmla v3.4s, v6.4s, v4.s[0]
+	FMOVS   (R13), F5
+	FMULS   F0, F5, F5
+	FLDPQ   (R12), (F6, F7)
+	WORD    $0x4f8510c3 // fmla v3.4s, v6.4s, v5.s[0]
+	WORD    $0x4f8510e4 // fmla v4.4s, v7.4s, v5.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -100,14 +101,14 @@ full6:
 	ADD     $1, R9
 
 stop7:
-	FSTPQ   (F2, F3), (R10)
+	FSTPQ   (F3, F4), (R10)
 	B       done1
 
 wider2:
 	CMP     $64, R11
 	BNE     wider10
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
 
 row11:
 	CMP     R5, R4
@@ -145,22 +146,22 @@ fetched17:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F6
-	VAND    V1.B16, V6.B16, V6.B16
-	FLDPQ   (R12), (F7, F8)
-	WORD    $0x6e22dce7 // fmul v7.4s, v7.4s, v2.4s
+	FMOVS   (R13), F7
+	VAND    V2.B16, V7.B16, V7.B16
+	FLDPQ   (R12), (F8, F9)
 	WORD    $0x6e23dd08 // fmul v8.4s, v8.4s, v3.4s
-	FLDPQ   32(R12), (F9, F10)
 	WORD    $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+	FLDPQ   32(R12), (F10, F11)
 	WORD    $0x6e25dd4a // fmul v10.4s, v10.4s, v5.4s
-	WORD    $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD    $0x6e26dd6b // fmul v11.4s, v11.4s, v6.4s
 	WORD    $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
-	WORD    $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
-	VEXT    $8, V7.B16, V7.B16, V11.B16
-	WORD    $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
-	WORD    $0x7e30d8e7 // faddp s7, v7.2s
-	VEOR    V6.B16, V7.B16, V7.B16
-	FCMPS   $(0.0), F7
+	WORD    $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD    $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	VEXT    $8, V8.B16, V8.B16, V12.B16
+	WORD    $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD    $0x7e30d908 // faddp s8, v8.2s
+	VEOR    V7.B16, V8.B16, V8.B16
+	FCMPS   F1, F8
 	BLS     wrong13
 
 next12:
@@ -170,14 +171,14 @@ next12:
 	B       stop15
 
 wrong13:
-	FMOVS   (R13), F6
-	FMULS   F0, F6, F6
-	FLDPQ   (R12), (F7, F8)
-	WORD    $0x4f8610e2 // fmla v2.4s, v7.4s, v6.s[0]
-	WORD    $0x4f861103 // fmla v3.4s, v8.4s, v6.s[0]
-	FLDPQ   32(R12), (F7, F8)
-	WORD    $0x4f8610e4 // fmla v4.4s, v7.4s, v6.s[0]
-	WORD    $0x4f861105 // fmla v5.4s, v8.4s, v6.s[0]
+	FMOVS   (R13), F7
+	FMULS   F0, F7, F7
+	FLDPQ   (R12), (F8, F9)
+	WORD    $0x4f871103 // fmla v3.4s, v8.4s, v7.s[0]
+	WORD    $0x4f871124 // fmla v4.4s, v9.4s, v7.s[0]
+	FLDPQ   32(R12), (F8, F9)
+	WORD    $0x4f871105 // fmla v5.4s, v8.4s, v7.s[0]
+	WORD    $0x4f871126 // fmla v6.4s, v9.4s, v7.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -188,16 +189,16 @@ full14:
 	ADD     $1, R9
 
 stop15:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
 	B       done1
 
 wider10:
 	CMP     $96, R11
 	BNE     wider18
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
 
 row19:
 	CMP     R5, R4
@@ -237,27 +238,27 @@ fetched25:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F8
-	VAND    V1.B16, V8.B16, V8.B16
-	FLDPQ   (R12), (F9, F10)
-	WORD    $0x6e22dd29 // fmul v9.4s, v9.4s, v2.4s
+	FMOVS   (R13), F9
+	VAND    V2.B16, V9.B16, V9.B16
+	FLDPQ   (R12), (F10, F11)
 	WORD    $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
-	FLDPQ   32(R12), (F11, F12)
 	WORD    $0x6e24dd6b // fmul v11.4s, v11.4s, v4.4s
+	FLDPQ   32(R12), (F12, F13)
 	WORD    $0x6e25dd8c // fmul v12.4s, v12.4s, v5.4s
-	FLDPQ   64(R12), (F13, F14)
 	WORD    $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	FLDPQ   64(R12), (F14, F15)
 	WORD    $0x6e27ddce // fmul v14.4s, v14.4s, v7.4s
-	WORD    $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
+	WORD    $0x6e28ddef // fmul v15.4s, v15.4s, v8.4s
 	WORD    $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
-	WORD    $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD    $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
 	WORD    $0x4e2cd54a // fadd v10.4s, v10.4s, v12.4s
-	WORD    $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
-	VEXT    $8, V9.B16, V9.B16, V15.B16
-	WORD    $0x4e2fd529 // fadd v9.4s, v9.4s, v15.4s
-	WORD    $0x7e30d929 // faddp s9, v9.2s
-	VEOR    V8.B16, V9.B16, V9.B16
-	FCMPS   $(0.0), F9
+	WORD    $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD    $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	VEXT    $8, V10.B16, V10.B16, V16.B16
+	WORD    $0x4e30d54a // fadd v10.4s, v10.4s, v16.4s
+	WORD    $0x7e30d94a // faddp s10, v10.2s
+	VEOR    V9.B16, V10.B16, V10.B16
+	FCMPS   F1, F10
 	BLS     wrong21
 
 next20:
@@ -267,17 +268,17 @@ next20:
 	B       stop23
 
 wrong21:
-	FMOVS   (R13), F8
-	FMULS   F0, F8, F8
-	FLDPQ   (R12), (F9, F10)
-	WORD    $0x4f881122 // fmla v2.4s, v9.4s, v8.s[0]
-	WORD    $0x4f881143 // fmla v3.4s, v10.4s, v8.s[0]
-	FLDPQ   32(R12), (F9, F10)
-	WORD    $0x4f881124 // fmla v4.4s, v9.4s, v8.s[0]
-	WORD    $0x4f881145 // fmla v5.4s, v10.4s, v8.s[0]
-	FLDPQ   64(R12), (F9, F10)
-	WORD    $0x4f881126 // fmla v6.4s, v9.4s, v8.s[0]
-	WORD    $0x4f881147 // fmla v7.4s, v10.4s, v8.s[0]
+	FMOVS   (R13), F9
+	FMULS   F0, F9, F9
+	FLDPQ   (R12), (F10, F11)
+	WORD    $0x4f891143 // fmla v3.4s, v10.4s, v9.s[0]
+	WORD    $0x4f891164 // fmla v4.4s, v11.4s, v9.s[0]
+	FLDPQ   32(R12), (F10, F11)
+	WORD    $0x4f891145 // fmla v5.4s, v10.4s, v9.s[0]
+	WORD    $0x4f891166 // fmla v6.4s, v11.4s, v9.s[0]
+	FLDPQ   64(R12), (F10, F11)
+	WORD    $0x4f891147 // fmla v7.4s, v10.4s, v9.s[0]
+	WORD    $0x4f891168 // fmla v8.4s, v11.4s, v9.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -288,18 +289,18 @@ full22:
 	ADD     $1, R9
 
 stop23:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
 	B       done1
 
 wider18:
 	CMP     $128, R11
 	BNE     wider26
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
 
 row27:
 	CMP     R5, R4
@@ -339,32 +340,32 @@ fetched33:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F10
-	VAND    V1.B16, V10.B16, V10.B16
-	FLDPQ   (R12), (F11, F12)
-	WORD    $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	FMOVS   (R13), F11
+	VAND    V2.B16, V11.B16, V11.B16
+	FLDPQ   (R12), (F12, F13)
 	WORD    $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
-	FLDPQ   32(R12), (F13, F14)
 	WORD    $0x6e24ddad // fmul v13.4s, v13.4s, v4.4s
+	FLDPQ   32(R12), (F14, F15)
 	WORD    $0x6e25ddce // fmul v14.4s, v14.4s, v5.4s
-	FLDPQ   64(R12), (F15, F16)
 	WORD    $0x6e26ddef // fmul v15.4s, v15.4s, v6.4s
+	FLDPQ   64(R12), (F16, F17)
 	WORD    $0x6e27de10 // fmul v16.4s, v16.4s, v7.4s
-	FLDPQ   96(R12), (F17, F18)
 	WORD    $0x6e28de31 // fmul v17.4s, v17.4s, v8.4s
+	FLDPQ   96(R12), (F18, F19)
 	WORD    $0x6e29de52 // fmul v18.4s, v18.4s, v9.4s
-	WORD    $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
+	WORD    $0x6e2ade73 // fmul v19.4s, v19.4s, v10.4s
 	WORD    $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
 	WORD    $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
 	WORD    $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
-	WORD    $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD    $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
 	WORD    $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
-	WORD    $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	VEXT    $8, V11.B16, V11.B16, V19.B16
-	WORD    $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
-	WORD    $0x7e30d96b // faddp s11, v11.2s
-	VEOR    V10.B16, V11.B16, V11.B16
-	FCMPS   $(0.0), F11
+	WORD    $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD    $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	VEXT    $8, V12.B16, V12.B16, V20.B16
+	WORD    $0x4e34d58c // fadd v12.4s, v12.4s, v20.4s
+	WORD    $0x7e30d98c // faddp s12, v12.2s
+	VEOR    V11.B16, V12.B16, V12.B16
+	FCMPS   F1, F12
 	BLS     wrong29
 
 next28:
@@ -374,20 +375,20 @@ next28:
 	B       stop31
 
 wrong29:
-	FMOVS   (R13), F10
-	FMULS   F0, F10, F10
-	FLDPQ   (R12), (F11, F12)
-	WORD    $0x4f8a1162 // fmla v2.4s, v11.4s, v10.s[0]
-	WORD    $0x4f8a1183 // fmla v3.4s, v12.4s, v10.s[0]
-	FLDPQ   32(R12), (F11, F12)
-	WORD    $0x4f8a1164 // fmla v4.4s, v11.4s, v10.s[0]
-	WORD    $0x4f8a1185 // fmla v5.4s, v12.4s, v10.s[0]
-	FLDPQ   64(R12), (F11, F12)
-	WORD    $0x4f8a1166 // fmla v6.4s, v11.4s, v10.s[0]
-	WORD    $0x4f8a1187 // fmla v7.4s, v12.4s, v10.s[0]
-	FLDPQ   96(R12), (F11, F12)
-	WORD    $0x4f8a1168 // fmla v8.4s, v11.4s, v10.s[0]
-	WORD    $0x4f8a1189 // fmla v9.4s, v12.4s, v10.s[0]
+	FMOVS   (R13), F11
+	FMULS   F0, F11, F11
+	FLDPQ   (R12), (F12, F13)
+	WORD    $0x4f8b1183 // fmla v3.4s, v12.4s, v11.s[0]
+	WORD    $0x4f8b11a4 // fmla v4.4s, v13.4s, v11.s[0]
+	FLDPQ   32(R12), (F12, F13)
+	WORD    $0x4f8b1185 // fmla v5.4s, v12.4s, v11.s[0]
+	WORD    $0x4f8b11a6 // fmla v6.4s, v13.4s, v11.s[0]
+	FLDPQ   64(R12), (F12, F13)
+	WORD    $0x4f8b1187 // fmla v7.4s, v12.4s, v11.s[0]
+	WORD    $0x4f8b11a8 // fmla v8.4s, v13.4s, v11.s[0]
+	FLDPQ   96(R12), (F12, F13)
+	WORD    $0x4f8b1189 // fmla v9.4s, v12.4s, v11.s[0]
+	WORD    $0x4f8b11aa // fmla v10.4s, v13.4s, v11.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -398,20 +399,20 @@ full30:
 	ADD     $1, R9
 
 stop31:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
 	B       done1
 
 wider26:
 	CMP     $160, R11
 	BNE     wider34
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
 
 row35:
 	CMP     R5, R4
@@ -453,35 +454,35 @@ fetched41:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F12
-	VAND    V1.B16, V12.B16, V12.B16
-	FLDPQ   (R12), (F13, F14)
-	WORD    $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	FMOVS   (R13), F13
+	VAND    V2.B16, V13.B16, V13.B16
+	FLDPQ   (R12), (F14, F15)
 	WORD    $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
-	FLDPQ   32(R12), (F15, F16)
 	WORD    $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	FLDPQ   32(R12), (F16, F17)
 	WORD    $0x6e25de10 // fmul v16.4s, v16.4s, v5.4s
-	FLDPQ   64(R12), (F17, F18)
 	WORD    $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	FLDPQ   64(R12), (F18, F19)
 	WORD    $0x6e27de52 // fmul v18.4s, v18.4s, v7.4s
-	FLDPQ   96(R12), (F19, F20)
 	WORD    $0x6e28de73 // fmul v19.4s, v19.4s, v8.4s
+	FLDPQ   96(R12), (F20, F21)
 	WORD    $0x6e29de94 // fmul v20.4s, v20.4s, v9.4s
-	FLDPQ   128(R12), (F21, F22)
-	VFMLA   V21.S4, V10.S4, V13.S4
+	WORD    $0x6e2adeb5 // fmul v21.4s, v21.4s, v10.4s
+	FLDPQ   128(R12), (F22, F23)
 	VFMLA   V22.S4, V11.S4, V14.S4
-	WORD    $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	VFMLA   V23.S4, V12.S4, V15.S4
 	WORD    $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
 	WORD    $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
 	WORD    $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
-	WORD    $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD    $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
 	WORD    $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	WORD    $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
-	VEXT    $8, V13.B16, V13.B16, V21.B16
-	WORD    $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
-	WORD    $0x7e30d9ad // faddp s13, v13.2s
-	VEOR    V12.B16, V13.B16, V13.B16
-	FCMPS   $(0.0), F13
+	WORD    $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD    $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	VEXT    $8, V14.B16, V14.B16, V22.B16
+	WORD    $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
+	WORD    $0x7e30d9ce // faddp s14, v14.2s
+	VEOR    V13.B16, V14.B16, V14.B16
+	FCMPS   F1, F14
 	BLS     wrong37
 
 next36:
@@ -491,23 +492,23 @@ next36:
 	B       stop39
 
 wrong37:
-	FMOVS   (R13), F12
-	FMULS   F0, F12, F12
-	FLDPQ   (R12), (F13, F14)
-	WORD    $0x4f8c11a2 // fmla v2.4s, v13.4s, v12.s[0]
-	WORD    $0x4f8c11c3 // fmla v3.4s, v14.4s, v12.s[0]
-	FLDPQ   32(R12), (F13, F14)
-	WORD    $0x4f8c11a4 // fmla v4.4s, v13.4s, v12.s[0]
-	WORD    $0x4f8c11c5 // fmla v5.4s, v14.4s, v12.s[0]
-	FLDPQ   64(R12), (F13, F14)
-	WORD    $0x4f8c11a6 // fmla v6.4s, v13.4s, v12.s[0]
-	WORD    $0x4f8c11c7 // fmla v7.4s, v14.4s, v12.s[0]
-	FLDPQ   96(R12), (F13, F14)
-	WORD    $0x4f8c11a8 // fmla v8.4s, v13.4s, v12.s[0]
-	WORD    $0x4f8c11c9 // fmla v9.4s, v14.4s, v12.s[0]
-	FLDPQ   128(R12), (F13, F14)
-	WORD    $0x4f8c11aa // fmla v10.4s, v13.4s, v12.s[0]
-	WORD    $0x4f8c11cb // fmla v11.4s, v14.4s, v12.s[0]
+	FMOVS   (R13), F13
+	FMULS   F0, F13, F13
+	FLDPQ   (R12), (F14, F15)
+	WORD    $0x4f8d11c3 // fmla v3.4s, v14.4s, v13.s[0]
+	WORD    $0x4f8d11e4 // fmla v4.4s, v15.4s, v13.s[0]
+	FLDPQ   32(R12), (F14, F15)
+	WORD    $0x4f8d11c5 // fmla v5.4s, v14.4s, v13.s[0]
+	WORD    $0x4f8d11e6 // fmla v6.4s, v15.4s, v13.s[0]
+	FLDPQ   64(R12), (F14, F15)
+	WORD    $0x4f8d11c7 // fmla v7.4s, v14.4s, v13.s[0]
+	WORD    $0x4f8d11e8 // fmla v8.4s, v15.4s, v13.s[0]
+	FLDPQ   96(R12), (F14, F15)
+	WORD    $0x4f8d11c9 // fmla v9.4s, v14.4s, v13.s[0]
+	WORD    $0x4f8d11ea // fmla v10.4s, v15.4s, v13.s[0]
+	FLDPQ   128(R12), (F14, F15)
+	WORD    $0x4f8d11cb // fmla v11.4s, v14.4s, v13.s[0]
+	WORD    $0x4f8d11ec // fmla v12.4s, v15.4s, v13.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -518,22 +519,22 @@ full38:
 	ADD     $1, R9
 
 stop39:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
 	B       done1
 
 wider34:
 	CMP     $192, R11
 	BNE     wider42
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
 
 row43:
 	CMP     R5, R4
@@ -575,38 +576,38 @@ fetched49:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F14
-	VAND    V1.B16, V14.B16, V14.B16
-	FLDPQ   (R12), (F15, F16)
-	WORD    $0x6e22ddef // fmul v15.4s, v15.4s, v2.4s
+	FMOVS   (R13), F15
+	VAND    V2.B16, V15.B16, V15.B16
+	FLDPQ   (R12), (F16, F17)
 	WORD    $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
-	FLDPQ   32(R12), (F17, F18)
 	WORD    $0x6e24de31 // fmul v17.4s, v17.4s, v4.4s
+	FLDPQ   32(R12), (F18, F19)
 	WORD    $0x6e25de52 // fmul v18.4s, v18.4s, v5.4s
-	FLDPQ   64(R12), (F19, F20)
 	WORD    $0x6e26de73 // fmul v19.4s, v19.4s, v6.4s
+	FLDPQ   64(R12), (F20, F21)
 	WORD    $0x6e27de94 // fmul v20.4s, v20.4s, v7.4s
-	FLDPQ   96(R12), (F21, F22)
 	WORD    $0x6e28deb5 // fmul v21.4s, v21.4s, v8.4s
+	FLDPQ   96(R12), (F22, F23)
 	WORD    $0x6e29ded6 // fmul v22.4s, v22.4s, v9.4s
-	FLDPQ   128(R12), (F23, F24)
-	VFMLA   V23.S4, V10.S4, V15.S4
+	WORD    $0x6e2adef7 // fmul v23.4s, v23.4s, v10.4s
+	FLDPQ   128(R12), (F24, F25)
 	VFMLA   V24.S4, V11.S4, V16.S4
-	FLDPQ   160(R12), (F23, F24)
-	VFMLA   V23.S4, V12.S4, V17.S4
+	VFMLA   V25.S4, V12.S4, V17.S4
+	FLDPQ   160(R12), (F24, F25)
 	VFMLA   V24.S4, V13.S4, V18.S4
-	WORD    $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	VFMLA   V25.S4, V14.S4, V19.S4
 	WORD    $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
 	WORD    $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
 	WORD    $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
-	WORD    $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD    $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
 	WORD    $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
-	WORD    $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VEXT    $8, V15.B16, V15.B16, V23.B16
-	WORD    $0x4e37d5ef // fadd v15.4s, v15.4s, v23.4s
-	WORD    $0x7e30d9ef // faddp s15, v15.2s
-	VEOR    V14.B16, V15.B16, V15.B16
-	FCMPS   $(0.0), F15
+	WORD    $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD    $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	VEXT    $8, V16.B16, V16.B16, V24.B16
+	WORD    $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
+	WORD    $0x7e30da10 // faddp s16, v16.2s
+	VEOR    V15.B16, V16.B16, V16.B16
+	FCMPS   F1, F16
 	BLS     wrong45
 
 next44:
@@ -616,26 +617,26 @@ next44:
 	B       stop47
 
 wrong45:
-	FMOVS   (R13), F14
-	FMULS   F0, F14, F14
-	FLDPQ   (R12), (F15, F16)
-	WORD    $0x4f8e11e2 // fmla v2.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e1203 // fmla v3.4s, v16.4s, v14.s[0]
-	FLDPQ   32(R12), (F15, F16)
-	WORD    $0x4f8e11e4 // fmla v4.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e1205 // fmla v5.4s, v16.4s, v14.s[0]
-	FLDPQ   64(R12), (F15, F16)
-	WORD    $0x4f8e11e6 // fmla v6.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e1207 // fmla v7.4s, v16.4s, v14.s[0]
-	FLDPQ   96(R12), (F15, F16)
-	WORD    $0x4f8e11e8 // fmla v8.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e1209 // fmla v9.4s, v16.4s, v14.s[0]
-	FLDPQ   128(R12), (F15, F16)
-	WORD    $0x4f8e11ea // fmla v10.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e120b // fmla v11.4s, v16.4s, v14.s[0]
-	FLDPQ   160(R12), (F15, F16)
-	WORD    $0x4f8e11ec // fmla v12.4s, v15.4s, v14.s[0]
-	WORD    $0x4f8e120d // fmla v13.4s, v16.4s, v14.s[0]
+	FMOVS   (R13), F15
+	FMULS   F0, F15, F15
+	FLDPQ   (R12), (F16, F17)
+	WORD    $0x4f8f1203 // fmla v3.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f1224 // fmla v4.4s, v17.4s, v15.s[0]
+	FLDPQ   32(R12), (F16, F17)
+	WORD    $0x4f8f1205 // fmla v5.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f1226 // fmla v6.4s, v17.4s, v15.s[0]
+	FLDPQ   64(R12), (F16, F17)
+	WORD    $0x4f8f1207 // fmla v7.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f1228 // fmla v8.4s, v17.4s, v15.s[0]
+	FLDPQ   96(R12), (F16, F17)
+	WORD    $0x4f8f1209 // fmla v9.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f122a // fmla v10.4s, v17.4s, v15.s[0]
+	FLDPQ   128(R12), (F16, F17)
+	WORD    $0x4f8f120b // fmla v11.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f122c // fmla v12.4s, v17.4s, v15.s[0]
+	FLDPQ   160(R12), (F16, F17)
+	WORD    $0x4f8f120d // fmla v13.4s, v16.4s, v15.s[0]
+	WORD    $0x4f8f122e // fmla v14.4s, v17.4s, v15.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -646,24 +647,24 @@ full46:
 	ADD     $1, R9
 
 stop47:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
 	B       done1
 
 wider42:
 	CMP     $224, R11
 	BNE     wider50
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
-	FLDPQ   192(R10), (F14, F15)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
+	FLDPQ   192(R10), (F15, F16)
 
 row51:
 	CMP     R5, R4
@@ -707,41 +708,41 @@ fetched57:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F16
-	VAND    V1.B16, V16.B16, V16.B16
-	FLDPQ   (R12), (F17, F18)
-	WORD    $0x6e22de31 // fmul v17.4s, v17.4s, v2.4s
+	FMOVS   (R13), F17
+	VAND    V2.B16, V17.B16, V17.B16
+	FLDPQ   (R12), (F18, F19)
 	WORD    $0x6e23de52 // fmul v18.4s, v18.4s, v3.4s
-	FLDPQ   32(R12), (F19, F20)
 	WORD    $0x6e24de73 // fmul v19.4s, v19.4s, v4.4s
+	FLDPQ   32(R12), (F20, F21)
 	WORD    $0x6e25de94 // fmul v20.4s, v20.4s, v5.4s
-	FLDPQ   64(R12), (F21, F22)
 	WORD    $0x6e26deb5 // fmul v21.4s, v21.4s, v6.4s
+	FLDPQ   64(R12), (F22, F23)
 	WORD    $0x6e27ded6 // fmul v22.4s, v22.4s, v7.4s
-	FLDPQ   96(R12), (F23, F24)
 	WORD    $0x6e28def7 // fmul v23.4s, v23.4s, v8.4s
+	FLDPQ   96(R12), (F24, F25)
 	WORD    $0x6e29df18 // fmul v24.4s, v24.4s, v9.4s
-	FLDPQ   128(R12), (F25, F26)
-	VFMLA   V25.S4, V10.S4, V17.S4
+	WORD    $0x6e2adf39 // fmul v25.4s, v25.4s, v10.4s
+	FLDPQ   128(R12), (F26, F27)
 	VFMLA   V26.S4, V11.S4, V18.S4
-	FLDPQ   160(R12), (F25, F26)
-	VFMLA   V25.S4, V12.S4, V19.S4
+	VFMLA   V27.S4, V12.S4, V19.S4
+	FLDPQ   160(R12), (F26, F27)
 	VFMLA   V26.S4, V13.S4, V20.S4
-	FLDPQ   192(R12), (F25, F26)
-	VFMLA   V25.S4, V14.S4, V21.S4
+	VFMLA   V27.S4, V14.S4, V21.S4
+	FLDPQ   192(R12), (F26, F27)
 	VFMLA   V26.S4, V15.S4, V22.S4
-	WORD    $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	VFMLA   V27.S4, V16.S4, V23.S4
 	WORD    $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
 	WORD    $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
 	WORD    $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
-	WORD    $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD    $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD    $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
-	WORD    $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	VEXT    $8, V17.B16, V17.B16, V25.B16
-	WORD    $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
-	WORD    $0x7e30da31 // faddp s17, v17.2s
-	VEOR    V16.B16, V17.B16, V17.B16
-	FCMPS   $(0.0), F17
+	WORD    $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD    $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	VEXT    $8, V18.B16, V18.B16, V26.B16
+	WORD    $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
+	WORD    $0x7e30da52 // faddp s18, v18.2s
+	VEOR    V17.B16, V18.B16, V18.B16
+	FCMPS   F1, F18
 	BLS     wrong53
 
 next52:
@@ -751,29 +752,29 @@ next52:
 	B       stop55
 
 wrong53:
-	FMOVS   (R13), F16
-	FMULS   F0, F16, F16
-	FLDPQ   (R12), (F17, F18)
-	WORD    $0x4f901222 // fmla v2.4s, v17.4s, v16.s[0]
-	WORD    $0x4f901243 // fmla v3.4s, v18.4s, v16.s[0]
-	FLDPQ   32(R12), (F17, F18)
-	WORD    $0x4f901224 // fmla v4.4s, v17.4s, v16.s[0]
-	WORD    $0x4f901245 // fmla v5.4s, v18.4s, v16.s[0]
-	FLDPQ   64(R12), (F17, F18)
-	WORD    $0x4f901226 // fmla v6.4s, v17.4s, v16.s[0]
-	WORD    $0x4f901247 // fmla v7.4s, v18.4s, v16.s[0]
-	FLDPQ   96(R12), (F17, F18)
-	WORD    $0x4f901228 // fmla v8.4s, v17.4s, v16.s[0]
-	WORD    $0x4f901249 // fmla v9.4s, v18.4s, v16.s[0]
-	FLDPQ   128(R12), (F17, F18)
-	WORD    $0x4f90122a // fmla v10.4s, v17.4s, v16.s[0]
-	WORD    $0x4f90124b // fmla v11.4s, v18.4s, v16.s[0]
-	FLDPQ   160(R12), (F17, F18)
-	WORD    $0x4f90122c // fmla v12.4s, v17.4s, v16.s[0]
-	WORD    $0x4f90124d // fmla v13.4s, v18.4s, v16.s[0]
-	FLDPQ   192(R12), (F17, F18)
-	WORD    $0x4f90122e // fmla v14.4s, v17.4s, v16.s[0]
-	WORD    $0x4f90124f // fmla v15.4s, v18.4s, v16.s[0]
+	FMOVS   (R13), F17
+	FMULS   F0, F17, F17
+	FLDPQ   (R12), (F18, F19)
+	WORD    $0x4f911243 // fmla v3.4s, v18.4s, v17.s[0]
+	WORD    $0x4f911264 // fmla v4.4s, v19.4s, v17.s[0]
+	FLDPQ   32(R12), (F18, F19)
+	WORD    $0x4f911245 // fmla v5.4s, v18.4s, v17.s[0]
+	WORD    $0x4f911266 // fmla v6.4s, v19.4s, v17.s[0]
+	FLDPQ   64(R12), (F18, F19)
+	WORD    $0x4f911247 // fmla v7.4s, v18.4s, v17.s[0]
+	WORD    $0x4f911268 // fmla v8.4s, v19.4s, v17.s[0]
+	FLDPQ   96(R12), (F18, F19)
+	WORD    $0x4f911249 // fmla v9.4s, v18.4s, v17.s[0]
+	WORD    $0x4f91126a // fmla v10.4s, v19.4s, v17.s[0]
+	FLDPQ   128(R12), (F18, F19)
+	WORD    $0x4f91124b // fmla v11.4s, v18.4s, v17.s[0]
+	WORD    $0x4f91126c // fmla v12.4s, v19.4s, v17.s[0]
+	FLDPQ   160(R12), (F18, F19)
+	WORD    $0x4f91124d // fmla v13.4s, v18.4s, v17.s[0]
+	WORD    $0x4f91126e // fmla v14.4s, v19.4s, v17.s[0]
+	FLDPQ   192(R12), (F18, F19)
+	WORD    $0x4f91124f // fmla v15.4s, v18.4s, v17.s[0]
+	WORD    $0x4f911270 // fmla v16.4s, v19.4s, v17.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -784,26 +785,26 @@ full54:
 	ADD     $1, R9
 
 stop55:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
-	FSTPQ   (F14, F15), 192(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
+	FSTPQ   (F15, F16), 192(R10)
 	B       done1
 
 wider50:
 	CMP     $256, R11
 	BNE     wider58
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
-	FLDPQ   192(R10), (F14, F15)
-	FLDPQ   224(R10), (F16, F17)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
+	FLDPQ   192(R10), (F15, F16)
+	FLDPQ   224(R10), (F17, F18)
 
 row59:
 	CMP     R5, R4
@@ -847,44 +848,44 @@ fetched65:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F18
-	VAND    V1.B16, V18.B16, V18.B16
-	FLDPQ   (R12), (F19, F20)
-	WORD    $0x6e22de73 // fmul v19.4s, v19.4s, v2.4s
+	FMOVS   (R13), F19
+	VAND    V2.B16, V19.B16, V19.B16
+	FLDPQ   (R12), (F20, F21)
 	WORD    $0x6e23de94 // fmul v20.4s, v20.4s, v3.4s
-	FLDPQ   32(R12), (F21, F22)
 	WORD    $0x6e24deb5 // fmul v21.4s, v21.4s, v4.4s
+	FLDPQ   32(R12), (F22, F23)
 	WORD    $0x6e25ded6 // fmul v22.4s, v22.4s, v5.4s
-	FLDPQ   64(R12), (F23, F24)
 	WORD    $0x6e26def7 // fmul v23.4s, v23.4s, v6.4s
+	FLDPQ   64(R12), (F24, F25)
 	WORD    $0x6e27df18 // fmul v24.4s, v24.4s, v7.4s
-	FLDPQ   96(R12), (F25, F26)
 	WORD    $0x6e28df39 // fmul v25.4s, v25.4s, v8.4s
+	FLDPQ   96(R12), (F26, F27)
 	WORD    $0x6e29df5a // fmul v26.4s, v26.4s, v9.4s
-	FLDPQ   128(R12), (F27, F28)
-	VFMLA   V27.S4, V10.S4, V19.S4
+	WORD    $0x6e2adf7b // fmul v27.4s, v27.4s, v10.4s
+	FLDPQ   128(R12), (F28, F29)
 	VFMLA   V28.S4, V11.S4, V20.S4
-	FLDPQ   160(R12), (F27, F28)
-	VFMLA   V27.S4, V12.S4, V21.S4
+	VFMLA   V29.S4, V12.S4, V21.S4
+	FLDPQ   160(R12), (F28, F29)
 	VFMLA   V28.S4, V13.S4, V22.S4
-	FLDPQ   192(R12), (F27, F28)
-	VFMLA   V27.S4, V14.S4, V23.S4
+	VFMLA   V29.S4, V14.S4, V23.S4
+	FLDPQ   192(R12), (F28, F29)
 	VFMLA   V28.S4, V15.S4, V24.S4
-	FLDPQ   224(R12), (F27, F28)
-	VFMLA   V27.S4, V16.S4, V25.S4
+	VFMLA   V29.S4, V16.S4, V25.S4
+	FLDPQ   224(R12), (F28, F29)
 	VFMLA   V28.S4, V17.S4, V26.S4
-	WORD    $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	VFMLA   V29.S4, V18.S4, V27.S4
 	WORD    $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	WORD    $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD    $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
-	WORD    $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD    $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 	WORD    $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
-	WORD    $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	VEXT    $8, V19.B16, V19.B16, V27.B16
-	WORD    $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
-	WORD    $0x7e30da73 // faddp s19, v19.2s
-	VEOR    V18.B16, V19.B16, V19.B16
-	FCMPS   $(0.0), F19
+	WORD    $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD    $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VEXT    $8, V20.B16, V20.B16, V28.B16
+	WORD    $0x4e3cd694 // fadd v20.4s, v20.4s, v28.4s
+	WORD    $0x7e30da94 // faddp s20, v20.2s
+	VEOR    V19.B16, V20.B16, V20.B16
+	FCMPS   F1, F20
 	BLS     wrong61
 
 next60:
@@ -894,32 +895,32 @@ next60:
 	B       stop63
 
 wrong61:
-	FMOVS   (R13), F18
-	FMULS   F0, F18, F18
-	FLDPQ   (R12), (F19, F20)
-	WORD    $0x4f921262 // fmla v2.4s, v19.4s, v18.s[0]
-	WORD    $0x4f921283 // fmla v3.4s, v20.4s, v18.s[0]
-	FLDPQ   32(R12), (F19, F20)
-	WORD    $0x4f921264 // fmla v4.4s, v19.4s, v18.s[0]
-	WORD    $0x4f921285 // fmla v5.4s, v20.4s, v18.s[0]
-	FLDPQ   64(R12), (F19, F20)
-	WORD    $0x4f921266 // fmla v6.4s, v19.4s, v18.s[0]
-	WORD    $0x4f921287 // fmla v7.4s, v20.4s, v18.s[0]
-	FLDPQ   96(R12), (F19, F20)
-	WORD    $0x4f921268 // fmla v8.4s, v19.4s, v18.s[0]
-	WORD    $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
-	FLDPQ   128(R12), (F19, F20)
-	WORD    $0x4f92126a // fmla v10.4s, v19.4s, v18.s[0]
-	WORD    $0x4f92128b // fmla v11.4s, v20.4s, v18.s[0]
-	FLDPQ   160(R12), (F19, F20)
-	WORD    $0x4f92126c // fmla v12.4s, v19.4s, v18.s[0]
-	WORD    $0x4f92128d // fmla v13.4s, v20.4s, v18.s[0]
-	FLDPQ   192(R12), (F19, F20)
-	WORD    $0x4f92126e // fmla v14.4s, v19.4s, v18.s[0]
-	WORD    $0x4f92128f // fmla v15.4s, v20.4s, v18.s[0]
-	FLDPQ   224(R12), (F19, F20)
-	WORD    $0x4f921270 // fmla v16.4s, v19.4s, v18.s[0]
-	WORD    $0x4f921291 // fmla v17.4s, v20.4s, v18.s[0]
+	FMOVS   (R13), F19
+	FMULS   F0, F19, F19
+	FLDPQ   (R12), (F20, F21)
+	WORD    $0x4f931283 // fmla v3.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312a4 // fmla v4.4s, v21.4s, v19.s[0]
+	FLDPQ   32(R12), (F20, F21)
+	WORD    $0x4f931285 // fmla v5.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312a6 // fmla v6.4s, v21.4s, v19.s[0]
+	FLDPQ   64(R12), (F20, F21)
+	WORD    $0x4f931287 // fmla v7.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312a8 // fmla v8.4s, v21.4s, v19.s[0]
+	FLDPQ   96(R12), (F20, F21)
+	WORD    $0x4f931289 // fmla v9.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312aa // fmla v10.4s, v21.4s, v19.s[0]
+	FLDPQ   128(R12), (F20, F21)
+	WORD    $0x4f93128b // fmla v11.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	FLDPQ   160(R12), (F20, F21)
+	WORD    $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312ae // fmla v14.4s, v21.4s, v19.s[0]
+	FLDPQ   192(R12), (F20, F21)
+	WORD    $0x4f93128f // fmla v15.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312b0 // fmla v16.4s, v21.4s, v19.s[0]
+	FLDPQ   224(R12), (F20, F21)
+	WORD    $0x4f931291 // fmla v17.4s, v20.4s, v19.s[0]
+	WORD    $0x4f9312b2 // fmla v18.4s, v21.4s, v19.s[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -930,14 +931,14 @@ full62:
 	ADD     $1, R9
 
 stop63:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
-	FSTPQ   (F14, F15), 192(R10)
-	FSTPQ   (F16, F17), 224(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
+	FSTPQ   (F15, F16), 192(R10)
+	FSTPQ   (F17, F18), 224(R10)
 	B       done1
 
 wider58:
@@ -991,9 +992,8 @@ fetched72:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVS   (R13), F2
-	VAND    V1.B16, V2.B16, V2.B16
-	WORD    $0x6f00e403 // movi v3.2d, #0x0
+	FMOVS   (R13), F3
+	VAND    V2.B16, V3.B16, V3.B16
 	WORD    $0x6f00e404 // movi v4.2d, #0x0
 	WORD    $0x6f00e405 // movi v5.2d, #0x0
 	WORD    $0x6f00e406 // movi v6.2d, #0x0
@@ -1001,6 +1001,7 @@ fetched72:
 	WORD    $0x6f00e408 // movi v8.2d, #0x0
 	WORD    $0x6f00e409 // movi v9.2d, #0x0
 	WORD    $0x6f00e40a // movi v10.2d, #0x0
+	WORD    $0x6f00e40b // movi v11.2d, #0x0
 	MOVD    R12, R14
 	MOVD    R10, R15
 	MOVD    R11, R19
@@ -1008,22 +1009,22 @@ fetched72:
 	BLO     rest75
 
 round74:
-	FLDPQ   (R14), (F11, F12)
-	FLDPQ   (R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V3.S4
+	FLDPQ   (R14), (F12, F13)
+	FLDPQ   (R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V4.S4
-	FLDPQ   32(R14), (F11, F12)
-	FLDPQ   32(R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V5.S4
+	VFMLA   V13.S4, V15.S4, V5.S4
+	FLDPQ   32(R14), (F12, F13)
+	FLDPQ   32(R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V6.S4
-	FLDPQ   64(R14), (F11, F12)
-	FLDPQ   64(R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V7.S4
+	VFMLA   V13.S4, V15.S4, V7.S4
+	FLDPQ   64(R14), (F12, F13)
+	FLDPQ   64(R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V8.S4
-	FLDPQ   96(R14), (F11, F12)
-	FLDPQ   96(R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V9.S4
+	VFMLA   V13.S4, V15.S4, V9.S4
+	FLDPQ   96(R14), (F12, F13)
+	FLDPQ   96(R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V10.S4
+	VFMLA   V13.S4, V15.S4, V11.S4
 	ADD     $128, R14
 	ADD     $128, R15
 	SUB     $128, R19
@@ -1032,37 +1033,37 @@ round74:
 
 rest75:
 	CBZ     R19, fold76
-	FLDPQ   (R14), (F11, F12)
-	FLDPQ   (R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V3.S4
+	FLDPQ   (R14), (F12, F13)
+	FLDPQ   (R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V4.S4
+	VFMLA   V13.S4, V15.S4, V5.S4
 	SUB     $32, R19
 	CBZ     R19, fold76
-	FLDPQ   32(R14), (F11, F12)
-	FLDPQ   32(R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V5.S4
+	FLDPQ   32(R14), (F12, F13)
+	FLDPQ   32(R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V6.S4
+	VFMLA   V13.S4, V15.S4, V7.S4
 	SUB     $32, R19
 	CBZ     R19, fold76
-	FLDPQ   64(R14), (F11, F12)
-	FLDPQ   64(R15), (F13, F14)
-	VFMLA   V11.S4, V13.S4, V7.S4
+	FLDPQ   64(R14), (F12, F13)
+	FLDPQ   64(R15), (F14, F15)
 	VFMLA   V12.S4, V14.S4, V8.S4
+	VFMLA   V13.S4, V15.S4, V9.S4
 	SUB     $32, R19
 
 fold76:
-	WORD    $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
 	WORD    $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 	WORD    $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
 	WORD    $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
-	WORD    $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD    $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
 	WORD    $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
-	WORD    $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VEXT    $8, V3.B16, V3.B16, V11.B16
-	WORD    $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD    $0x7e30d863 // faddp s3, v3.2s
-	VEOR    V2.B16, V3.B16, V3.B16
-	FCMPS   $(0.0), F3
+	WORD    $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD    $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VEXT    $8, V4.B16, V4.B16, V12.B16
+	WORD    $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
+	WORD    $0x7e30d884 // faddp s4, v4.2s
+	VEOR    V3.B16, V4.B16, V4.B16
+	FCMPS   F1, F4
 	BLS     wrong68
 
 next67:
@@ -1072,18 +1073,18 @@ next67:
 	B       stop70
 
 wrong68:
-	FMOVS   (R13), F2
-	FMULS   F0, F2, F2
+	FMOVS   (R13), F3
+	FMULS   F0, F3, F3
 	MOVD    R12, R14
 	MOVD    R10, R15
 	ADD     R11, R15, R19
 
 add78:
-	FLDPQ   (R14), (F3, F4)
-	FLDPQ   (R15), (F5, F6)
-	WORD    $0x4f821065 // fmla v5.4s, v3.4s, v2.s[0]
-	WORD    $0x4f821086 // fmla v6.4s, v4.4s, v2.s[0]
-	FSTPQ   (F5, F6), (R15)
+	FLDPQ   (R14), (F4, F5)
+	FLDPQ   (R15), (F6, F7)
+	WORD    $0x4f831086 // fmla v6.4s, v4.4s, v3.s[0]
+	WORD    $0x4f8310a7 // fmla v7.4s, v5.4s, v3.s[0]
+	FSTPQ   (F6, F7), (R15)
 	ADD     $32, R14
 	ADD     $32, R15
 	CMP     R19, R15
@@ -1104,8 +1105,8 @@ done1:
 	MOVD    R6, updates+160(FP)
 	RET
 
-// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64) (visits int, updates int)
-TEXT ·EpochIndexedF64(SB), NOSPLIT, $0-168
+// func EpochIndexedF64(w []float64, log []uint32, x [][]float64, y [][]float64, idx []uint32, ahead []float64, eta float64, margin float64) (visits int, updates int)
+TEXT ·EpochIndexedF64(SB), NOSPLIT, $0-176
 	MOVD    x_base+48(FP), R0
 	MOVD    y_base+72(FP), R1
 	MOVD    idx_base+96(FP), R2
@@ -1117,8 +1118,9 @@ TEXT ·EpochIndexedF64(SB), NOSPLIT, $0-168
 	MOVD    log_base+24(FP), R7
 	MOVD    log_len+32(FP), R8
 	FMOVD   eta+144(FP), F0
+	FMOVD   margin+152(FP), F1
 	MOVD    $1<<63, R6
-	FMOVD   R6, F1
+	FMOVD   R6, F2
 	MOVD    ZR, R6
 	MOVD    ZR, R9
 	CBZ     R3, done1
@@ -1127,7 +1129,7 @@ TEXT ·EpochIndexedF64(SB), NOSPLIT, $0-168
 	LSL     $3, R11
 	CMP     $32, R11
 	BNE     wider2
-	FLDPQ   (R10), (F2, F3)
+	FLDPQ   (R10), (F3, F4)
 
 row3:
 	CMP     R5, R4
@@ -1165,15 +1167,15 @@ fetched9:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F4
-	VAND    V1.B16, V4.B16, V4.B16
-	FLDPQ   (R12), (F5, F6)
-	WORD    $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVD   (R13), F5
+	VAND    V2.B16, V5.B16, V5.B16
+	FLDPQ   (R12), (F6, F7)
 	WORD    $0x6e63dcc6 // fmul v6.2d, v6.2d, v3.2d
-	WORD    $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
-	WORD    $0x7e70d8a5 // faddp d5, v5.2d
-	VEOR    V4.B16, V5.B16, V5.B16
-	FCMPD   $(0.0), F5
+	WORD    $0x6e64dce7 // fmul v7.2d, v7.2d, v4.2d
+	WORD    $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD    $0x7e70d8c6 // faddp d6, v6.2d
+	VEOR    V5.B16, V6.B16, V6.B16
+	FCMPD   F1, F6
 	BLS     wrong5
 
 next4:
@@ -1183,11 +1185,11 @@ next4:
 	B       stop7
 
 wrong5:
-	FMOVD   (R13), F4
-	FMULD   F0, F4, F4
-	FLDPQ   (R12), (F5, F6)
-	WORD    $0x4fc410a2 // fmla v2.2d, v5.2d, v4.d[0]
-	WORD    $0x4fc410c3 // fmla v3.2d, v6.2d, v4.d[0]
+	FMOVD   (R13), F5
+	FMULD   F0, F5, F5
+	FLDPQ   (R12), (F6, F7)
+	WORD    $0x4fc510c3 // fmla v3.2d, v6.2d, v5.d[0]
+	WORD    $0x4fc510e4 // fmla v4.2d, v7.2d, v5.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1198,14 +1200,14 @@ full6:
 	ADD     $1, R9
 
 stop7:
-	FSTPQ   (F2, F3), (R10)
+	FSTPQ   (F3, F4), (R10)
 	B       done1
 
 wider2:
 	CMP     $64, R11
 	BNE     wider10
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
 
 row11:
 	CMP     R5, R4
@@ -1243,20 +1245,20 @@ fetched17:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F6
-	VAND    V1.B16, V6.B16, V6.B16
-	FLDPQ   (R12), (F7, F8)
-	WORD    $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVD   (R13), F7
+	VAND    V2.B16, V7.B16, V7.B16
+	FLDPQ   (R12), (F8, F9)
 	WORD    $0x6e63dd08 // fmul v8.2d, v8.2d, v3.2d
-	FLDPQ   32(R12), (F9, F10)
 	WORD    $0x6e64dd29 // fmul v9.2d, v9.2d, v4.2d
+	FLDPQ   32(R12), (F10, F11)
 	WORD    $0x6e65dd4a // fmul v10.2d, v10.2d, v5.2d
-	WORD    $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	WORD    $0x6e66dd6b // fmul v11.2d, v11.2d, v6.2d
 	WORD    $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
-	WORD    $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD    $0x7e70d8e7 // faddp d7, v7.2d
-	VEOR    V6.B16, V7.B16, V7.B16
-	FCMPD   $(0.0), F7
+	WORD    $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	WORD    $0x4e69d508 // fadd v8.2d, v8.2d, v9.2d
+	WORD    $0x7e70d908 // faddp d8, v8.2d
+	VEOR    V7.B16, V8.B16, V8.B16
+	FCMPD   F1, F8
 	BLS     wrong13
 
 next12:
@@ -1266,14 +1268,14 @@ next12:
 	B       stop15
 
 wrong13:
-	FMOVD   (R13), F6
-	FMULD   F0, F6, F6
-	FLDPQ   (R12), (F7, F8)
-	WORD    $0x4fc610e2 // fmla v2.2d, v7.2d, v6.d[0]
-	WORD    $0x4fc61103 // fmla v3.2d, v8.2d, v6.d[0]
-	FLDPQ   32(R12), (F7, F8)
-	WORD    $0x4fc610e4 // fmla v4.2d, v7.2d, v6.d[0]
-	WORD    $0x4fc61105 // fmla v5.2d, v8.2d, v6.d[0]
+	FMOVD   (R13), F7
+	FMULD   F0, F7, F7
+	FLDPQ   (R12), (F8, F9)
+	WORD    $0x4fc71103 // fmla v3.2d, v8.2d, v7.d[0]
+	WORD    $0x4fc71124 // fmla v4.2d, v9.2d, v7.d[0]
+	FLDPQ   32(R12), (F8, F9)
+	WORD    $0x4fc71105 // fmla v5.2d, v8.2d, v7.d[0]
+	WORD    $0x4fc71126 // fmla v6.2d, v9.2d, v7.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1284,16 +1286,16 @@ full14:
 	ADD     $1, R9
 
 stop15:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
 	B       done1
 
 wider10:
 	CMP     $96, R11
 	BNE     wider18
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
 
 row19:
 	CMP     R5, R4
@@ -1333,25 +1335,25 @@ fetched25:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F8
-	VAND    V1.B16, V8.B16, V8.B16
-	FLDPQ   (R12), (F9, F10)
-	WORD    $0x6e62dd29 // fmul v9.2d, v9.2d, v2.2d
+	FMOVD   (R13), F9
+	VAND    V2.B16, V9.B16, V9.B16
+	FLDPQ   (R12), (F10, F11)
 	WORD    $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
-	FLDPQ   32(R12), (F11, F12)
 	WORD    $0x6e64dd6b // fmul v11.2d, v11.2d, v4.2d
+	FLDPQ   32(R12), (F12, F13)
 	WORD    $0x6e65dd8c // fmul v12.2d, v12.2d, v5.2d
-	FLDPQ   64(R12), (F13, F14)
 	WORD    $0x6e66ddad // fmul v13.2d, v13.2d, v6.2d
+	FLDPQ   64(R12), (F14, F15)
 	WORD    $0x6e67ddce // fmul v14.2d, v14.2d, v7.2d
-	WORD    $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
+	WORD    $0x6e68ddef // fmul v15.2d, v15.2d, v8.2d
 	WORD    $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
-	WORD    $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	WORD    $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
 	WORD    $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
-	WORD    $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	WORD    $0x7e70d929 // faddp d9, v9.2d
-	VEOR    V8.B16, V9.B16, V9.B16
-	FCMPD   $(0.0), F9
+	WORD    $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD    $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	WORD    $0x7e70d94a // faddp d10, v10.2d
+	VEOR    V9.B16, V10.B16, V10.B16
+	FCMPD   F1, F10
 	BLS     wrong21
 
 next20:
@@ -1361,17 +1363,17 @@ next20:
 	B       stop23
 
 wrong21:
-	FMOVD   (R13), F8
-	FMULD   F0, F8, F8
-	FLDPQ   (R12), (F9, F10)
-	WORD    $0x4fc81122 // fmla v2.2d, v9.2d, v8.d[0]
-	WORD    $0x4fc81143 // fmla v3.2d, v10.2d, v8.d[0]
-	FLDPQ   32(R12), (F9, F10)
-	WORD    $0x4fc81124 // fmla v4.2d, v9.2d, v8.d[0]
-	WORD    $0x4fc81145 // fmla v5.2d, v10.2d, v8.d[0]
-	FLDPQ   64(R12), (F9, F10)
-	WORD    $0x4fc81126 // fmla v6.2d, v9.2d, v8.d[0]
-	WORD    $0x4fc81147 // fmla v7.2d, v10.2d, v8.d[0]
+	FMOVD   (R13), F9
+	FMULD   F0, F9, F9
+	FLDPQ   (R12), (F10, F11)
+	WORD    $0x4fc91143 // fmla v3.2d, v10.2d, v9.d[0]
+	WORD    $0x4fc91164 // fmla v4.2d, v11.2d, v9.d[0]
+	FLDPQ   32(R12), (F10, F11)
+	WORD    $0x4fc91145 // fmla v5.2d, v10.2d, v9.d[0]
+	WORD    $0x4fc91166 // fmla v6.2d, v11.2d, v9.d[0]
+	FLDPQ   64(R12), (F10, F11)
+	WORD    $0x4fc91147 // fmla v7.2d, v10.2d, v9.d[0]
+	WORD    $0x4fc91168 // fmla v8.2d, v11.2d, v9.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1382,18 +1384,18 @@ full22:
 	ADD     $1, R9
 
 stop23:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
 	B       done1
 
 wider18:
 	CMP     $128, R11
 	BNE     wider26
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
 
 row27:
 	CMP     R5, R4
@@ -1433,30 +1435,30 @@ fetched33:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F10
-	VAND    V1.B16, V10.B16, V10.B16
-	FLDPQ   (R12), (F11, F12)
-	WORD    $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
+	FMOVD   (R13), F11
+	VAND    V2.B16, V11.B16, V11.B16
+	FLDPQ   (R12), (F12, F13)
 	WORD    $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
-	FLDPQ   32(R12), (F13, F14)
 	WORD    $0x6e64ddad // fmul v13.2d, v13.2d, v4.2d
+	FLDPQ   32(R12), (F14, F15)
 	WORD    $0x6e65ddce // fmul v14.2d, v14.2d, v5.2d
-	FLDPQ   64(R12), (F15, F16)
 	WORD    $0x6e66ddef // fmul v15.2d, v15.2d, v6.2d
+	FLDPQ   64(R12), (F16, F17)
 	WORD    $0x6e67de10 // fmul v16.2d, v16.2d, v7.2d
-	FLDPQ   96(R12), (F17, F18)
 	WORD    $0x6e68de31 // fmul v17.2d, v17.2d, v8.2d
+	FLDPQ   96(R12), (F18, F19)
 	WORD    $0x6e69de52 // fmul v18.2d, v18.2d, v9.2d
-	WORD    $0x4e6fd56b // fadd v11.2d, v11.2d, v15.2d
+	WORD    $0x6e6ade73 // fmul v19.2d, v19.2d, v10.2d
 	WORD    $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD    $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	WORD    $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	WORD    $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD    $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
 	WORD    $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD    $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
-	WORD    $0x7e70d96b // faddp d11, v11.2d
-	VEOR    V10.B16, V11.B16, V11.B16
-	FCMPD   $(0.0), F11
+	WORD    $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD    $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
+	WORD    $0x7e70d98c // faddp d12, v12.2d
+	VEOR    V11.B16, V12.B16, V12.B16
+	FCMPD   F1, F12
 	BLS     wrong29
 
 next28:
@@ -1466,20 +1468,20 @@ next28:
 	B       stop31
 
 wrong29:
-	FMOVD   (R13), F10
-	FMULD   F0, F10, F10
-	FLDPQ   (R12), (F11, F12)
-	WORD    $0x4fca1162 // fmla v2.2d, v11.2d, v10.d[0]
-	WORD    $0x4fca1183 // fmla v3.2d, v12.2d, v10.d[0]
-	FLDPQ   32(R12), (F11, F12)
-	WORD    $0x4fca1164 // fmla v4.2d, v11.2d, v10.d[0]
-	WORD    $0x4fca1185 // fmla v5.2d, v12.2d, v10.d[0]
-	FLDPQ   64(R12), (F11, F12)
-	WORD    $0x4fca1166 // fmla v6.2d, v11.2d, v10.d[0]
-	WORD    $0x4fca1187 // fmla v7.2d, v12.2d, v10.d[0]
-	FLDPQ   96(R12), (F11, F12)
-	WORD    $0x4fca1168 // fmla v8.2d, v11.2d, v10.d[0]
-	WORD    $0x4fca1189 // fmla v9.2d, v12.2d, v10.d[0]
+	FMOVD   (R13), F11
+	FMULD   F0, F11, F11
+	FLDPQ   (R12), (F12, F13)
+	WORD    $0x4fcb1183 // fmla v3.2d, v12.2d, v11.d[0]
+	WORD    $0x4fcb11a4 // fmla v4.2d, v13.2d, v11.d[0]
+	FLDPQ   32(R12), (F12, F13)
+	WORD    $0x4fcb1185 // fmla v5.2d, v12.2d, v11.d[0]
+	WORD    $0x4fcb11a6 // fmla v6.2d, v13.2d, v11.d[0]
+	FLDPQ   64(R12), (F12, F13)
+	WORD    $0x4fcb1187 // fmla v7.2d, v12.2d, v11.d[0]
+	WORD    $0x4fcb11a8 // fmla v8.2d, v13.2d, v11.d[0]
+	FLDPQ   96(R12), (F12, F13)
+	WORD    $0x4fcb1189 // fmla v9.2d, v12.2d, v11.d[0]
+	WORD    $0x4fcb11aa // fmla v10.2d, v13.2d, v11.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1490,20 +1492,20 @@ full30:
 	ADD     $1, R9
 
 stop31:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
 	B       done1
 
 wider26:
 	CMP     $160, R11
 	BNE     wider34
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
 
 row35:
 	CMP     R5, R4
@@ -1545,33 +1547,33 @@ fetched41:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F12
-	VAND    V1.B16, V12.B16, V12.B16
-	FLDPQ   (R12), (F13, F14)
-	WORD    $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
+	FMOVD   (R13), F13
+	VAND    V2.B16, V13.B16, V13.B16
+	FLDPQ   (R12), (F14, F15)
 	WORD    $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
-	FLDPQ   32(R12), (F15, F16)
 	WORD    $0x6e64ddef // fmul v15.2d, v15.2d, v4.2d
+	FLDPQ   32(R12), (F16, F17)
 	WORD    $0x6e65de10 // fmul v16.2d, v16.2d, v5.2d
-	FLDPQ   64(R12), (F17, F18)
 	WORD    $0x6e66de31 // fmul v17.2d, v17.2d, v6.2d
+	FLDPQ   64(R12), (F18, F19)
 	WORD    $0x6e67de52 // fmul v18.2d, v18.2d, v7.2d
-	FLDPQ   96(R12), (F19, F20)
 	WORD    $0x6e68de73 // fmul v19.2d, v19.2d, v8.2d
+	FLDPQ   96(R12), (F20, F21)
 	WORD    $0x6e69de94 // fmul v20.2d, v20.2d, v9.2d
-	FLDPQ   128(R12), (F21, F22)
-	VFMLA   V21.D2, V10.D2, V13.D2
+	WORD    $0x6e6adeb5 // fmul v21.2d, v21.2d, v10.2d
+	FLDPQ   128(R12), (F22, F23)
 	VFMLA   V22.D2, V11.D2, V14.D2
-	WORD    $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	VFMLA   V23.D2, V12.D2, V15.D2
 	WORD    $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
 	WORD    $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
 	WORD    $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
-	WORD    $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD    $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
 	WORD    $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD    $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD    $0x7e70d9ad // faddp d13, v13.2d
-	VEOR    V12.B16, V13.B16, V13.B16
-	FCMPD   $(0.0), F13
+	WORD    $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD    $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD    $0x7e70d9ce // faddp d14, v14.2d
+	VEOR    V13.B16, V14.B16, V14.B16
+	FCMPD   F1, F14
 	BLS     wrong37
 
 next36:
@@ -1581,23 +1583,23 @@ next36:
 	B       stop39
 
 wrong37:
-	FMOVD   (R13), F12
-	FMULD   F0, F12, F12
-	FLDPQ   (R12), (F13, F14)
-	WORD    $0x4fcc11a2 // fmla v2.2d, v13.2d, v12.d[0]
-	WORD    $0x4fcc11c3 // fmla v3.2d, v14.2d, v12.d[0]
-	FLDPQ   32(R12), (F13, F14)
-	WORD    $0x4fcc11a4 // fmla v4.2d, v13.2d, v12.d[0]
-	WORD    $0x4fcc11c5 // fmla v5.2d, v14.2d, v12.d[0]
-	FLDPQ   64(R12), (F13, F14)
-	WORD    $0x4fcc11a6 // fmla v6.2d, v13.2d, v12.d[0]
-	WORD    $0x4fcc11c7 // fmla v7.2d, v14.2d, v12.d[0]
-	FLDPQ   96(R12), (F13, F14)
-	WORD    $0x4fcc11a8 // fmla v8.2d, v13.2d, v12.d[0]
-	WORD    $0x4fcc11c9 // fmla v9.2d, v14.2d, v12.d[0]
-	FLDPQ   128(R12), (F13, F14)
-	WORD    $0x4fcc11aa // fmla v10.2d, v13.2d, v12.d[0]
-	WORD    $0x4fcc11cb // fmla v11.2d, v14.2d, v12.d[0]
+	FMOVD   (R13), F13
+	FMULD   F0, F13, F13
+	FLDPQ   (R12), (F14, F15)
+	WORD    $0x4fcd11c3 // fmla v3.2d, v14.2d, v13.d[0]
+	WORD    $0x4fcd11e4 // fmla v4.2d, v15.2d, v13.d[0]
+	FLDPQ   32(R12), (F14, F15)
+	WORD    $0x4fcd11c5 // fmla v5.2d, v14.2d, v13.d[0]
+	WORD    $0x4fcd11e6 // fmla v6.2d, v15.2d, v13.d[0]
+	FLDPQ   64(R12), (F14, F15)
+	WORD    $0x4fcd11c7 // fmla v7.2d, v14.2d, v13.d[0]
+	WORD    $0x4fcd11e8 // fmla v8.2d, v15.2d, v13.d[0]
+	FLDPQ   96(R12), (F14, F15)
+	WORD    $0x4fcd11c9 // fmla v9.2d, v14.2d, v13.d[0]
+	WORD    $0x4fcd11ea // fmla v10.2d, v15.2d, v13.d[0]
+	FLDPQ   128(R12), (F14, F15)
+	WORD    $0x4fcd11cb // fmla v11.2d, v14.2d, v13.d[0]
+	WORD    $0x4fcd11ec // fmla v12.2d, v15.2d, v13.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1608,22 +1610,22 @@ full38:
 	ADD     $1, R9
 
 stop39:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
 	B       done1
 
 wider34:
 	CMP     $192, R11
 	BNE     wider42
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
 
 row43:
 	CMP     R5, R4
@@ -1665,36 +1667,36 @@ fetched49:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F14
-	VAND    V1.B16, V14.B16, V14.B16
-	FLDPQ   (R12), (F15, F16)
-	WORD    $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
+	FMOVD   (R13), F15
+	VAND    V2.B16, V15.B16, V15.B16
+	FLDPQ   (R12), (F16, F17)
 	WORD    $0x6e63de10 // fmul v16.2d, v16.2d, v3.2d
-	FLDPQ   32(R12), (F17, F18)
 	WORD    $0x6e64de31 // fmul v17.2d, v17.2d, v4.2d
+	FLDPQ   32(R12), (F18, F19)
 	WORD    $0x6e65de52 // fmul v18.2d, v18.2d, v5.2d
-	FLDPQ   64(R12), (F19, F20)
 	WORD    $0x6e66de73 // fmul v19.2d, v19.2d, v6.2d
+	FLDPQ   64(R12), (F20, F21)
 	WORD    $0x6e67de94 // fmul v20.2d, v20.2d, v7.2d
-	FLDPQ   96(R12), (F21, F22)
 	WORD    $0x6e68deb5 // fmul v21.2d, v21.2d, v8.2d
+	FLDPQ   96(R12), (F22, F23)
 	WORD    $0x6e69ded6 // fmul v22.2d, v22.2d, v9.2d
-	FLDPQ   128(R12), (F23, F24)
-	VFMLA   V23.D2, V10.D2, V15.D2
+	WORD    $0x6e6adef7 // fmul v23.2d, v23.2d, v10.2d
+	FLDPQ   128(R12), (F24, F25)
 	VFMLA   V24.D2, V11.D2, V16.D2
-	FLDPQ   160(R12), (F23, F24)
-	VFMLA   V23.D2, V12.D2, V17.D2
+	VFMLA   V25.D2, V12.D2, V17.D2
+	FLDPQ   160(R12), (F24, F25)
 	VFMLA   V24.D2, V13.D2, V18.D2
-	WORD    $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
+	VFMLA   V25.D2, V14.D2, V19.D2
 	WORD    $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
 	WORD    $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
 	WORD    $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
-	WORD    $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD    $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
 	WORD    $0x4e72d610 // fadd v16.2d, v16.2d, v18.2d
-	WORD    $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD    $0x7e70d9ef // faddp d15, v15.2d
-	VEOR    V14.B16, V15.B16, V15.B16
-	FCMPD   $(0.0), F15
+	WORD    $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD    $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD    $0x7e70da10 // faddp d16, v16.2d
+	VEOR    V15.B16, V16.B16, V16.B16
+	FCMPD   F1, F16
 	BLS     wrong45
 
 next44:
@@ -1704,26 +1706,26 @@ next44:
 	B       stop47
 
 wrong45:
-	FMOVD   (R13), F14
-	FMULD   F0, F14, F14
-	FLDPQ   (R12), (F15, F16)
-	WORD    $0x4fce11e2 // fmla v2.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce1203 // fmla v3.2d, v16.2d, v14.d[0]
-	FLDPQ   32(R12), (F15, F16)
-	WORD    $0x4fce11e4 // fmla v4.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce1205 // fmla v5.2d, v16.2d, v14.d[0]
-	FLDPQ   64(R12), (F15, F16)
-	WORD    $0x4fce11e6 // fmla v6.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce1207 // fmla v7.2d, v16.2d, v14.d[0]
-	FLDPQ   96(R12), (F15, F16)
-	WORD    $0x4fce11e8 // fmla v8.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce1209 // fmla v9.2d, v16.2d, v14.d[0]
-	FLDPQ   128(R12), (F15, F16)
-	WORD    $0x4fce11ea // fmla v10.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce120b // fmla v11.2d, v16.2d, v14.d[0]
-	FLDPQ   160(R12), (F15, F16)
-	WORD    $0x4fce11ec // fmla v12.2d, v15.2d, v14.d[0]
-	WORD    $0x4fce120d // fmla v13.2d, v16.2d, v14.d[0]
+	FMOVD   (R13), F15
+	FMULD   F0, F15, F15
+	FLDPQ   (R12), (F16, F17)
+	WORD    $0x4fcf1203 // fmla v3.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf1224 // fmla v4.2d, v17.2d, v15.d[0]
+	FLDPQ   32(R12), (F16, F17)
+	WORD    $0x4fcf1205 // fmla v5.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf1226 // fmla v6.2d, v17.2d, v15.d[0]
+	FLDPQ   64(R12), (F16, F17)
+	WORD    $0x4fcf1207 // fmla v7.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf1228 // fmla v8.2d, v17.2d, v15.d[0]
+	FLDPQ   96(R12), (F16, F17)
+	WORD    $0x4fcf1209 // fmla v9.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf122a // fmla v10.2d, v17.2d, v15.d[0]
+	FLDPQ   128(R12), (F16, F17)
+	WORD    $0x4fcf120b // fmla v11.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf122c // fmla v12.2d, v17.2d, v15.d[0]
+	FLDPQ   160(R12), (F16, F17)
+	WORD    $0x4fcf120d // fmla v13.2d, v16.2d, v15.d[0]
+	WORD    $0x4fcf122e // fmla v14.2d, v17.2d, v15.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1734,24 +1736,24 @@ full46:
 	ADD     $1, R9
 
 stop47:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
 	B       done1
 
 wider42:
 	CMP     $224, R11
 	BNE     wider50
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
-	FLDPQ   192(R10), (F14, F15)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
+	FLDPQ   192(R10), (F15, F16)
 
 row51:
 	CMP     R5, R4
@@ -1795,39 +1797,39 @@ fetched57:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F16
-	VAND    V1.B16, V16.B16, V16.B16
-	FLDPQ   (R12), (F17, F18)
-	WORD    $0x6e62de31 // fmul v17.2d, v17.2d, v2.2d
+	FMOVD   (R13), F17
+	VAND    V2.B16, V17.B16, V17.B16
+	FLDPQ   (R12), (F18, F19)
 	WORD    $0x6e63de52 // fmul v18.2d, v18.2d, v3.2d
-	FLDPQ   32(R12), (F19, F20)
 	WORD    $0x6e64de73 // fmul v19.2d, v19.2d, v4.2d
+	FLDPQ   32(R12), (F20, F21)
 	WORD    $0x6e65de94 // fmul v20.2d, v20.2d, v5.2d
-	FLDPQ   64(R12), (F21, F22)
 	WORD    $0x6e66deb5 // fmul v21.2d, v21.2d, v6.2d
+	FLDPQ   64(R12), (F22, F23)
 	WORD    $0x6e67ded6 // fmul v22.2d, v22.2d, v7.2d
-	FLDPQ   96(R12), (F23, F24)
 	WORD    $0x6e68def7 // fmul v23.2d, v23.2d, v8.2d
+	FLDPQ   96(R12), (F24, F25)
 	WORD    $0x6e69df18 // fmul v24.2d, v24.2d, v9.2d
-	FLDPQ   128(R12), (F25, F26)
-	VFMLA   V25.D2, V10.D2, V17.D2
+	WORD    $0x6e6adf39 // fmul v25.2d, v25.2d, v10.2d
+	FLDPQ   128(R12), (F26, F27)
 	VFMLA   V26.D2, V11.D2, V18.D2
-	FLDPQ   160(R12), (F25, F26)
-	VFMLA   V25.D2, V12.D2, V19.D2
+	VFMLA   V27.D2, V12.D2, V19.D2
+	FLDPQ   160(R12), (F26, F27)
 	VFMLA   V26.D2, V13.D2, V20.D2
-	FLDPQ   192(R12), (F25, F26)
-	VFMLA   V25.D2, V14.D2, V21.D2
+	VFMLA   V27.D2, V14.D2, V21.D2
+	FLDPQ   192(R12), (F26, F27)
 	VFMLA   V26.D2, V15.D2, V22.D2
-	WORD    $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	VFMLA   V27.D2, V16.D2, V23.D2
 	WORD    $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
 	WORD    $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
 	WORD    $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
-	WORD    $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD    $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD    $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
-	WORD    $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
-	WORD    $0x7e70da31 // faddp d17, v17.2d
-	VEOR    V16.B16, V17.B16, V17.B16
-	FCMPD   $(0.0), F17
+	WORD    $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD    $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD    $0x7e70da52 // faddp d18, v18.2d
+	VEOR    V17.B16, V18.B16, V18.B16
+	FCMPD   F1, F18
 	BLS     wrong53
 
 next52:
@@ -1837,29 +1839,29 @@ next52:
 	B       stop55
 
 wrong53:
-	FMOVD   (R13), F16
-	FMULD   F0, F16, F16
-	FLDPQ   (R12), (F17, F18)
-	WORD    $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd01243 // fmla v3.2d, v18.2d, v16.d[0]
-	FLDPQ   32(R12), (F17, F18)
-	WORD    $0x4fd01224 // fmla v4.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd01245 // fmla v5.2d, v18.2d, v16.d[0]
-	FLDPQ   64(R12), (F17, F18)
-	WORD    $0x4fd01226 // fmla v6.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd01247 // fmla v7.2d, v18.2d, v16.d[0]
-	FLDPQ   96(R12), (F17, F18)
-	WORD    $0x4fd01228 // fmla v8.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd01249 // fmla v9.2d, v18.2d, v16.d[0]
-	FLDPQ   128(R12), (F17, F18)
-	WORD    $0x4fd0122a // fmla v10.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd0124b // fmla v11.2d, v18.2d, v16.d[0]
-	FLDPQ   160(R12), (F17, F18)
-	WORD    $0x4fd0122c // fmla v12.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd0124d // fmla v13.2d, v18.2d, v16.d[0]
-	FLDPQ   192(R12), (F17, F18)
-	WORD    $0x4fd0122e // fmla v14.2d, v17.2d, v16.d[0]
-	WORD    $0x4fd0124f // fmla v15.2d, v18.2d, v16.d[0]
+	FMOVD   (R13), F17
+	FMULD   F0, F17, F17
+	FLDPQ   (R12), (F18, F19)
+	WORD    $0x4fd11243 // fmla v3.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd11264 // fmla v4.2d, v19.2d, v17.d[0]
+	FLDPQ   32(R12), (F18, F19)
+	WORD    $0x4fd11245 // fmla v5.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd11266 // fmla v6.2d, v19.2d, v17.d[0]
+	FLDPQ   64(R12), (F18, F19)
+	WORD    $0x4fd11247 // fmla v7.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd11268 // fmla v8.2d, v19.2d, v17.d[0]
+	FLDPQ   96(R12), (F18, F19)
+	WORD    $0x4fd11249 // fmla v9.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd1126a // fmla v10.2d, v19.2d, v17.d[0]
+	FLDPQ   128(R12), (F18, F19)
+	WORD    $0x4fd1124b // fmla v11.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd1126c // fmla v12.2d, v19.2d, v17.d[0]
+	FLDPQ   160(R12), (F18, F19)
+	WORD    $0x4fd1124d // fmla v13.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd1126e // fmla v14.2d, v19.2d, v17.d[0]
+	FLDPQ   192(R12), (F18, F19)
+	WORD    $0x4fd1124f // fmla v15.2d, v18.2d, v17.d[0]
+	WORD    $0x4fd11270 // fmla v16.2d, v19.2d, v17.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -1870,26 +1872,26 @@ full54:
 	ADD     $1, R9
 
 stop55:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
-	FSTPQ   (F14, F15), 192(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
+	FSTPQ   (F15, F16), 192(R10)
 	B       done1
 
 wider50:
 	CMP     $256, R11
 	BNE     wider58
-	FLDPQ   (R10), (F2, F3)
-	FLDPQ   32(R10), (F4, F5)
-	FLDPQ   64(R10), (F6, F7)
-	FLDPQ   96(R10), (F8, F9)
-	FLDPQ   128(R10), (F10, F11)
-	FLDPQ   160(R10), (F12, F13)
-	FLDPQ   192(R10), (F14, F15)
-	FLDPQ   224(R10), (F16, F17)
+	FLDPQ   (R10), (F3, F4)
+	FLDPQ   32(R10), (F5, F6)
+	FLDPQ   64(R10), (F7, F8)
+	FLDPQ   96(R10), (F9, F10)
+	FLDPQ   128(R10), (F11, F12)
+	FLDPQ   160(R10), (F13, F14)
+	FLDPQ   192(R10), (F15, F16)
+	FLDPQ   224(R10), (F17, F18)
 
 row59:
 	CMP     R5, R4
@@ -1933,42 +1935,42 @@ fetched65:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F18
-	VAND    V1.B16, V18.B16, V18.B16
-	FLDPQ   (R12), (F19, F20)
-	WORD    $0x6e62de73 // fmul v19.2d, v19.2d, v2.2d
+	FMOVD   (R13), F19
+	VAND    V2.B16, V19.B16, V19.B16
+	FLDPQ   (R12), (F20, F21)
 	WORD    $0x6e63de94 // fmul v20.2d, v20.2d, v3.2d
-	FLDPQ   32(R12), (F21, F22)
 	WORD    $0x6e64deb5 // fmul v21.2d, v21.2d, v4.2d
+	FLDPQ   32(R12), (F22, F23)
 	WORD    $0x6e65ded6 // fmul v22.2d, v22.2d, v5.2d
-	FLDPQ   64(R12), (F23, F24)
 	WORD    $0x6e66def7 // fmul v23.2d, v23.2d, v6.2d
+	FLDPQ   64(R12), (F24, F25)
 	WORD    $0x6e67df18 // fmul v24.2d, v24.2d, v7.2d
-	FLDPQ   96(R12), (F25, F26)
 	WORD    $0x6e68df39 // fmul v25.2d, v25.2d, v8.2d
+	FLDPQ   96(R12), (F26, F27)
 	WORD    $0x6e69df5a // fmul v26.2d, v26.2d, v9.2d
-	FLDPQ   128(R12), (F27, F28)
-	VFMLA   V27.D2, V10.D2, V19.D2
+	WORD    $0x6e6adf7b // fmul v27.2d, v27.2d, v10.2d
+	FLDPQ   128(R12), (F28, F29)
 	VFMLA   V28.D2, V11.D2, V20.D2
-	FLDPQ   160(R12), (F27, F28)
-	VFMLA   V27.D2, V12.D2, V21.D2
+	VFMLA   V29.D2, V12.D2, V21.D2
+	FLDPQ   160(R12), (F28, F29)
 	VFMLA   V28.D2, V13.D2, V22.D2
-	FLDPQ   192(R12), (F27, F28)
-	VFMLA   V27.D2, V14.D2, V23.D2
+	VFMLA   V29.D2, V14.D2, V23.D2
+	FLDPQ   192(R12), (F28, F29)
 	VFMLA   V28.D2, V15.D2, V24.D2
-	FLDPQ   224(R12), (F27, F28)
-	VFMLA   V27.D2, V16.D2, V25.D2
+	VFMLA   V29.D2, V16.D2, V25.D2
+	FLDPQ   224(R12), (F28, F29)
 	VFMLA   V28.D2, V17.D2, V26.D2
-	WORD    $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	VFMLA   V29.D2, V18.D2, V27.D2
 	WORD    $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
 	WORD    $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD    $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
-	WORD    $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD    $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 	WORD    $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
-	WORD    $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD    $0x7e70da73 // faddp d19, v19.2d
-	VEOR    V18.B16, V19.B16, V19.B16
-	FCMPD   $(0.0), F19
+	WORD    $0x4e77d6b5 // fadd v21.2d, v21.2d, v23.2d
+	WORD    $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD    $0x7e70da94 // faddp d20, v20.2d
+	VEOR    V19.B16, V20.B16, V20.B16
+	FCMPD   F1, F20
 	BLS     wrong61
 
 next60:
@@ -1978,32 +1980,32 @@ next60:
 	B       stop63
 
 wrong61:
-	FMOVD   (R13), F18
-	FMULD   F0, F18, F18
-	FLDPQ   (R12), (F19, F20)
-	WORD    $0x4fd21262 // fmla v2.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd21283 // fmla v3.2d, v20.2d, v18.d[0]
-	FLDPQ   32(R12), (F19, F20)
-	WORD    $0x4fd21264 // fmla v4.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd21285 // fmla v5.2d, v20.2d, v18.d[0]
-	FLDPQ   64(R12), (F19, F20)
-	WORD    $0x4fd21266 // fmla v6.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd21287 // fmla v7.2d, v20.2d, v18.d[0]
-	FLDPQ   96(R12), (F19, F20)
-	WORD    $0x4fd21268 // fmla v8.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd21289 // fmla v9.2d, v20.2d, v18.d[0]
-	FLDPQ   128(R12), (F19, F20)
-	WORD    $0x4fd2126a // fmla v10.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd2128b // fmla v11.2d, v20.2d, v18.d[0]
-	FLDPQ   160(R12), (F19, F20)
-	WORD    $0x4fd2126c // fmla v12.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd2128d // fmla v13.2d, v20.2d, v18.d[0]
-	FLDPQ   192(R12), (F19, F20)
-	WORD    $0x4fd2126e // fmla v14.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd2128f // fmla v15.2d, v20.2d, v18.d[0]
-	FLDPQ   224(R12), (F19, F20)
-	WORD    $0x4fd21270 // fmla v16.2d, v19.2d, v18.d[0]
-	WORD    $0x4fd21291 // fmla v17.2d, v20.2d, v18.d[0]
+	FMOVD   (R13), F19
+	FMULD   F0, F19, F19
+	FLDPQ   (R12), (F20, F21)
+	WORD    $0x4fd31283 // fmla v3.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312a4 // fmla v4.2d, v21.2d, v19.d[0]
+	FLDPQ   32(R12), (F20, F21)
+	WORD    $0x4fd31285 // fmla v5.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312a6 // fmla v6.2d, v21.2d, v19.d[0]
+	FLDPQ   64(R12), (F20, F21)
+	WORD    $0x4fd31287 // fmla v7.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312a8 // fmla v8.2d, v21.2d, v19.d[0]
+	FLDPQ   96(R12), (F20, F21)
+	WORD    $0x4fd31289 // fmla v9.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312aa // fmla v10.2d, v21.2d, v19.d[0]
+	FLDPQ   128(R12), (F20, F21)
+	WORD    $0x4fd3128b // fmla v11.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312ac // fmla v12.2d, v21.2d, v19.d[0]
+	FLDPQ   160(R12), (F20, F21)
+	WORD    $0x4fd3128d // fmla v13.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312ae // fmla v14.2d, v21.2d, v19.d[0]
+	FLDPQ   192(R12), (F20, F21)
+	WORD    $0x4fd3128f // fmla v15.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312b0 // fmla v16.2d, v21.2d, v19.d[0]
+	FLDPQ   224(R12), (F20, F21)
+	WORD    $0x4fd31291 // fmla v17.2d, v20.2d, v19.d[0]
+	WORD    $0x4fd312b2 // fmla v18.2d, v21.2d, v19.d[0]
 	MOVW    R9, (R7)(R6<<2)
 	ADD     $1, R6
 	CMP     R8, R6
@@ -2014,14 +2016,14 @@ full62:
 	ADD     $1, R9
 
 stop63:
-	FSTPQ   (F2, F3), (R10)
-	FSTPQ   (F4, F5), 32(R10)
-	FSTPQ   (F6, F7), 64(R10)
-	FSTPQ   (F8, F9), 96(R10)
-	FSTPQ   (F10, F11), 128(R10)
-	FSTPQ   (F12, F13), 160(R10)
-	FSTPQ   (F14, F15), 192(R10)
-	FSTPQ   (F16, F17), 224(R10)
+	FSTPQ   (F3, F4), (R10)
+	FSTPQ   (F5, F6), 32(R10)
+	FSTPQ   (F7, F8), 64(R10)
+	FSTPQ   (F9, F10), 96(R10)
+	FSTPQ   (F11, F12), 128(R10)
+	FSTPQ   (F13, F14), 160(R10)
+	FSTPQ   (F15, F16), 192(R10)
+	FSTPQ   (F17, F18), 224(R10)
 	B       done1
 
 wider58:
@@ -2075,9 +2077,8 @@ fetched72:
 	ADD     R0, R15
 	MOVD    (R15), R15
 	MADD    R11, R15, R14, R12
-	FMOVD   (R13), F2
-	VAND    V1.B16, V2.B16, V2.B16
-	WORD    $0x6f00e403 // movi v3.2d, #0x0
+	FMOVD   (R13), F3
+	VAND    V2.B16, V3.B16, V3.B16
 	WORD    $0x6f00e404 // movi v4.2d, #0x0
 	WORD    $0x6f00e405 // movi v5.2d, #0x0
 	WORD    $0x6f00e406 // movi v6.2d, #0x0
@@ -2085,6 +2086,7 @@ fetched72:
 	WORD    $0x6f00e408 // movi v8.2d, #0x0
 	WORD    $0x6f00e409 // movi v9.2d, #0x0
 	WORD    $0x6f00e40a // movi v10.2d, #0x0
+	WORD    $0x6f00e40b // movi v11.2d, #0x0
 	MOVD    R12, R14
 	MOVD    R10, R15
 	MOVD    R11, R19
@@ -2092,22 +2094,22 @@ fetched72:
 	BLO     rest75
 
 round74:
-	FLDPQ   (R14), (F11, F12)
-	FLDPQ   (R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V3.D2
+	FLDPQ   (R14), (F12, F13)
+	FLDPQ   (R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V4.D2
-	FLDPQ   32(R14), (F11, F12)
-	FLDPQ   32(R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V5.D2
+	VFMLA   V13.D2, V15.D2, V5.D2
+	FLDPQ   32(R14), (F12, F13)
+	FLDPQ   32(R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V6.D2
-	FLDPQ   64(R14), (F11, F12)
-	FLDPQ   64(R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V7.D2
+	VFMLA   V13.D2, V15.D2, V7.D2
+	FLDPQ   64(R14), (F12, F13)
+	FLDPQ   64(R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V8.D2
-	FLDPQ   96(R14), (F11, F12)
-	FLDPQ   96(R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V9.D2
+	VFMLA   V13.D2, V15.D2, V9.D2
+	FLDPQ   96(R14), (F12, F13)
+	FLDPQ   96(R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V10.D2
+	VFMLA   V13.D2, V15.D2, V11.D2
 	ADD     $128, R14
 	ADD     $128, R15
 	SUB     $128, R19
@@ -2116,35 +2118,35 @@ round74:
 
 rest75:
 	CBZ     R19, fold76
-	FLDPQ   (R14), (F11, F12)
-	FLDPQ   (R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V3.D2
+	FLDPQ   (R14), (F12, F13)
+	FLDPQ   (R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V4.D2
+	VFMLA   V13.D2, V15.D2, V5.D2
 	SUB     $32, R19
 	CBZ     R19, fold76
-	FLDPQ   32(R14), (F11, F12)
-	FLDPQ   32(R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V5.D2
+	FLDPQ   32(R14), (F12, F13)
+	FLDPQ   32(R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V6.D2
+	VFMLA   V13.D2, V15.D2, V7.D2
 	SUB     $32, R19
 	CBZ     R19, fold76
-	FLDPQ   64(R14), (F11, F12)
-	FLDPQ   64(R15), (F13, F14)
-	VFMLA   V11.D2, V13.D2, V7.D2
+	FLDPQ   64(R14), (F12, F13)
+	FLDPQ   64(R15), (F14, F15)
 	VFMLA   V12.D2, V14.D2, V8.D2
+	VFMLA   V13.D2, V15.D2, V9.D2
 	SUB     $32, R19
 
 fold76:
-	WORD    $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
 	WORD    $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
 	WORD    $0x4e69d4a5 // fadd v5.2d, v5.2d, v9.2d
 	WORD    $0x4e6ad4c6 // fadd v6.2d, v6.2d, v10.2d
-	WORD    $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	WORD    $0x4e6bd4e7 // fadd v7.2d, v7.2d, v11.2d
 	WORD    $0x4e66d484 // fadd v4.2d, v4.2d, v6.2d
-	WORD    $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD    $0x7e70d863 // faddp d3, v3.2d
-	VEOR    V2.B16, V3.B16, V3.B16
-	FCMPD   $(0.0), F3
+	WORD    $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
+	WORD    $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD    $0x7e70d884 // faddp d4, v4.2d
+	VEOR    V3.B16, V4.B16, V4.B16
+	FCMPD   F1, F4
 	BLS     wrong68
 
 next67:
@@ -2154,18 +2156,18 @@ next67:
 	B       stop70
 
 wrong68:
-	FMOVD   (R13), F2
-	FMULD   F0, F2, F2
+	FMOVD   (R13), F3
+	FMULD   F0, F3, F3
 	MOVD    R12, R14
 	MOVD    R10, R15
 	ADD     R11, R15, R19
 
 add78:
-	FLDPQ   (R14), (F3, F4)
-	FLDPQ   (R15), (F5, F6)
-	WORD    $0x4fc21065 // fmla v5.2d, v3.2d, v2.d[0]
-	WORD    $0x4fc21086 // fmla v6.2d, v4.2d, v2.d[0]
-	FSTPQ   (F5, F6), (R15)
+	FLDPQ   (R14), (F4, F5)
+	FLDPQ   (R15), (F6, F7)
+	WORD    $0x4fc31086 // fmla v6.2d, v4.2d, v3.d[0]
+	WORD    $0x4fc310a7 // fmla v7.2d, v5.2d, v3.d[0]
+	FSTPQ   (F6, F7), (R15)
 	ADD     $32, R14
 	ADD     $32, R15
 	CMP     R19, R15
@@ -2182,6 +2184,6 @@ full69:
 stop70:
 
 done1:
-	MOVD    R9, visits+152(FP)
-	MOVD    R6, updates+160(FP)
+	MOVD    R9, visits+160(FP)
+	MOVD    R6, updates+168(FP)
 	RET

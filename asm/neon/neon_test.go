@@ -26,7 +26,8 @@ var (
 		Pack:     neon.PackF32,
 		Bounds:   neon.BoundsF32,
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
-		ScaleRows: neon.ScaleRowsF32,
+		BoundsWeighted: kerneltest.Weighted32(neon.BoundsWeightedF32),
+		ScaleRows:      neon.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:            neon.DotF64,
@@ -43,7 +44,8 @@ var (
 		Pack:     neon.PackF64,
 		Bounds:   neon.BoundsF64,
 		BoundsMR: neon.BoundsMRF64, BoundsNR: neon.BoundsNRF64,
-		RankKUpdate: neon.RankKUpdateF64,
+		BoundsWeighted: kerneltest.Weighted64(neon.BoundsWeightedF64),
+		RankKUpdate:    neon.RankKUpdateF64,
 	}
 )
 

@@ -22,20 +22,20 @@ func ScoresF32(out, x, w []float32) { scores(out, x, w) }
 
 func ScoresF64(out, x, w []float64) { scores(out, x, w) }
 
-func EpochF32(w []float32, log []uint32, x, y []float32, eta float32) (rows, updates int) {
-	return epoch(w, log, x, y, eta)
+func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
+	return epoch(w, log, x, y, eta, margin)
 }
 
-func EpochF64(w []float64, log []uint32, x, y []float64, eta float64) (rows, updates int) {
-	return epoch(w, log, x, y, eta)
+func EpochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
+	return epoch(w, log, x, y, eta, margin)
 }
 
-func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta float32) (visits, updates int) {
-	return epochIndexed(w, log, x, y, idx, eta)
+func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
+	return epochIndexed(w, log, x, y, idx, eta, margin)
 }
 
-func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, _ []float64, eta float64) (visits, updates int) {
-	return epochIndexed(w, log, x, y, idx, eta)
+func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, _ []float64, eta, margin float64) (visits, updates int) {
+	return epochIndexed(w, log, x, y, idx, eta, margin)
 }
 
 func TransposeF32(dst []float32, stride int, cols [][]float32) { transpose(dst, stride, cols) }
@@ -56,6 +56,14 @@ func BoundsF32(low, high []int64, x, w, limits []float32, cols int) {
 
 func BoundsF64(low, high []int64, x, w, limits []float64, cols int) {
 	bounds(low, high, x, w, limits, cols)
+}
+
+func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
+	boundsWeighted(low, x, weights, w, limits, cols)
+}
+
+func BoundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
+	boundsWeighted(low, x, weights, w, limits, cols)
 }
 
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool) { tile(c, ldc, grow, a, b, add) }

@@ -97,18 +97,18 @@ func scores[T float](out, x, w []T) {
 
 // mistake tells whether the perceptron makes a mistake on a row of label y and score s: y's sign times s is <= 0. A score
 // of NaN is none.
-func mistake[T float](y, s T) bool {
-	if y < 0 {
-		return s >= 0
+func mistake[T float](y, s, margin T) bool {
+	if math.Signbit(float64(y)) {
+		s = -s
 	}
-	return s <= 0
+	return s <= margin
 }
 
-func epoch[T float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
+func epoch[T float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int) {
 	stride := len(w)
 	for r, label := range y {
 		row := x[r*stride : (r+1)*stride]
-		if !mistake(label, dot(row, w)) {
+		if !mistake(label, dot(row, w), margin) {
 			continue
 		}
 		axpy(w, eta*label, row)
@@ -121,13 +121,13 @@ func epoch[T float](w []T, log []uint32, x, y []T, eta T) (rows, updates int) {
 	return len(y), updates
 }
 
-func epochIndexed[T float](w []T, log []uint32, x, y [][]T, idx []uint32, eta T) (visits, updates int) {
+func epochIndexed[T float](w []T, log []uint32, x, y [][]T, idx []uint32, eta, margin T) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
 		chunk, r := id/ChunkRows, int(id%ChunkRows)
 		row := x[chunk][r*stride : (r+1)*stride]
 		label := y[chunk][r]
-		if !mistake(label, dot(row, w)) {
+		if !mistake(label, dot(row, w), margin) {
 			continue
 		}
 		axpy(w, eta*label, row)
@@ -195,10 +195,7 @@ func bounds[T float](low, high []int64, x, w, limits []T, cols int) {
 	for ; len(x) >= boundsNR*cols && len(x) > 0; x = x[boundsNR*cols:] {
 		for i, limit := range limits {
 			for r := range boundsNR {
-				var score T
-				for c := range cols {
-					score = fma(x[c*boundsNR+r], w[i*cols+c], score)
-				}
+				score := boundsScore(x, w[i*cols:], r, cols)
 				if score < -limit {
 					low[i]++
 				}
@@ -208,6 +205,26 @@ func bounds[T float](low, high []int64, x, w, limits []T, cols int) {
 			}
 		}
 	}
+}
+
+func boundsWeighted[T float, I int32 | int64](low []int64, x []T, weights []I, w, limits []T, cols int) {
+	for ; len(x) >= boundsNR*cols && len(x) > 0; x, weights = x[boundsNR*cols:], weights[boundsNR:] {
+		for i, limit := range limits {
+			for r, weight := range weights[:boundsNR] {
+				if boundsScore(x, w[i*cols:], r, cols) < -limit {
+					low[i] += int64(weight)
+				}
+			}
+		}
+	}
+}
+
+// boundsScore returns the score of row r of a packed group.
+func boundsScore[T float](group, w []T, r, cols int) (score T) {
+	for c := range cols {
+		score = fma(group[c*boundsNR+r], w[c], score)
+	}
+	return score
 }
 
 // The rows and columns of the tile that Tile computes.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"halfspace/asm/ref"
 	"halfspace/internal/guard"
@@ -25,14 +26,15 @@ type Set[T kernel.Float] struct {
 	Axpy4          func(y, a []T, x [][]T)
 	FirstMistake   func(y, scores []T) int
 	Scores         func(out, x, w []T)
-	Epoch          func(w []T, log []uint32, x, y []T, eta T) (int, int)
-	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta T) (int, int)
+	Epoch          func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
+	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
 	Tile           func(c []T, ldc, grow int, a, b []T, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
 	Bounds         func(low, high []int64, x, w, limits []T, cols int)
+	BoundsWeighted func(low []int64, x, weights, w, limits []T, cols int) // see Weighted32 and Weighted64
 
 	BoundsMR, BoundsNR int
 
@@ -57,7 +59,8 @@ var (
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
-		ScaleRows: ref.ScaleRowsF32,
+		BoundsWeighted: Weighted32(ref.BoundsWeightedF32),
+		ScaleRows:      ref.ScaleRowsF32,
 	}
 	F64 = Set[float64]{
 		Dot:            ref.DotF64,
@@ -74,10 +77,25 @@ var (
 		Pack:     ref.PackF64,
 		Bounds:   ref.BoundsF64,
 		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
-		ScaleRows:   ref.ScaleRowsF64,
-		RankKUpdate: ref.RankKUpdateF64,
+		BoundsWeighted: Weighted64(ref.BoundsWeightedF64),
+		ScaleRows:      ref.ScaleRowsF64,
+		RankKUpdate:    ref.RankKUpdateF64,
 	}
 )
+
+// Weighted32 returns BoundsWeightedF32 with weights whose bits are in float32.
+func Weighted32(f func(low []int64, x []float32, weights []int32, w, limits []float32, cols int)) func(low []int64, x, weights, w, limits []float32, cols int) {
+	return func(low []int64, x, weights, w, limits []float32, cols int) {
+		f(low, x, unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), w, limits, cols)
+	}
+}
+
+// Weighted64 returns BoundsWeightedF64 with weights whose bits are in float64.
+func Weighted64(f func(low []int64, x []float64, weights []int64, w, limits []float64, cols int)) func(low []int64, x, weights, w, limits []float64, cols int) {
+	return func(low []int64, x, weights, w, limits []float64, cols int) {
+		f(low, x, unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), w, limits, cols)
+	}
+}
 
 // Need skips the test if the machine or the build lacks an instruction set. It fails instead if the environment
 // variable HALFSPACE_TEST_REQUIRE names that set.
@@ -114,6 +132,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
+		{"BoundsWeighted", got.BoundsWeighted != nil, h.boundsWeighted},
 		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
 		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
 	} {

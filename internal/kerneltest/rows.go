@@ -103,6 +103,17 @@ func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) 
 	h.intact(t, what)
 }
 
+// steps are labels of which some are zeros of either sign.
+func (h *harness[T]) steps(n int) []T {
+	y := h.labels(n)
+	for i := range y {
+		if h.rng.IntN(4) == 0 {
+			y[i] = T(math.Copysign(0, float64(y[i])))
+		}
+	}
+	return y
+}
+
 // logs returns logs for n rows: one is full at once, one becomes full on the way, and one never does.
 func logs(n int) [][]uint32 {
 	return [][]uint32{make([]uint32, 1), make([]uint32, 3), make([]uint32, n+1)}
@@ -113,14 +124,14 @@ func (h *harness[T]) epoch(t *testing.T) {
 		for _, stride := range h.strides() {
 			for _, n := range []int{0, 1, 2, 3, 13} {
 				w := h.numbers(stride, f)
-				x, y, eta := h.rows(n, stride, f, w), h.labels(n), []T{1, 0.1}[h.rng.IntN(2)]
+				x, y, eta, margin := h.rows(n, stride, f, w), h.steps(n), []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
 				for _, log := range logs(n) {
 					want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-					want.visits, want.updates = h.want.Epoch(want.w, want.log, x, y, eta)
+					want.visits, want.updates = h.want.Epoch(want.w, want.log, x, y, eta, margin)
 					for _, p := range h.places()[:4] {
 						got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
 						got.visits, got.updates = h.got.Epoch(got.w, got.log,
-							guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), eta)
+							guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), eta, margin)
 						h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
 					}
 				}
@@ -144,20 +155,20 @@ func (h *harness[T]) epochIndexed(t *testing.T) {
 
 func (h *harness[T]) indexedWalks(t *testing.T, f flavour, stride, n int) {
 	w := h.numbers(stride, f)
-	x, y, eta := h.rows(n, stride, f, w), h.labels(n), []T{1, 0.1}[h.rng.IntN(2)]
+	x, y, eta, margin := h.rows(n, stride, f, w), h.steps(n), []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
 	idx := make([]uint32, h.rng.IntN(60))
 	for i := range idx {
 		idx[i] = uint32(h.rng.IntN(n))
 	}
 	for _, log := range logs(len(idx)) {
 		want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-		want.visits, want.updates = h.want.EpochIndexed(want.w, want.log, chunks(x, stride), chunks(y, 1), idx, nil, eta)
+		want.visits, want.updates = h.want.EpochIndexed(want.w, want.log, chunks(x, stride), chunks(y, 1), idx, nil, eta, margin)
 		for _, p := range h.places()[:4] {
 			got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
 			xs, ys := chunks(guard.Put(h.buffers[0], p, x), stride), chunks(guard.Put(h.buffers[1], p, y), 1)
 			ahead := xs[h.rng.IntN(len(xs))]
 			at := guard.Put(h.buffers[4], p, idx)
-			got.visits, got.updates = h.got.EpochIndexed(got.w, got.log, xs, ys, at, ahead, eta)
+			got.visits, got.updates = h.got.EpochIndexed(got.w, got.log, xs, ys, at, ahead, eta, margin)
 			h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
 		}
 	}

@@ -162,6 +162,62 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 	}
 }
 
+// boundsWeighted compares sums of sample weights with the definition.
+func (h *harness[T]) boundsWeighted(t *testing.T) {
+	for _, f := range flavours {
+		for _, cols := range []int{1, 3, 29} {
+			for _, tiles := range []int{1, 2, 64 / h.got.BoundsMR} {
+				for groups := range 3 {
+					h.boundsWeightedOne(t, f, cols, groups, tiles*h.got.BoundsMR)
+				}
+			}
+		}
+	}
+}
+
+func (h *harness[T]) boundsWeightedOne(t *testing.T, f flavour, cols, groups, n int) {
+	mr, nr := h.got.BoundsMR, h.got.BoundsNR
+	x, w := h.numbers(groups*nr*cols, f), h.numbers(n*cols, f)
+	limits, low := make([]T, n), make([]int64, n)
+	for i := range limits {
+		limits[i] = []T{0, T(math.Abs(f.make(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
+		low[i] = int64(1000 * i)
+	}
+	weights, bits := make([]int64, groups*nr), make([]T, groups*nr)
+	for r := range weights {
+		weights[r] = h.rng.Int64N(math.MaxInt32 / int64(len(weights)))
+		if unsafe.Sizeof(T(0)) == 4 {
+			bits[r] = T(math.Float32frombits(uint32(weights[r])))
+		} else {
+			bits[r] = T(math.Float64frombits(uint64(weights[r])))
+		}
+	}
+	want := append([]int64(nil), low...)
+	for i, limit := range limits {
+		for r, weight := range weights {
+			score := T(0)
+			for c := range cols {
+				score = h.fma(x[(r/nr*cols+c)*nr+r%nr], w[(i/mr*cols+c)*mr+i%mr], score)
+			}
+			if score < -limit {
+				want[i] += weight
+			}
+		}
+	}
+	for _, p := range h.places()[:4] {
+		what := fmt.Sprintf("%s cols=%d rows=%d candidates=%d %+v", f.name, cols, groups*nr, n, p)
+		got := guard.Put(h.buffers[3], p, low)
+		h.got.BoundsWeighted(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[4], p, bits), guard.Put(h.buffers[1], p, w),
+			guard.Put(h.buffers[2], p, limits), cols)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%s: candidate %d has the sum %d, want %d", what, i, got[i], want[i])
+			}
+		}
+		h.intact(t, what)
+	}
+}
+
 // equal64 is equal for float64, for any T.
 func equal64(t *testing.T, what string, got, want []float64) {
 	t.Helper()

@@ -1,6 +1,8 @@
 package perceptron
 
 import (
+	"slices"
+
 	"halfspace/block"
 	"halfspace/kernel"
 )
@@ -12,8 +14,9 @@ type stretch[T kernel.Float] struct {
 	lo, hi int             // its rows
 
 	index *block.Index[T]
-	rows  []uint32 // row numbers in index
-	ahead []T      // rows to prefetch; see kernel.EpochIndexed
+	steps *steps[T] // of the rows of index; nil if they have no sample weights
+	rows  []uint32  // row numbers in index
+	ahead []T       // rows to prefetch; see kernel.EpochIndexed
 }
 
 func (s *stretch[T]) len() int {
@@ -38,12 +41,10 @@ func (s *stretch[T]) sparse() bool {
 	return s.index.Rows() == nil
 }
 
-// epoch visits dense rows by one kernel call. It writes the positions of updates to log.
-func (s *stretch[T]) epoch(w []T, log []uint32, eta T) (visits, updates int) {
-	if b := s.block; b != nil {
-		return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], b.Y[s.lo:s.hi], eta)
-	}
-	return kernel.EpochIndexed(w, log, s.index.Rows(), s.rows, s.ahead, eta)
+// weight returns the sample weight of the row at position i.
+func (s *stretch[T]) weight(i uint32) float64 {
+	b, r := s.at(int(i))
+	return b.Weight(r)
 }
 
 // A rule says which rows update the weights, and how.
@@ -58,6 +59,7 @@ type rule[T kernel.Float] struct {
 	eta, margin T
 	weighted    bool     // rows have sample weights
 	stride      int      // length of a vector of weights
+	steps       []T      // of the last visit in file order, if rows have sample weights
 	scores      []T      // of one row, by class; nil for two classes
 	rivals      []uint32 // of the updates of the last visit, for several classes; as long as the log
 }
@@ -65,8 +67,8 @@ type rule[T kernel.Float] struct {
 // visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
 // last row, or when log is full.
 func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
-	if u.scores == nil && u.margin == 0 && !u.weighted && !s.sparse() {
-		return s.epoch(w, log, u.eta)
+	if u.scores == nil && !s.sparse() {
+		return u.epoch(w, log, s)
 	}
 	for i := range s.len() {
 		b, r := s.at(i)
@@ -84,6 +86,83 @@ func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int
 		}
 	}
 	return s.len(), updates
+}
+
+// epoch visits dense rows of two classes by one kernel call. With sample weights, the labels of that call are the steps
+// of the rows.
+func (u *rule[T]) epoch(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
+	b := s.block
+	switch {
+	case b == nil && !u.weighted:
+		return kernel.EpochIndexed(w, log, s.index.Rows(), s.rows, s.ahead, u.eta, u.margin)
+	case b == nil:
+		visits, updates = kernel.EpochIndexed(w, log, s.steps.rows, s.rows, s.ahead, 1, u.margin)
+	default:
+		x, y := b.X[s.lo*b.Stride:s.hi*b.Stride], b.Y[s.lo:s.hi]
+		if !u.weighted {
+			return kernel.Epoch(w, log, x, y, u.eta, u.margin)
+		}
+		u.steps = slices.Grow(u.steps[:0], len(y))[:len(y)]
+		signedSteps(u.steps, y, b.W[s.lo:s.hi], u.eta)
+		visits, updates = kernel.Epoch(w, log, x, u.steps, 1, u.margin)
+	}
+	return visits, s.dropWeightless(log[:updates])
+}
+
+// dropWeightless drops the positions of rows with a sample weight of 0, whose updates changed nothing. It returns how
+// many positions are left.
+func (s *stretch[T]) dropWeightless(log []uint32) (left int) {
+	for _, p := range log {
+		if s.weight(p) != 0 {
+			log[left] = p
+			left++
+		}
+	}
+	return left
+}
+
+// signedSteps writes what updates multiply rows by: eta, the label and the sample weight.
+func signedSteps[T kernel.Float](dst, y []T, weights []float64, eta T) {
+	for i, label := range y {
+		dst[i] = times(eta*label, weights[i])
+	}
+}
+
+// steps are the signed steps of rows that have sample weights. Kernels take them in the place of labels.
+type steps[T kernel.Float] struct {
+	index *block.Index[T]
+	eta   T
+	y     [][]T           // by chunk
+	rows  *kernel.Rows[T] // the rows of index with y
+}
+
+// newSteps returns the steps of the rows of a dense index, or nil if they have no sample weights.
+func newSteps[T kernel.Float](index *block.Index[T], eta T) *steps[T] {
+	rows := index.Rows()
+	if rows == nil {
+		return nil
+	}
+	if b, _ := index.At(0); b.W == nil {
+		return nil
+	}
+	s := &steps[T]{index: index, eta: eta}
+	for left := rows.Len(); left > 0; left -= kernel.ChunkRows {
+		s.y = append(s.y, make([]T, min(left, kernel.ChunkRows)))
+	}
+	s.rows = rows.WithLabels(s.y)
+	s.update()
+	return s
+}
+
+// update computes the steps again after the labels or sample weights have changed.
+func (s *steps[T]) update() {
+	if s == nil {
+		return
+	}
+	for c, y := range s.y {
+		b, r := s.index.At(uint32(c) * kernel.ChunkRows)
+		signedSteps(y, b.Y[r:r+len(y)], b.W[r:r+len(y)], s.eta)
+	}
 }
 
 // wrong tells whether the score of row r of b is on the wrong side, or within the margin. NaN is never wrong, and
@@ -130,13 +209,13 @@ func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight
 // are those from number first on. Four dense rows at a time read w once.
 func (u *rule[T]) repeat(w, a []T, s *stretch[T], first int, at []uint32) {
 	k := 0
-	if u.scores == nil && !u.weighted && !s.sparse() {
+	if u.scores == nil && !s.sparse() {
 		var x [4][]T
 		var by [4]T
 		for ; k+4 <= len(at); k += 4 {
 			for j, p := range at[k : k+4] {
 				b, r := s.at(int(p))
-				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], a[k+j]*b.Y[r]
+				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], times(a[k+j]*b.Y[r], b.Weight(r))
 			}
 			kernel.Axpy4(w, by[:], x[:])
 		}

@@ -151,7 +151,7 @@ func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() erro
 	for i := 0; i < len(win.rows); {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+panel)
-		s := &stretch[T]{index: win.index, rows: win.rows[i:min(len(win.rows), i+hi-lo)]}
+		s := &stretch[T]{index: win.index, steps: win.steps, rows: win.rows[i:min(len(win.rows), i+hi-lo)]}
 		if c < len(win.ahead) {
 			s.ahead = win.features(int(win.ahead[c]), lo, hi, x.rule.stride)
 		}
@@ -231,11 +231,13 @@ func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for r := 0; r < b.Len(); r += panel {
+		for r := 0; r < b.Len(); {
 			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r+panel)}
-			if _, updates := l.rule.visit(w, l.log[:1], s); updates > 0 {
+			visits, updates := l.rule.visit(w, l.log[:1], s)
+			if updates > 0 {
 				return true, nil
 			}
+			r += visits
 		}
 	}
 	return false, nil

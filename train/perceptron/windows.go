@@ -20,6 +20,7 @@ const windowRows = train.WindowChunks * kernel.ChunkRows
 type window[T kernel.Float] struct {
 	rows  []uint32        // their numbers in index, in the order of the visits
 	index *block.Index[T] // where they are
+	steps *steps[T]       // of the rows of index; nil if they have no sample weights
 	ahead []uint32        // chunks of index to prefetch meanwhile: those of the next window
 }
 
@@ -46,9 +47,13 @@ func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], e
 	switch src := src.(type) {
 	case *block.Data[T]:
 		index, err := src.Index()
-		return &memoryWindows[T]{index, int(src.Rows()), kernel.Stride[T](src.Spec().Cols()), opt.Workers > 1, nil}, err
+		if err != nil {
+			return nil, err
+		}
+		return &memoryWindows[T]{index: index, steps: newSteps(index, T(opt.Eta)), rows: int(src.Rows()),
+			stride: kernel.Stride[T](src.Spec().Cols()), beside: opt.Workers > 1}, nil
 	case block.Seekable[T]:
-		return newFileWindows(src)
+		return newFileWindows(src, T(opt.Eta))
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
@@ -56,6 +61,7 @@ func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], e
 // A memoryWindows has all rows in memory.
 type memoryWindows[T kernel.Float] struct {
 	index  *block.Index[T]
+	steps  *steps[T]
 	rows   int
 	stride int
 	beside bool // compute permutations on another goroutine
@@ -64,7 +70,7 @@ type memoryWindows[T kernel.Float] struct {
 
 func (s *memoryWindows[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(window[T]{rows, s.index, s.prefetched(p.Window(k + 1))})
+		return visit(window[T]{rows, s.index, s.steps, s.prefetched(p.Window(k + 1))})
 	})
 }
 
@@ -83,7 +89,7 @@ func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
 func (s *memoryWindows[T]) drawn(_ context.Context, rng *rand.PCG, visit func(window[T]) error) error {
 	for left := s.rows; left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
-		if err := visit(window[T]{s.draws, s.index, nil}); err != nil {
+		if err := visit(window[T]{s.draws, s.index, s.steps, nil}); err != nil {
 			return err
 		}
 	}
@@ -121,7 +127,7 @@ func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
 	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }
 
-func newFileWindows[T kernel.Float](src block.Seekable[T]) (*fileWindows[T], error) {
+func newFileWindows[T kernel.Float](src block.Seekable[T], eta T) (*fileWindows[T], error) {
 	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
@@ -130,7 +136,7 @@ func newFileWindows[T kernel.Float](src block.Seekable[T]) (*fileWindows[T], err
 		if err != nil {
 			return nil, err
 		}
-		s.used = append(s.used, &readWindow[T]{window[T]{index: index}, b, nil})
+		s.used = append(s.used, &readWindow[T]{window[T]{index: index, steps: newSteps(index, eta)}, b, nil})
 	}
 	return s, nil
 }
@@ -149,7 +155,11 @@ func (s *fileWindows[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(wi
 		for i := range w.draws {
 			w.rows = append(w.rows, uint32(i))
 		}
-		return func() error { return s.src.ReadRows(w.draws, w.block) }
+		return func() error {
+			err := s.src.ReadRows(w.draws, w.block)
+			w.steps.update()
+			return err
+		}
 	})
 }
 
@@ -175,5 +185,6 @@ func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error
 			return err
 		}
 	}
+	w.steps.update()
 	return nil
 }

@@ -18,190 +18,31 @@ func (w *Writer) boundsShape() (candidates, rows int) {
 	return 4, 3 * w.ISA.Bytes / w.Size
 }
 
-// pack writes Pack. It transposes squares in registers, as transpose does, a vector of rows at a time.
-func (w *Writer) pack() {
-	_, nr := w.boundsShape()
-	w.begin("Pack")
-	dst, x := w.GP64(), w.GP64()
-	w.Load(w.Param("dst").Base(), dst)
-	w.Load(w.Param("x").Base(), x)
-	y, n := w.slice("y")
-	stride, cols := w.GP64(), w.GP64()
-	w.Load(w.Param("stride"), stride)
-	w.SHLQ(imm(w.log2()), stride)
-	w.Load(w.Param("cols"), cols)
-	best := w.YMM()
-	w.zero(best)
-
-	group, part, done := w.label("group"), w.label("part"), w.label("done")
-	w.Label(group)
-	w.CMPQ(n, imm(nr))
-	w.JB(ref(done))
-	w.SUBQ(imm(nr), n)
-	parts, at := w.GP64(), w.GP64()
-	w.MOVQ(operand.U32(nr/w.Per), parts)
-	w.MOVQ(dst, at)
-	w.Label(part)
-	w.packPart(at, x, y, stride, cols, nr*w.Size, best)
-	w.ADDQ(imm(vectorBytes), at)
-	w.ADDQ(imm(vectorBytes), y)
-	step := w.GP64()
-	w.MOVQ(stride, step)
-	w.SHLQ(imm(5-w.log2()), step) // times Per
-	w.ADDQ(step, x)
-	w.DECQ(parts)
-	w.JNZ(ref(part))
-	size := w.GP64()
-	w.IMUL3Q(operand.I32(nr*w.Size), cols, size)
-	w.ADDQ(size, dst)
-	w.JMP(ref(group))
-
-	w.Label(done)
-	w.Store(w.largest(best), w.ReturnIndex(0))
-	w.end()
-}
-
-// packPart packs one vector of rows: column c goes to dst + c*step. It raises best to their squared norms, and ignores
-// NaN.
-func (w *Writer) packPart(dst, x, y, stride, cols reg.GPVirtual, step int, best reg.VecVirtual) {
-	from, to, left := w.GP64(), w.GP64(), w.GP64()
-	w.MOVQ(x, from)
-	w.MOVQ(dst, to)
-	w.MOVQ(cols, left)
-	sign, squares := w.YMM(), w.YMM()
-	w.signBits(sign)
-	w.and(mem(y, 0), sign, sign)
-	w.zero(squares)
-
-	square, rest, packed := w.label("square"), w.label("rest"), w.label("packed")
-	w.Label(square)
-	w.CMPQ(left, imm(w.Per))
-	w.JB(ref(rest))
-	for side := range 2 {
-		for k, r := range w.halfSquare(from, stride, side) {
-			w.packColumn(r, sign, squares, mem(to, (side*w.Per/2+k)*step))
-		}
-	}
-	w.ADDQ(imm(vectorBytes), from)
-	w.ADDQ(imm(w.Per*step), to)
-	w.SUBQ(imm(w.Per), left)
-	w.JMP(ref(square))
-
-	w.Label(rest)
-	w.TESTQ(left, left)
-	w.JZ(ref(packed))
-	for side := range 2 {
-		for k, r := range w.halfSquare(from, stride, side) {
-			column := side*w.Per/2 + k
-			if column == w.Per-1 {
-				break // otherwise it would be a whole square
-			}
-			w.packColumn(r, sign, squares, mem(to, column*step))
-			w.CMPQ(left, imm(column+1))
-			w.JE(ref(packed))
-		}
-	}
-	w.Label(packed)
-	w.pick(w.VMAXPS, w.VMAXPD)(best, squares, best) // if one is NaN, VMAXPS returns its second source: best
-}
-
-// halfSquare returns half of the columns of the square of Per rows at src: the left ones for side 0. It loads rows half
-// a square apart into the halves of one register. Then shuffles within halves are enough.
-func (w *Writer) halfSquare(src, stride reg.GPVirtual, side int) []reg.VecVirtual {
-	near, far, v := w.GP64(), w.GP64(), w.ymms(w.Per/2)
-	w.MOVQ(src, near)
-	w.LEAQ(operand.Mem{Base: src, Index: stride, Scale: uint8(w.Per / 2)}, far)
-	for k, r := range v {
-		w.VBROADCASTF128(mem(near, side*16), r)
-		w.VINSERTF128(imm(1), mem(far, side*16), r, r)
-		if k < len(v)-1 {
-			w.ADDQ(stride, near)
-			w.ADDQ(stride, far)
-		}
-	}
-	return w.columns(v)
-}
-
-// columns transposes within the halves of v, which hold Per/2 rows each.
-func (w *Writer) columns(v []reg.VecVirtual) []reg.VecVirtual {
-	if w.Size == 8 {
-		c := w.ymms(2)
-		w.VUNPCKLPD(v[1], v[0], c[0])
-		w.VUNPCKHPD(v[1], v[0], c[1])
-		return c
-	}
-	t, c := w.ymms(4), w.ymms(4)
-	for k := 0; k < 4; k += 2 {
-		w.VUNPCKLPS(v[k+1], v[k], t[k])
-		w.VUNPCKHPS(v[k+1], v[k], t[k+1])
-	}
-	for k := range 2 {
-		w.VSHUFPS(operand.U8(0x44), t[k+2], t[k], c[2*k])
-		w.VSHUFPS(operand.U8(0xee), t[k+2], t[k], c[2*k+1])
-	}
-	return c
-}
-
-// packColumn gives a vector of rows their signs, adds its squares and stores it.
-func (w *Writer) packColumn(v, sign, squares reg.VecVirtual, dst operand.Mem) {
-	w.xor(sign, v, v)
-	w.fmap(v, v, squares)
-	w.movp(v, dst)
-}
-
-// signBits sets every element of v to -0.
-func (w *Writer) signBits(v reg.VecVirtual) {
-	w.ones(v)
-	if w.Size == 4 {
-		w.VPSLLD(imm(31), v, v)
-	} else {
-		w.VPSLLQ(imm(63), v, v)
-	}
-}
-
-// ones sets every bit of v.
-func (w *Writer) ones(v reg.VecVirtual) {
-	if v.Size() == 64 {
-		w.zero(v) // so that the allocator sees where v begins to live
-		w.VPTERNLOGD(operand.U8(0xff), v, v, v)
-		return
-	}
-	w.VPCMPEQD(v, v, v)
-}
-
-// largest returns the largest element of v, which has no NaN, in lane 0.
-func (w *Writer) largest(v reg.VecVirtual) reg.VecVirtual {
-	max := w.pick(w.VMAXPS, w.VMAXPD)
-	s, t := w.XMM(), w.XMM()
-	w.VEXTRACTF128(imm(1), v, t)
-	max(t, v.AsX(), s)
-	if w.Size == 4 {
-		w.VMOVHLPS(s, s, t)
-		max(t, s, s)
-		w.VMOVSHDUP(s, t)
-	} else {
-		w.VUNPCKHPD(s, s, t)
-	}
-	max(t, s, s)
-	return s
-}
-
-// A bounds is the state of the loops of Bounds.
+// A bounds is the state of the loops of Bounds and BoundsWeighted.
 type bounds struct {
 	*Writer
 	mr, nr   int
-	vectors  int         // of nr rows
-	counters operand.Mem // for each candidate a vector of low counts, then one of high counts, negative
+	vectors  int           // of nr rows
+	counters operand.Mem   // for each candidate a vector of low counts, then one of high counts, negative
+	weights  reg.GPVirtual // BoundsWeighted: the sample weights of a group of rows, which take the place of low counts
 	acc      [][]reg.VecVirtual
 }
 
 // bounds writes Bounds. Rows lie across the lanes, so a product of a group of rows with a candidate needs no folding.
 // The outer loop is over groups of rows, which stay in the first-level cache while all candidates pass.
-func (w *Writer) bounds() {
+func (w *Writer) bounds() { w.boundsOf("Bounds", false) }
+
+// boundsWeighted writes BoundsWeighted: bounds that adds up sample weights instead of ones.
+func (w *Writer) boundsWeighted() { w.boundsOf("BoundsWeighted", true) }
+
+func (w *Writer) boundsOf(name string, weighted bool) {
 	mr, nr := w.boundsShape()
-	w.begin("Bounds")
+	w.begin(name)
 	w.Attributes(0) // the stack may have to grow
 	b := bounds{Writer: w, mr: mr, nr: nr, vectors: nr * w.Size / w.ISA.Bytes, counters: w.AllocLocal(2 * maxCandidates * w.ISA.Bytes)}
+	if weighted {
+		b.weights, _ = w.slice("weights")
+	}
 	x, n := w.slice("x")
 	cols, size := w.GP64(), w.GP64()
 	w.Load(w.Param("cols"), cols)
@@ -217,6 +58,9 @@ func (w *Writer) bounds() {
 	w.MOVQ(size, step)
 	w.SHLQ(imm(w.log2()), step)
 	w.ADDQ(step, x)
+	if weighted {
+		w.ADDQ(imm(nr*w.Size), b.weights)
+	}
 	w.SUBQ(size, n)
 	w.JMP(ref(group))
 	w.Label(done)
@@ -297,6 +141,10 @@ func (b bounds) judge(limits, counters reg.GPVirtual) {
 		b.broadcast(mem(limits, i*b.Size), limit)
 		b.xor(limit, minus, minus)
 		at := mem(counters, 2*i*b.ISA.Bytes)
+		if b.weights != nil {
+			b.tallyWeights(acc, lessOrdered, minus, at)
+			continue
+		}
 		b.tally(acc, lessOrdered, minus, at)
 		b.tally(acc, notGreater, limit, at.Offset(b.ISA.Bytes))
 	}
@@ -331,21 +179,56 @@ func (b bounds) tally(scores []reg.VecVirtual, predicate uint8, limit reg.VecVir
 	b.movp(sum, counter)
 }
 
+// tallyWeights is tally with sample weights, which it adds.
+func (b bounds) tallyWeights(scores []reg.VecVirtual, predicate uint8, limit reg.VecVirtual, counter operand.Mem) {
+	sum := b.full(1)[0]
+	if b.ISA.Bytes > vectorBytes {
+		b.movp(counter, sum)
+		for j, s := range scores {
+			k := b.K()
+			b.pick(b.VCMPPS, b.VCMPPD)(operand.U8(predicate), limit, s, k)
+			b.pick(b.VPADDD, b.VPADDQ)(mem(b.weights, j*b.ISA.Bytes), sum, k, sum)
+		}
+		b.movp(sum, counter)
+		return
+	}
+	for j, s := range scores {
+		mask := b.full(1)[0]
+		if j == 0 {
+			mask = sum
+		}
+		b.pick(b.VCMPPS, b.VCMPPD)(operand.U8(predicate), limit, s, mask)
+		b.and(mem(b.weights, j*b.ISA.Bytes), mask, mask)
+		if j > 0 {
+			b.addInts(mask, sum, sum)
+		}
+	}
+	b.addInts(counter, sum, sum)
+	b.movp(sum, counter)
+}
+
 // addInts adds integers as wide as elements.
 func (b bounds) addInts(x, y, dst operand.Op) { b.pick(b.VPADDD, b.VPADDQ)(x, y, dst) }
 
-// addCounters subtracts the sum of each negative counter from its candidate's count.
+// addCounters subtracts the sum of each negative counter from its candidate's count. Sums of sample weights are added.
 func (b bounds) addCounters() {
 	at, low, high, n := b.GP64(), b.GP64(), b.GP64(), b.GP64()
 	b.LEAQ(b.counters, at)
 	b.Load(b.Param("low").Base(), low)
-	b.Load(b.Param("high").Base(), high)
+	if b.weights == nil {
+		b.Load(b.Param("high").Base(), high)
+	}
 	b.Load(b.Param("low").Len(), n)
 	loop := b.label("add")
 	b.Label(loop)
-	for k, counts := range []reg.GPVirtual{low, high} {
-		b.SUBQ(b.sumInts(mem(at, k*b.ISA.Bytes)), mem(counts, 0))
-		b.ADDQ(imm(8), counts)
+	if b.weights == nil {
+		for k, counts := range []reg.GPVirtual{low, high} {
+			b.SUBQ(b.sumInts(mem(at, k*b.ISA.Bytes)), mem(counts, 0))
+			b.ADDQ(imm(8), counts)
+		}
+	} else {
+		b.ADDQ(b.sumInts(mem(at, 0)), mem(low, 0))
+		b.ADDQ(imm(8), low)
 	}
 	b.ADDQ(imm(2*b.ISA.Bytes), at)
 	b.DECQ(n)
@@ -370,4 +253,24 @@ func (b bounds) sumInts(src operand.Mem) reg.GPVirtual {
 	b.VMOVD(s, sum.As32())
 	b.MOVLQSX(sum.As32(), sum)
 	return sum
+}
+
+// signBits sets every element of v to -0.
+func (w *Writer) signBits(v reg.VecVirtual) {
+	w.ones(v)
+	if w.Size == 4 {
+		w.VPSLLD(imm(31), v, v)
+	} else {
+		w.VPSLLQ(imm(63), v, v)
+	}
+}
+
+// ones sets every bit of v.
+func (w *Writer) ones(v reg.VecVirtual) {
+	if v.Size() == 64 {
+		w.zero(v) // so that the allocator sees where v begins to live
+		w.VPTERNLOGD(operand.U8(0xff), v, v, v)
+		return
+	}
+	w.VPCMPEQD(v, v, v)
 }

@@ -179,23 +179,23 @@ func (w *Writer) scores() {
 // A visitor is what the two epochs share: the test of a row and the update of w.
 type visitor struct {
 	*Writer
-	eta, sign, zero reg.VecVirtual
-	log, updates    reg.GPVirtual
-	room            operand.Mem // length of log
+	eta, margin, sign reg.VecVirtual
+	log, updates      reg.GPVirtual
+	room              operand.Mem // length of log
 }
 
 func (w *Writer) visitor() visitor {
-	v := visitor{Writer: w, eta: w.XMM(), sign: w.signs(), zero: w.XMM(), updates: w.GP64()}
+	v := visitor{Writer: w, eta: w.XMM(), margin: w.XMM(), sign: w.signs(), updates: w.GP64()}
 	w.Load(w.Param("eta"), v.eta)
+	w.Load(w.Param("margin"), v.margin)
 	v.log = w.GP64()
 	w.Load(w.Param("log").Base(), v.log)
 	v.room = w.address(w.Param("log").Len())
-	w.zero(v.zero)
 	w.XORQ(v.updates, v.updates)
 	return v
 }
 
-// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= 0. A
+// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= margin. A
 // comparison with NaN sets the carry flag and falls through.
 func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) {
 	label := v.XMM()
@@ -203,7 +203,7 @@ func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) 
 	v.and(v.sign, label, label)
 	s := v.score(x, ws, false)
 	v.xor(label, s, s)
-	v.compare(s, v.zero)
+	v.compare(s, v.margin)
 	v.JAE(ref(wrong))
 }
 

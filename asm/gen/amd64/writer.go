@@ -34,6 +34,7 @@ var ISAs = []ISA{
 	{"avx512", 64, []string{"AVX2", "FMA3", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}, []Kernel{
 		{"pack", (*Writer).pack},
 		{"bounds", (*Writer).bounds},
+		{"bounds_weighted", (*Writer).boundsWeighted},
 		{"tile", (*Writer).tile},
 		{"rank_k_update", (*Writer).rankKUpdate},
 		{"limits", (*Writer).limits},
@@ -56,6 +57,7 @@ var kernels = []Kernel{
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
 	{"pack", (*Writer).pack},
 	{"bounds", (*Writer).bounds},
+	{"bounds_weighted", (*Writer).boundsWeighted},
 	{"tile", (*Writer).tile},
 	{"scale_rows", (*Writer).scaleRows},
 	{"rank_k_update", (*Writer).rankKUpdate},

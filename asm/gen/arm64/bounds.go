@@ -100,8 +100,17 @@ func (w *Writer) packSquares(rows []gp) [][]vec {
 //
 // No single comparison holds for scores that aren't above a limit and for NaN. So bounds counts the scores above it,
 // and subtracts them from the number of rows.
-func (w *Writer) bounds() {
-	w.begin("Bounds", maxCandidates*counterBytes+aboveSP-8)
+func (w *Writer) bounds() { w.boundsOf("Bounds", false) }
+
+// boundsWeighted writes BoundsWeighted: bounds that adds up sample weights instead of ones.
+func (w *Writer) boundsWeighted() { w.boundsOf("BoundsWeighted", true) }
+
+func (w *Writer) boundsOf(name string, weighted bool) {
+	w.begin(name, maxCandidates*counterBytes+aboveSP-8)
+	samples := gp(-1)
+	if weighted {
+		samples = w.load(w.param("weights").Base())
+	}
 	x, n := w.slice("x")
 	cols, size, rows := w.load(w.param("cols")), w.gp(), w.gp()
 	w.op("MOVD", imm(w.groupRows()), size)
@@ -114,13 +123,20 @@ func (w *Writer) bounds() {
 	w.op("CBZ", n, done)
 	w.op("CMP", size, n)
 	w.op("BLO", done)
-	w.judgeGroup(x, cols)
+	w.judgeGroup(x, cols, samples, weighted)
 	w.op("ADD", shifted(size, w.log2()), x)
 	w.op("SUB", size, n)
 	w.op("ADD", imm(w.groupRows()), rows)
+	if weighted {
+		w.op("ADD", imm(groupVectors*vectorBytes), samples)
+	}
 	w.op("B", group)
 	w.here(done)
-	w.addCounters(rows)
+	if weighted {
+		w.addSums()
+	} else {
+		w.addCounters(rows)
+	}
 	w.op("RET")
 }
 
@@ -143,8 +159,8 @@ func (w *Writer) clearCounters() {
 	w.op("CBNZ", n, loop)
 }
 
-// judgeGroup judges all candidates on the group of rows at x.
-func (w *Writer) judgeGroup(x, cols gp) {
+// judgeGroup judges all candidates on the group of rows at x, whose sample weights are at samples.
+func (w *Writer) judgeGroup(x, cols, samples gp, weighted bool) {
 	defer w.scope()()
 	weights, counters, column, k := w.load(w.param("w").Base()), w.counters(), w.gp(), w.gp()
 	limits, n := w.slice("limits")
@@ -157,7 +173,11 @@ func (w *Writer) judgeGroup(x, cols gp) {
 	p.step(weights, column)
 	w.op("SUB", imm(1), k)
 	w.op("CBNZ", k, loop)
-	p.judge(limits, counters)
+	if weighted {
+		p.judgeWeighted(limits, counters, samples)
+	} else {
+		p.judge(limits, counters)
+	}
 	w.op("SUB", imm(tileRows), n)
 	w.op("CBNZ", n, tile)
 }
@@ -181,6 +201,44 @@ func (p product) judge(limits, counters gp) {
 		p.st(at, low, high)
 	}
 	p.op("ADD", imm(tileRows*counterBytes), counters)
+}
+
+// judgeWeighted adds up the sample weights of the scores of a tile below -limit. It advances limits and counters beyond
+// the tile's.
+func (p product) judgeWeighted(limits, counters, samples gp) {
+	free := append(p.column, p.row...)
+	minus, below, low, weight := free[0], free[1], free[2], free[3]
+	for i, scores := range p.acc {
+		p.op("VLD1R.P", mem{limits, p.Size}, "["+p.whole(minus)+"]")
+		p.negate(minus, minus)
+		at := mem{counters, i * counterBytes}
+		p.ld(at, low)
+		for j, s := range scores {
+			p.ld(mem{samples, j * vectorBytes}, weight)
+			p.less(s, minus, below)
+			p.and(weight, below, below)
+			p.addInts(below, low, low)
+		}
+		p.st(at, low)
+	}
+	p.op("ADD", imm(tileRows*counterBytes), counters)
+}
+
+// addSums adds the sums of sample weights to low.
+func (w *Writer) addSums() {
+	defer w.scope()()
+	at, loop := w.counters(), w.label("add")
+	low, n := w.slice("low")
+	counter, before := w.vec(), w.gp()
+	w.here(loop)
+	w.ld(mem{at, 0}, counter)
+	w.op("ADD", imm(counterBytes), at)
+	sum := w.sumInts(counter)
+	w.op("MOVD", mem{low, 0}, before)
+	w.op("ADD", sum, before)
+	w.op("MOVD.P", before, mem{low, 8})
+	w.op("SUB", imm(1), n)
+	w.op("CBNZ", n, loop)
 }
 
 // addCounters adds the counts of that many rows to low and high. The counters are negative.

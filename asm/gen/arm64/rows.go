@@ -139,22 +139,23 @@ func (w *Writer) scores() {
 // A visitor is what the two epochs share: the test of a row and the update of w.
 type visitor struct {
 	*Writer
-	eta, sign          vec // in lane 0
+	eta, margin, sign  vec // in lane 0
 	log, room, updates gp
 }
 
 func (w *Writer) visitor() visitor {
-	v := visitor{Writer: w, eta: w.vec(), sign: w.vec(), updates: w.gp()}
+	v := visitor{Writer: w, eta: w.vec(), margin: w.vec(), sign: w.vec(), updates: w.gp()}
 	v.log, v.room = w.slice("log")
 	w.movs(address(w.param("eta")), v.eta.f())
+	w.movs(address(w.param("margin")), v.margin.f())
 	w.op("MOVD", "$1<<"+map[int]string{4: "31", 8: "63"}[w.Size], v.updates)
 	w.movs(v.updates, v.sign.f())
 	w.op("MOVD", "ZR", v.updates)
 	return v
 }
 
-// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= 0. The
-// condition LS is false for a NaN.
+// test jumps to wrong if the row at x, whose label is at y, is a mistake: the score with y's sign is <= margin.
+// The condition LS is false for a NaN.
 func (v visitor) test(x gp, y mem, ws weights, wrong string) {
 	defer v.scope()()
 	label := v.vec()
@@ -162,7 +163,7 @@ func (v visitor) test(x gp, y mem, ws weights, wrong string) {
 	v.op("VAND", v.sign.bytes(), label.bytes(), label.bytes())
 	s := v.score(x, ws, false)
 	v.op("VEOR", label.bytes(), s.bytes(), s.bytes())
-	v.op("FCMP"+v.letter, "$(0.0)", s.f())
+	v.op("FCMP"+v.letter, v.margin.f(), s.f())
 	v.op("BLS", wrong)
 }
 

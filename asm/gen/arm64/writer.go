@@ -34,6 +34,7 @@ var Kernels = []Kernel{
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
 	{"pack", (*Writer).pack},
 	{"bounds", (*Writer).bounds},
+	{"bounds_weighted", (*Writer).boundsWeighted},
 	{"tile", (*Writer).tile},
 	{"scale_rows", (*Writer).scaleRows},
 	{"rank_k_update", (*Writer).rankKUpdate},

@@ -13,7 +13,7 @@ const (
 // A Function is one name of the packages of kernels, for one element type or several.
 type Function struct {
 	Name      string   // without the element type's suffix
-	Signature string   // in which T stands for the element type; it names its parameters
+	Signature string   // in which T stands for the element type and Int for integers of its size; it names its parameters
 	Doc       string   // what the function does, after its name
 	Types     []string // suffixes of the element types; nil for all
 	Package   string   // that calls it
@@ -37,10 +37,10 @@ var Functions = []Function{
 	{Name: "FirstMistake", Signature: "(y, scores []T) int", Package: Kernel,
 		Doc: "returns the first i with y[i]*scores[i] <= 0, or len(y)."},
 	{Name: "Scores", Signature: "(out, x, w []T)", Package: Kernel, Doc: "scores len(out) rows of stride len(w)."},
-	{Name: "Epoch", Signature: "(w []T, log []uint32, x, y []T, eta T) (rows, updates int)", Package: Kernel,
+	{Name: "Epoch", Signature: "(w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int)", Package: Kernel,
 		Doc: "runs the perceptron over len(y) rows of stride len(w)."},
 	{Name: "EpochIndexed", Package: Kernel,
-		Signature: "(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta T) (visits, updates int)",
+		Signature: "(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (visits, updates int)",
 		Doc:       "runs the perceptron over the rows numbered in idx."},
 	{Name: "Transpose", Signature: "(dst []T, stride int, cols [][]T)", Package: Kernel,
 		Doc: "writes columns as rows, and zeros beyond them."},
@@ -50,6 +50,8 @@ var Functions = []Function{
 		Doc: "packs rows in groups, and returns their largest squared norm."},
 	{Name: "Bounds", Signature: "(low, high []int64, x, w, limits []T, cols int)", Package: Kernel,
 		Shape: []string{"BoundsMR", "BoundsNR"}, Doc: "bounds the errors of candidates."},
+	{Name: "BoundsWeighted", Signature: "(low []int64, x []T, weights []Int, w, limits []T, cols int)", Package: Kernel,
+		Doc: "bounds the sums of sample weights over the errors of candidates."},
 	{Name: "Exp", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to e^x[i]."},
 	{Name: "Sigmoid", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to 1/(1 + e^-x[i])."},
 	{Name: "Log1p", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
@@ -88,5 +90,5 @@ func Find(name string) Function {
 
 // SignatureOf returns the signature for an element type, given its name in Go.
 func (f Function) SignatureOf(element string) string {
-	return strings.ReplaceAll(f.Signature, "T", element)
+	return strings.NewReplacer("Int", strings.Replace(element, "float", "int", 1), "T", element).Replace(f.Signature)
 }
