@@ -24,6 +24,7 @@ type hardRows[T kernel.Float] struct {
 	stride  int
 	sample  *block.Block[T] // rows from everywhere; nil if rows are sparse, and then none are marked
 	sum     []T             // of the candidates
+	total   float64         // sample weights of all rows: their number if all are 1
 	judged  int64           // number of those
 	marked  int64           // the number when rows were marked
 	easy    int64           // rows scored since then, other than hard ones, times candidates
@@ -43,36 +44,49 @@ const (
 	remark = 16
 )
 
-// newHardRows samples the rows of src, and counts those with the label +1.
-func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, err error) {
+// newHardRows samples the rows of src, and counts those with the label +1. It returns the quantum of the features too;
+// see kernel.Candidates.SetQuantum.
+func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, quantum float64, err error) {
 	cols := src.Spec().Cols()
 	h = &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
 	h.sum = make([]T, h.stride)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/int64(unsafe.Sizeof(T(0))))
 	step := (src.Rows() + size - 1) / size
+	quantum = 1
+	if !src.Spec().Bias {
+		quantum = 0
+	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		if b.Y == nil {
-			return nil, 0, block.ErrNoLabels
+			return nil, 0, 0, block.ErrNoLabels
+		}
+		if quantum > 0 {
+			quantum = min(quantum, kernel.Quantum(b.X, leastQuantum))
 		}
 		for r, y := range b.Y {
 			if y > 0 {
 				positive++
 			}
+			h.total += b.Weight(r)
 			if b.Sparse == nil && (b.First+int64(r))%step == 0 {
 				h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
 				h.sample.Y = append(h.sample.Y, y)
+				h.sample.W = append(h.sample.W, b.Weight(r))
 			}
 		}
 	}
-	return h, positive, nil
+	return h, positive, quantum, nil
 }
 
+// leastQuantum is the least quantum of features that is looked for. With a smaller one, few scores are exact.
+const leastQuantum = 1.0 / 256
+
 // parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time.
-// It marks them again from time to time. limit is the count at which a candidate is dropped.
-func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selection, error) {
+// It marks them again from time to time. limit is the sum of sample weights over errors at which a candidate is dropped.
+func (h *hardRows[T]) parts(ctx context.Context, w []T, limit float64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judged += int64(n)
 	for i := range n {
@@ -98,7 +112,7 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit int64) ([]selectio
 // cut returns the rank up to which rows are hard: the one with which the probes need the fewest scores. A probe with
 // the limit's share of errors in the hard rows is dropped there. Others need all rows. ok is false if no rank saves
 // scores.
-func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
+func (h *hardRows[T]) cut(w []T, limit float64) (rank T, ok bool) {
 	n, y := h.sample.Len(), h.sample.Y
 	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)
 	h.sample.Scores(h.sum, scores)
@@ -106,17 +120,21 @@ func (h *hardRows[T]) cut(w []T, limit int64) (rank T, ok bool) {
 		ranks[i], order[i] = ranked(s, y[i]), i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
-	share := float64(limit) / float64(h.src.Rows()) * float64(n)
+	total := 0.0
+	for _, weight := range h.sample.W {
+		total += weight
+	}
+	share := limit / h.total * total
 	var reached []int // how many rows of the sample a probe needs to reach the limit, for those that do
 	for p := range probes {
 		i := p * (len(w) / h.stride) / probes
 		h.sample.Scores(w[i*h.stride:(i+1)*h.stride], scores)
-		errors := 0
+		errors := 0.0
 		for at, r := range order {
 			if (scores[r] > 0) != (y[r] > 0) {
-				errors++
+				errors += h.sample.W[r]
 			}
-			if float64(errors) >= share {
+			if errors >= share {
 				reached = append(reached, at)
 				break
 			}

@@ -2,6 +2,7 @@ package pocket
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -13,10 +14,11 @@ import (
 
 // A judge counts the errors of candidates on the rows of a source, and drops candidates on the way.
 type judge[T kernel.Float] struct {
-	src     block.Source[T]
-	workers int
-	stride  int
-	scored  int64 // rows scored, times the candidates that they were scored for
+	src      block.Source[T]
+	workers  int
+	stride   int
+	rounding float64 // more than the relative errors of sums in float64 over all rows
+	scored   int64   // rows scored, times the candidates that they were scored for
 
 	alive      []int // numbers of the candidates that aren't dropped, ascending
 	w          []T   // their weights
@@ -29,16 +31,18 @@ type judge[T kernel.Float] struct {
 
 // A scratch is what judging rows needs.
 type scratch[T kernel.Float] struct {
-	counts []int64
-	x, y   []T // rows that were selected from the run
+	counts  []int64
+	x, y    []T     // rows that were selected from the run
+	weights []int32 // their sample weights as integers, or those of the run
 }
 
 func newJudge[T kernel.Float](src block.Source[T], workers int) *judge[T] {
 	j := &judge[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
+	j.rounding = float64(src.Rows()+1000) * 0x1p-50
 	j.candidates = kernel.NewCandidates[T](nil, src.Spec().Cols())
 	j.scratch.New = func() any {
 		rows := kernel.PanelRows[T](j.stride)
-		return &scratch[T]{x: make([]T, rows*j.stride), y: make([]T, rows)}
+		return &scratch[T]{x: make([]T, rows*j.stride), y: make([]T, rows), weights: make([]int32, max(rows, taskRows))}
 	}
 	return j
 }
@@ -85,9 +89,105 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 	return nil
 }
 
-// passWeighted is pass over all rows with their sample weights. It sums those of the wrong rows of each candidate, and
-// drops a candidate once the sum is limit.
+// screen adds lower bounds of the sample weights of errors on some rows to the weights. It drops a candidate once the sum
+// for all its rows, which passWeighted makes, can't be less than limit. It ends when no candidate is left.
+//
+// Sums are made in the order of rows, so that the candidates left don't depend on the workers.
+func (j *judge[T]) screen(ctx context.Context, rows selection, limit float64) error {
+	reached := func(i int) bool { return j.weights[i]*(1-j.rounding) >= limit }
+	if j.drop(reached); len(j.alive) == 0 {
+		return nil
+	}
+	for b, err := range j.src.Blocks(ctx) {
+		if err != nil || b.Sparse != nil {
+			return err // bounds need dense rows
+		}
+		tasks := make([][]float64, (b.Len()+taskRows-1)/taskRows)
+		err := parallel.For(ctx, j.workers, len(tasks), func(_, task int) {
+			lo := task * taskRows
+			tasks[task] = j.least(b.Slice(lo, min(b.Len(), lo+taskRows)), rows)
+		})
+		if err != nil {
+			return err
+		}
+		for _, sums := range tasks {
+			for k, i := range j.alive {
+				j.weights[i] += sums[k]
+			}
+		}
+		if j.drop(reached); len(j.alive) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// least returns lower bounds of the sample weights of errors on some rows of b, for each candidate that is left. Sample
+// weights are rounded down to integers, in a unit that depends on the rows of b alone.
+func (j *judge[T]) least(b *block.Block[T], rows selection) []float64 {
+	s := j.scratch.Get().(*scratch[T])
+	defer j.scratch.Put(s)
+	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
+	clear(s.counts)
+	_, exponent := math.Frexp(slices.Max(b.W))
+	exponent = max(exponent, -900) // smaller weights count as 0
+	unit := math.Ldexp(1, exponent-weightBits)
+	n := j.count(b, rows, s, 1/unit)
+	j.mu.Lock()
+	j.scored += int64(n * len(j.alive))
+	j.mu.Unlock()
+	sums := make([]float64, len(j.alive))
+	for k, c := range s.counts {
+		sums[k] = float64(c) * unit
+	}
+	return sums
+}
+
+// weightBits is the number of bits of an integer sample weight.
+const weightBits = 20
+
+// best computes the counts and the weights of the candidates in w that may have the smallest weight of those up to
+// them, and less than limit. The weights of others become infinite. Only candidates for which hides is true hide later
+// ones. It is called after screen.
+//
+// Most candidates that aren't the best so far by their lower bounds aren't by their weights. So it first computes those
+// that are, and then which of the others are in doubt.
+func (j *judge[T]) best(ctx context.Context, w []T, limit float64, hides func(i int) bool) error {
+	bounds, left := slices.Clone(j.weights), slices.Clone(j.alive)
+	for i := range j.weights {
+		j.weights[i] = math.Inf(1)
+	}
+	for known := make([]bool, len(bounds)); ; {
+		least := limit
+		j.alive, j.w = j.alive[:0], j.w[:0]
+		for _, i := range left {
+			bound := bounds[i] * (1 - j.rounding)
+			switch {
+			case known[i]:
+				bound = j.weights[i]
+			case bound < least:
+				known[i] = true
+				j.alive, j.w = append(j.alive, i), append(j.w, w[i*j.stride:(i+1)*j.stride]...)
+			}
+			if bound > 0 && hides(i) { // no bound is known if it is 0
+				least = min(least, bound)
+			}
+		}
+		if len(j.alive) == 0 {
+			return nil
+		}
+		if err := j.passWeighted(ctx, limit); err != nil {
+			return err
+		}
+	}
+}
+
+// passWeighted computes the counts and the weights of the candidates that are left, over all rows. It drops a candidate
+// once the sum of the sample weights of its errors is limit.
 func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
+	for _, i := range j.alive {
+		j.counts[i], j.weights[i] = 0, 0
+	}
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -108,7 +208,9 @@ func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
 				j.weights[i] += run[k].weight
 			}
 		}
-		j.scored += int64(b.Len() * len(j.alive))
+		if b.Sparse != nil { // otherwise screen has counted them
+			j.scored += int64(b.Len() * len(j.alive))
+		}
 		if j.drop(func(i int) bool { return j.weights[i] >= limit }); len(j.alive) == 0 {
 			return nil
 		}
@@ -130,10 +232,12 @@ func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
 	for k := range all {
 		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
 		for i, s := range scores {
+			wrong := uint64(0) // no branch on it, which would be mispredicted
 			if (s > 0) != (run.Y[i] > 0) {
-				all[k].rows++
-				all[k].weight += run.Weight(i)
+				wrong = 1
 			}
+			all[k].rows += int64(wrong)
+			all[k].weight += math.Float64frombits(math.Float64bits(run.W[i]) & -wrong)
 		}
 	}
 	return all
@@ -165,7 +269,7 @@ func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 	defer j.scratch.Put(s)
 	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
 	clear(s.counts)
-	n := j.count(b, rows, s)
+	n := j.count(b, rows, s, 0)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for k, i := range j.alive {
@@ -175,11 +279,19 @@ func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 }
 
 // count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows,
-// since the kernel needs them contiguous.
-func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
+// since the kernel needs them contiguous. If scale isn't 0, it adds lower bounds of the sample weights of errors, times
+// scale.
+func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T], scale float64) (scored int) {
 	if rows.marks == nil {
-		b.Errors(j.candidates, s.counts)
+		j.countAll(b, s, scale)
 		return b.Len()
+	}
+	panel := func(n int) {
+		if scale == 0 {
+			j.candidates.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
+		} else {
+			j.candidates.ErrorWeights(s.counts, s.x[:n*j.stride], s.y[:n], s.weights[:n])
+		}
 	}
 	n := 0
 	for lo := 0; lo < b.Len(); lo += 64 {
@@ -192,14 +304,34 @@ func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T]) (scor
 			k := min(bits.TrailingZeros64(^(word >> skip)), len(s.y)-n)
 			copy(s.x[n*j.stride:], b.X[(lo+skip)*j.stride:][:k*j.stride])
 			copy(s.y[n:], b.Y[lo+skip:][:k])
+			if scale != 0 {
+				integers(s.weights[n:], b.W[lo+skip:][:k], scale)
+			}
 			word &^= (1<<k - 1) << skip
 			if n += k; n == len(s.y) {
-				j.candidates.Errors(s.counts, s.x, s.y)
+				panel(n)
 				scored += n
 				n = 0
 			}
 		}
 	}
-	j.candidates.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
+	panel(n)
 	return scored + n
+}
+
+// countAll is count on all rows.
+func (j *judge[T]) countAll(b *block.Block[T], s *scratch[T], scale float64) {
+	if scale == 0 {
+		b.Errors(j.candidates, s.counts)
+		return
+	}
+	integers(s.weights, b.W, scale)
+	j.candidates.ErrorWeights(s.counts, b.X, b.Y, s.weights[:b.Len()])
+}
+
+// integers rounds sample weights times scale down.
+func integers(dst []int32, weights []float64, scale float64) {
+	for i, w := range weights {
+		dst[i] = int32(w * scale)
+	}
 }

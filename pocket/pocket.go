@@ -78,19 +78,20 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // one.
 //
 // If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a
-// run in row order, then over runs in row order. All rows are then scored for the candidates that aren't dropped.
+// run in row order, then over runs in row order. Lower bounds of the sums drop most candidates first.
 type Pocket[T kernel.Float] struct {
-	mode    Mode
-	judge   *judge[T]
-	hard    *hardRows[T] // nil if rows have sample weights
-	best    Candidate[T]
-	curve   []Point
-	current Candidate[T]   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
-	waiting []Candidate[T] // without their weights, which are in w
-	w       []T
-	judged  int64
-	nonzero bool // other weights are kept rather than zeros
-	start   time.Time
+	mode     Mode
+	judge    *judge[T]
+	hard     *hardRows[T]
+	weighted bool // rows have sample weights
+	best     Candidate[T]
+	curve    []Point
+	current  Candidate[T]   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
+	waiting  []Candidate[T] // without their weights, which are in w
+	w        []T
+	judged   int64
+	nonzero  bool // other weights are kept rather than zeros
+	start    time.Time
 }
 
 // A Candidate is weights on a perceptron's path.
@@ -132,17 +133,19 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	}
 	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), start: time.Now()}
 	p.current.Weights = make([]T, p.judge.stride)
+	p.weighted = src.Spec().Weighted
 	var zeros Candidate[T]
-	if src.Spec().Weighted {
+	var quantum float64
+	p.hard, zeros.Errors, quantum, err = newHardRows(ctx, src, workers)
+	p.judge.candidates.SetQuantum(quantum)
+	zeros.Weight = float64(zeros.Errors)
+	if err == nil && p.weighted {
 		p.judge.begin(p.current.Weights)
 		err = p.judge.passWeighted(ctx, math.Inf(1))
-		zeros.Errors, zeros.Weight, p.judge.scored = p.judge.counts[0], p.judge.weights[0], 0
-		if err == nil && math.IsInf(zeros.Weight, 1) {
-			err = errors.New("the sum of the sample weights overflows: scale them down")
-		}
-	} else {
-		p.hard, zeros.Errors, err = newHardRows(ctx, src, workers)
-		zeros.Weight = float64(zeros.Errors)
+		zeros.Weight, p.judge.scored = p.judge.weights[0], 0
+	}
+	if err == nil && math.IsInf(p.hard.total, 1) {
+		err = errors.New("the sum of the sample weights overflows: scale them down")
 	}
 	if err != nil {
 		return nil, err
@@ -247,7 +250,7 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 	}
 	for i, c := range p.waiting {
 		c.Errors, c.Weight = p.judge.counts[i], float64(p.judge.counts[i])
-		if p.hard == nil {
+		if p.weighted {
 			c.Weight = p.judge.weights[i]
 		}
 		w := p.w[i*p.judge.stride : (i+1)*p.judge.stride]
@@ -273,7 +276,7 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 	c.Weights = slices.Clone(w)
 	p.best = c
 	point := Point{Update: c.Update, Visits: c.Visits, Errors: c.Errors, Seconds: time.Since(p.start).Seconds()}
-	if p.hard == nil {
+	if p.weighted {
 		point.Weight = c.Weight
 	}
 	p.curve = append(p.curve, point)
@@ -281,11 +284,7 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 
 // count counts the errors of the waiting candidates, or sums their sample weights, up to those of the best one.
 func (p *Pocket[T]) count(ctx context.Context) error {
-	if p.hard == nil {
-		p.judge.begin(p.w)
-		return p.judge.passWeighted(ctx, p.best.Weight)
-	}
-	parts, err := p.hard.parts(ctx, p.w, p.best.Errors)
+	parts, err := p.hard.parts(ctx, p.w, p.best.Weight)
 	if err != nil {
 		return err
 	}
@@ -293,11 +292,21 @@ func (p *Pocket[T]) count(ctx context.Context) error {
 	last := int64(0) // rows scored in the last part
 	for _, rows := range parts {
 		before := p.judge.scored
-		if err := p.judge.pass(ctx, rows, p.best.Errors); err != nil {
+		if p.weighted {
+			err = p.judge.screen(ctx, rows, p.best.Weight)
+		} else {
+			err = p.judge.pass(ctx, rows, p.best.Errors)
+		}
+		if err != nil {
 			return err
 		}
 		last = p.judge.scored - before
 	}
 	p.hard.easy += last
+	if p.weighted {
+		return p.judge.best(ctx, p.w, p.best.Weight, func(i int) bool {
+			return p.mode != Ratchet && !(p.nonzero && isZero(p.w[i*p.judge.stride:(i+1)*p.judge.stride]))
+		})
+	}
 	return nil
 }

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/synth"
+	"halfspace/internal/testrows"
+	"halfspace/pocket"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+const rounds = 5 // of each side, alternating
+
+// BenchmarkCliffs compares trainings with what may slow them down with their plain sibling: sample weights, a margin,
+// integers, several classes. Both alternate; the metrics are medians of five rounds. ratio is time over the sibling's.
+func BenchmarkCliffs(b *testing.B) {
+	const rows, features = 300_000, 28
+	plain := synth.Blocks[float32](synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
+	weighted := testrows.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
+	heavy := testrows.Weighted(plain, func(row int) float64 { return 1 + 1000*float64((row*7919)%1000/999) })
+	classWeights := testrows.Weighted(plain, func(row int) float64 { return []float64{1, 3}[(1+int(label(plain, row)))/2] })
+	ints := integers(rows, features)
+	classes := testrows.RandomClasses[float32](rows, features, 10, 0.03)
+
+	epochs := func(order train.Order) perceptron.Options {
+		return perceptron.Options{Options: train.Options{Order: order, Epochs: 5}}
+	}
+	margin := epochs(train.Cyclic)
+	margin.Margin = 1
+	averaged := epochs(train.Cyclic)
+	averaged.Form = train.Averaged
+	judged := perceptron.Options{Options: train.Options{Order: train.Shuffle, MaxUpdates: 8000, Workers: 1}, Pocket: pocket.Exact}
+	for _, c := range []struct {
+		name             string
+		data, sibling    *block.Data[float32]
+		opt, siblingOpt  perceptron.Options
+		times            float64 // of the sibling, that it is compared with
+		updates, scoring bool
+	}{
+		{"epoch/weights", weighted, plain, epochs(train.Cyclic), epochs(train.Cyclic), 1, true, false},
+		{"epoch/class-weights", classWeights, plain, epochs(train.Cyclic), epochs(train.Cyclic), 1, true, false},
+		{"epoch/margin", plain, plain, margin, epochs(train.Cyclic), 1, true, false},
+		{"epoch/shuffle/weights", weighted, plain, epochs(train.Shuffle), epochs(train.Shuffle), 1, true, false},
+		{"epoch/averaged/weights", weighted, plain, averaged, averaged, 1, true, false},
+		{"epoch/classes=10", classes, plain, epochs(train.Cyclic), epochs(train.Cyclic), 10, true, false},
+		{"epoch/shuffle/classes=10", classes, plain, epochs(train.Shuffle), epochs(train.Shuffle), 10, true, false},
+		{"pocket/weights", weighted, plain, judged, judged, 1, false, true},
+		{"pocket/heavy-weights", heavy, plain, judged, judged, 1, false, true},
+		{"pocket/class-weights", classWeights, plain, judged, judged, 1, false, true},
+		{"pocket/integers", ints, plain, judged, judged, 1, false, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var times, siblings []float64
+			var r, s *train.Result[float32]
+			for b.Loop() {
+				times, siblings = times[:0], siblings[:0]
+				for range rounds {
+					var t float64
+					s, t = timed(b, c.sibling, c.siblingOpt)
+					siblings = append(siblings, t)
+					r, t = timed(b, c.data, c.opt)
+					times = append(times, t)
+				}
+			}
+			b.ReportMetric(median(times)/median(siblings)/c.times, "ratio")
+			if c.scoring {
+				b.ReportMetric(1e9*median(times)/float64(r.RowsScored), "ns/row-scored")
+				b.ReportMetric(1e9*median(siblings)/float64(s.RowsScored), "sibling-ns/row-scored")
+				return
+			}
+			b.ReportMetric(1e9*median(times)/float64(r.Visits), "ns/visit")
+			b.ReportMetric(float64(r.Updates)/float64(r.Visits), "updates/visit")
+			b.ReportMetric(float64(s.Updates)/float64(s.Visits), "sibling-updates/visit")
+		})
+	}
+}
+
+// timed trains, and returns the seconds that it took.
+func timed(b *testing.B, d *block.Data[float32], opt perceptron.Options) (*train.Result[float32], float64) {
+	start := time.Now()
+	r, err := perceptron.Train(context.Background(), d, opt)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r, time.Since(start).Seconds()
+}
+
+func label(d *block.Data[float32], row int) float32 {
+	for b := range d.Blocks(context.Background()) {
+		if row -= b.Len(); row < 0 {
+			return b.Y[row+b.Len()]
+		}
+	}
+	panic("no such row")
+}
+
+// integers returns rows of integers from -3 to 3, with labels of a random plane, of which some are flipped.
+func integers(rows, features int) *block.Data[float32] {
+	rng := rand.New(rand.NewPCG(4, 4))
+	truth := make([]float64, features)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r] = make([]float64, features)
+		s := 0.0
+		for i := range x[r] {
+			x[r][i] = float64(rng.IntN(7) - 3)
+			s += x[r][i] * truth[i]
+		}
+		if y[r] = -1; (s > 0) != (rng.Float64() < 0.03) {
+			y[r] = 1
+		}
+	}
+	return testrows.Dense[float32](x, y, true)
+}
