@@ -106,8 +106,8 @@ func rows[T kernel.Float](columns int) []Loop {
 	name := fmt.Sprintf("%s/%d", suffix[T](), columns)
 	return []Loop{
 		{"Scores" + name, n, func() { kernel.Scores(out, x, w) }},
-		{"Epoch" + name, n, func() { kernel.Epoch(w, log, x, y, 1) }},
-		{"EpochIndexed" + name, n, func() { kernel.EpochIndexed(w, log, inOrder, indexes, x, 1) }},
+		{"Epoch" + name, n, func() { kernel.Epoch(w, log, x, y, 1, 0) }},
+		{"EpochIndexed" + name, n, func() { kernel.EpochIndexed(w, log, inOrder, indexes, x, 1, 0) }},
 	}
 }
 
