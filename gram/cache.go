@@ -61,7 +61,7 @@ const slabBytes = 64 << 20
 // NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is
 // an error if there are no rows, or if not even one row fits.
 func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
-	m, err := newMap(k, x, x)
+	m, err := newMap(k, x, x, workers)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 		}
 		clear(out[c])
 	}
-	apply, err := newMap(k, x, support)
+	apply, err := newMap(k, x, support, workers)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 		return err
 	}
 	p := newProduct(x, x, true)
-	apply, err := newMap(k, x, x)
+	apply, err := newMap(k, x, x, workers)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 	if stride < y.n || len(dst) < y.n || (len(dst)-y.n)/stride < x.n-1 {
 		return fmt.Errorf("%d elements with a stride of %d don't hold %d x %d", len(dst), stride, x.n, y.n)
 	}
-	apply, err := newMap(k, x, y)
+	apply, err := newMap(k, x, y, workers)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,13 @@ package gram
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"halfspace/internal/microkernel"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -55,7 +58,8 @@ type mercerMap[T kernel.Float] struct {
 	x, y         []T // RBF: squared norms of the rows
 }
 
-func newMap[T kernel.Float](k Mercer, x, y *Rows[T]) (*mercerMap[T], error) {
+// newMap returns the map of k. It computes norms on that many workers.
+func newMap[T kernel.Float](k Mercer, x, y *Rows[T], workers int) (*mercerMap[T], error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
@@ -67,11 +71,7 @@ func newMap[T kernel.Float](k Mercer, x, y *Rows[T]) (*mercerMap[T], error) {
 		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit the rows' type", k.Gamma, k.Coef0)
 	}
 	if k.Kind == RBF {
-		m.x = x.squaredNorms()
-		m.y = m.x
-		if y != x {
-			m.y = y.squaredNorms()
-		}
+		m.x, m.y = x.squaredNorms(workers), y.squaredNorms(workers)
 	}
 	return m, nil
 }
@@ -108,11 +108,11 @@ func (m *mercerMap[T]) row(s []T, i, j int) {
 
 // Diagonal returns the kernel of each row with itself.
 func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
-	m, err := newMap(k, x, x)
+	m, err := newMap(k, x, x, 1)
 	if err != nil {
 		return nil, err
 	}
-	out := x.squaredNorms()
+	out := slices.Clone(x.squaredNorms(1))
 	if k.Kind == RBF {
 		clear(out) // the distance is 0 whatever the norms: e^0
 		kernel.Exp(out, out)
@@ -144,15 +144,29 @@ func power[T kernel.Float](s []T, n int) {
 	}
 }
 
+// normRows is how many rows a worker takes at a time to compute their norms.
+const normRows = 1024
+
 // squaredNorms returns the product of each row with itself, in the order of operations of all products: as the diagonals
-// of small ones.
-func (x *Rows[T]) squaredNorms() []T {
+// of small ones. It computes them once, on that many workers. The result is shared.
+func (x *Rows[T]) squaredNorms(workers int) []T {
+	x.once.Do(func() {
+		x.norms = make([]T, x.n)
+		_ = parallel.For(context.Background(), workers, (x.n+normRows-1)/normRows, func(_, task int) {
+			x.squareNorms(task*normRows, min(x.n, (task+1)*normRows))
+		}) // no error: the context doesn't end
+	})
+	return x.norms
+}
+
+// squareNorms is squaredNorms for the rows lo to hi.
+func (x *Rows[T]) squareNorms(lo, hi int) {
 	t := tableFor[T](x.cols)
-	out, rows := make([]T, x.n), up(t.nr, t.mr)
+	rows := up(t.nr, t.mr)
 	a, b, c := make([]T, rows*x.cols), make([]T, t.nr*x.cols), make([]T, rows*t.nr)
 	var p packer[T]
-	for r := 0; r < x.n && x.cols > 0; r += t.nr {
-		end := min(x.n, r+t.nr)
+	for r := lo; r < hi && x.cols > 0; r += t.nr {
+		end := min(hi, r+t.nr)
 		p.pack(x, a, t.mr, rows, 0, r, end)
 		p.pack(x, b, t.nr, t.nr, 0, r, end)
 		for k := 0; k < x.cols; k += kc {
@@ -160,8 +174,7 @@ func (x *Rows[T]) squaredNorms() []T {
 			microkernel.Tile(c, t.nr, 0, a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], k > 0)
 		}
 		for i := range end - r {
-			out[r+i] = c[i*t.nr+i]
+			x.norms[r+i] = c[i*t.nr+i]
 		}
 	}
-	return out
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync"
 
 	"halfspace/block"
 	"halfspace/kernel"
 )
 
-// Rows are the rows of a matrix, dense or sparse, found by number.
+// Rows are the rows of a matrix, dense or sparse, found by number. Their values must not change once a kernel of them was
+// computed, because Rows keeps their norms.
 type Rows[T kernel.Float] struct {
 	blocks []*block.Block[T]
 	first  []int // row of each block
@@ -17,6 +19,9 @@ type Rows[T kernel.Float] struct {
 	cols   int
 	zeros  []T   // a row of zeros
 	err    error // what is wrong with the blocks
+
+	once  sync.Once
+	norms []T // squared, see squaredNorms
 }
 
 // RowsOf returns the rows of d, with the bias. It shares their memory. If a block doesn't have the shape that d's Spec

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	"halfspace/kernel"
@@ -36,5 +37,29 @@ func TestGramEnds(t *testing.T) {
 	}
 	if err := p.run(ctx, 1); err != context.Canceled || blocks != 1 {
 		t.Errorf("error %v after %d blocks", err, blocks)
+	}
+}
+
+// TestSquaredNorms: norms are the diagonal of the products, whatever the number of workers that computed them.
+func TestSquaredNorms(t *testing.T) {
+	const n, cols = 2*normRows + 77, 300
+	rng := rand.New(rand.NewPCG(5, 6))
+	values := make([]float32, n*cols)
+	for i := range values {
+		values[i] = rng.Float32() - 0.5
+	}
+	m, err := NewSymmetric[float32](n, Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Gram(t.Context(), m, Dense(values, n, cols, cols), Mercer{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 2, 3} {
+		for i, v := range Dense(values, n, cols, cols).squaredNorms(workers) {
+			if v != m.At(i, i) {
+				t.Fatalf("%d workers: the norm of row %d is %v, and %v in the matrix", workers, i, v, m.At(i, i))
+			}
+		}
 	}
 }
