@@ -189,3 +189,46 @@ func TestDiagonal(t *testing.T) {
 		}
 	})
 }
+
+// TestColumns: rows that are the columns of a matrix have the bits of the same rows of Dense, in products and single.
+func TestColumns(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		testColumns[float32](t)
+		testColumns[float64](t)
+	})
+}
+
+func testColumns[T kernel.Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, size := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {7, 5}, {33, 300}, {150, 20}} {
+		n, cols := size[0], size[1]
+		x, stride := random[T](rng, n, cols, rng.NormFloat64), n+rng.IntN(3)
+		across := make([]T, cols*stride)
+		for r := range n {
+			for c, v := range x.row(r) {
+				across[c*stride+r] = v
+			}
+		}
+		across = across[:max(0, len(across)-stride+n)] // nothing follows the last row's end
+		columns := gram.Columns(across, n, cols, stride)
+		want, got := make([]T, n*n), make([]T, n*n)
+		k := gram.Mercer{Kind: gram.RBF, Gamma: 0.01}
+		for i, rows := range []*gram.Rows[T]{x.rows, columns} {
+			if err := gram.Cross(t.Context(), [][]T{want, got}[i], n, rows, columns, k, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.EqualFunc(got, want, same[T]) {
+			t.Errorf("%v: other products", size)
+		}
+		if err := gram.Cross(t.Context(), want, n, x.rows, x.rows, k, 2); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(got, want, same[T]) {
+			t.Errorf("%v: other products than of rows", size)
+		}
+		if n > 2 && !slices.Equal(columns.Values([]uint32{2, 0}), x.rows.Values([]uint32{2, 0})) {
+			t.Errorf("%v: other values", size)
+		}
+	}
+}

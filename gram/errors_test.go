@@ -54,6 +54,8 @@ func TestErrors(t *testing.T) {
 		func() { gram.Dense(make([]float32, 11), 4, 3, 3) },
 		func() { gram.Dense(make([]float32, 11), 2, 3, 2) },
 		func() { gram.Dense(make([]float32, 11), -1, 3, 3) },
+		func() { gram.Columns(make([]float32, 10), 3, 4, 3) },
+		func() { gram.Columns(make([]float32, 11), 4, 2, 3) },
 	} {
 		func() {
 			defer func() {

@@ -20,6 +20,9 @@ type Rows[T kernel.Float] struct {
 	zeros  []T   // a row of zeros
 	err    error // what is wrong with the blocks
 
+	across []T // of Columns: element k of row r is across[k*lda+r]; there are no blocks then
+	lda    int
+
 	once  sync.Once
 	norms []T // squared, see squaredNorms
 }
@@ -87,6 +90,15 @@ func Dense[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
 		zeros: make([]T, cols)}
 }
 
+// Columns is Dense for rows that are the columns of a matrix: element k of row r is values[k*stride+r].
+func Columns[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
+	Dense(values, cols, n, stride) // checks
+	if n == 0 || cols == 0 {
+		return Dense[T](nil, n, cols, cols)
+	}
+	return &Rows[T]{across: values, lda: stride, n: n, cols: cols, zeros: make([]T, cols)}
+}
+
 // Len returns the number of rows.
 func (x *Rows[T]) Len() int { return x.n }
 
@@ -110,6 +122,10 @@ type packer[T kernel.Float] struct {
 // multiples of width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for
 // each column, the elements of its rows. Zeros fill the last group.
 func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
+	if x.across != nil {
+		x.packAcross(packed, width, total, at, lo, hi)
+		return
+	}
 	stride := kernel.Stride[T](width)
 	if stride != width && len(p.wide) < kc*stride {
 		p.wide = block.Alloc[T](kc * stride)
@@ -136,6 +152,29 @@ func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 	}
 }
 
+// packAcross is pack for rows of Columns. What pack transposes lies as it must already: packAcross copies it.
+func (x *Rows[T]) packAcross(packed []T, width, total, at, lo, hi int) {
+	for k0 := 0; k0 < x.cols; k0 += kc {
+		n := min(kc, x.cols-k0)
+		for k := range n {
+			row := x.across[(k0+k)*x.lda:][lo:hi]
+			to := packed[k0*total+at*n+k*width:]
+			for ; len(row) >= width; row = row[width:] {
+				if width == 6 { // AVX2: faster than copy
+					d, s := to[:6], row[:6]
+					d[0], d[1], d[2], d[3], d[4], d[5] = s[0], s[1], s[2], s[3], s[4], s[5]
+				} else {
+					copy(to[:width], row)
+				}
+				to = to[min(len(to), n*width):]
+			}
+			if len(row) > 0 {
+				clear(to[copy(to, row):width])
+			}
+		}
+	}
+}
+
 // squeeze copies the first width elements of each row of wide. It does so element by element, which is faster than copy.
 func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
 	for ; width == 6 && len(dst) >= 6; dst, wide = dst[6:], wide[stride:] { // AVX2
@@ -153,6 +192,13 @@ func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
 func (x *Rows[T]) row(r, hi int) []T {
 	if r >= hi {
 		return x.zeros
+	}
+	if x.across != nil {
+		row := make([]T, x.cols)
+		for k := range row {
+			row[k] = x.across[k*x.lda+r]
+		}
+		return row
 	}
 	b, local := x.find(r)
 	if b.Sparse == nil {

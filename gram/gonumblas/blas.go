@@ -135,14 +135,7 @@ func rows[T kernel.Float](straight bool, a []T, n, k, lda int) *gram.Rows[T] {
 	if straight {
 		return gram.Dense(a, n, k, lda)
 	}
-	columns := make([][]T, k)
-	for i := range columns {
-		columns[i] = a[i*lda:][:n]
-	}
-	stride := kernel.Stride[T](k)
-	dst := make([]T, n*stride)
-	kernel.Transpose(dst, stride, columns)
-	return gram.Dense(dst, n, k, stride)
+	return gram.Columns(a, n, k, lda)
 }
 
 func gemm[T kernel.Float](a, b *gram.Rows[T], alpha, beta T, c []T, ldc int) {
