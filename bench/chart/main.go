@@ -6,10 +6,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"html"
 	"os"
 	"slices"
-	"strings"
+
+	"halfspace/internal/chart"
 )
 
 // results are the times of several tasks on one computer.
@@ -29,13 +29,7 @@ type pair struct {
 	Peer      []float64 `json:"peer_ms"`
 }
 
-// colours are those of one drawing.
-type colours struct{ text, faint, ours, theirs string }
-
-var themes = map[string]colours{
-	"light": {text: "#1f2328", faint: "#59636e", ours: "#0969da", theirs: "#afb8c1"},
-	"dark":  {text: "#f0f6fc", faint: "#9198a1", ours: "#4493f8", theirs: "#656c76"},
-}
+var themes = map[string]chart.Theme{"light": chart.Light, "dark": chart.Dark}
 
 func main() {
 	if len(os.Args) != 3 {
@@ -58,58 +52,30 @@ func run(path, prefix string) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for name, c := range themes {
-		if err := os.WriteFile(prefix+"-"+name+".svg", []byte(draw(&r, c)), 0o644); err != nil {
+	for name, theme := range themes {
+		if err := os.WriteFile(prefix+"-"+name+".svg", []byte(r.bars().Draw(theme)), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// The drawing's sizes in pixels.
-const (
-	width    = 800
-	left     = 245 // where bars begin
-	right    = 600 // where the longest bar ends
-	top      = 64
-	bar      = 18
-	pairStep = 54
-)
-
-// draw returns the SVG. Of several times a bar shows the longest of halfspace's and the shortest of the peer's.
-func draw(r *results, c colours) string {
+// bars returns the picture. Of several times a bar shows the longest of halfspace's and the shortest of the peer's.
+func (r *results) bars() *chart.Bars {
 	longest := 0.0
 	for _, p := range r.Times {
 		longest = max(longest, slices.Max(p.Halfspace), slices.Min(p.Peer))
 	}
-	height := top + pairStep*len(r.Times) + 40
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="14">`+"\n",
-		width, height, width, height)
-	text := func(x, y int, anchor, colour, extra, s string) {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="%s" fill="%s"%s>%s</text>`+"\n", x, y, anchor, colour, extra, html.EscapeString(s))
-	}
-	text(16, 26, "start", c.text, ` font-size="17" font-weight="600"`, r.Title)
-	text(16, 47, "start", c.faint, ` font-size="13"`, "less is better; halfspace above, "+r.Peer+" below")
-	for i, p := range r.Times {
+	b := &chart.Bars{Title: r.Title, Subtitle: "less is better; halfspace above, " + r.Peer + " below",
+		Notes: []string{r.Processor + ". " + r.Peer + ".", r.Note + " (" + r.Command + ")"}}
+	for _, p := range r.Times {
 		ours, theirs := slices.Max(p.Halfspace), slices.Min(p.Peer)
-		y := top + i*pairStep
-		text(left-12, y+bar+5, "end", c.text, "", p.Task)
-		for k, ms := range []float64{ours, theirs} {
-			colour, label, weight := c.ours, duration(ms), ` font-weight="600"`
-			if k == 1 {
-				colour, weight = c.theirs, ""
-				label += fmt.Sprintf("  (%d times as long)", int(theirs/ours))
-			}
-			length := max(2, ms/longest*(right-left))
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" rx="2" fill="%s"/>`+"\n", left, y+k*(bar+2), length, bar, colour)
-			text(left+int(length)+8, y+k*(bar+2)+14, "start", c.text, weight, label)
-		}
+		b.Groups = append(b.Groups, chart.Group{Name: p.Task, Bars: []chart.Bar{
+			{Length: ours / longest, Label: duration(ours), Strong: true},
+			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", duration(theirs), int(theirs/ours)), Series: 1},
+		}})
 	}
-	text(16, height-30, "start", c.faint, ` font-size="12"`, r.Processor+". "+r.Peer+".")
-	text(16, height-12, "start", c.faint, ` font-size="12"`, r.Note+" ("+r.Command+")")
-	b.WriteString("</svg>\n")
-	return b.String()
+	return b
 }
 
 // duration writes milliseconds with two or three digits, and seconds from 1,000 ms on.

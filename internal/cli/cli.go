@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/cli/benching"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/inspecting"
@@ -115,7 +116,7 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU, benching.Bench} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root
@@ -130,8 +131,11 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// finish completes the command of a verb: it notes when the work begins, checks paths and explains errors.
+// finish completes the command of a verb and those below it: it notes when the work begins, checks paths and explains errors.
 func (c *call) finish(cmd *cobra.Command) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		c.finish(sub)
+	}
 	work := cmd.RunE
 	cmd.Flags().SortFlags = false
 	cmd.DisableFlagsInUseLine = true

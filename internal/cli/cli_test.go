@@ -162,12 +162,8 @@ func isOneLine(stderr string) bool {
 }
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "convert", "gen", "cpu"} {
-		args := []string{verb, "--help"}
-		if verb == "" {
-			args = args[1:]
-		}
-		text := succeed(t, args...)
+	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "convert", "gen", "cpu", "bench", "bench compare"} {
+		text := succeed(t, append(strings.Fields(verb), "--help")...)
 		_, examples, ok := strings.Cut(text, "Examples:\n")
 		if !ok || !strings.HasPrefix(strings.TrimSpace(examples), strings.TrimSpace("halfspace "+verb)) && verb != "cpu" {
 			t.Errorf("%s --help has no example:\n%s", verb, text)

@@ -197,7 +197,9 @@ func misused(t *testing.T, all []misuse) {
 		switch {
 		case strings.HasPrefix(c.args, "completion bash "):
 			verb += " bash"
-		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "convert", "gen", "cpu", "help", "completion", "check", "online"}, args[0]):
+		case strings.HasPrefix(c.args, "bench compare "):
+			verb += " compare"
+		case !slices.Contains([]string{"train", "predict", "eval", "inspect", "convert", "gen", "cpu", "help", "completion", "check", "online", "bench"}, args[0]):
 			verb = "halfspace"
 		}
 		if !strings.Contains(stderr, c.want) || !isOneLine(stderr) || !strings.HasSuffix(stderr, "(see "+verb+" --help)\n") {

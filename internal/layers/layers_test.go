@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
-		"internal/ahead", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
+		"internal/ahead", "internal/chart", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
 	{"kernel", "internal/memory", "internal/atomicfile"},
 	{"dataset/internal/parquet/page"},
 	{"internal/microkernel", "internal/features"},
@@ -33,12 +33,13 @@ var layers = [][]string{
 	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/"},
 	{"separable", "fit"},
+	{"internal/measure"},
 	{"internal/cli/console", "internal/cli/facts"},
 	{"internal/cli/files"},
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
-	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting"},
+	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting", "internal/cli/benching"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }

@@ -28,13 +28,16 @@ type Limits struct {
 }
 
 // Sizes of the arrays that each core reads. The first three fit well into the level that they measure on today's
-// processors. The last is well beyond a shared third-level cache.
+// processors. All of the last together are well beyond a shared third-level cache.
 const (
-	l1Bytes   = 16 << 10
-	l2Bytes   = 256 << 10
-	l3Bytes   = 4 << 20
-	dramBytes = 256 << 20
+	l1Bytes = 16 << 10
+	l2Bytes = 256 << 10
+	l3Bytes = 4 << 20
 )
+
+// dramBytes returns the size of the array of each of some cores in memory. Many cores share what would be too much for
+// each.
+func dramBytes(cores int) int { return max(32<<20, min(256<<20, 1<<30/cores)) }
 
 // tries is the number of runs, of which the best counts. runTime is about the time of one run.
 const (
@@ -46,9 +49,9 @@ const (
 // the active level has no loops to measure with.
 func Measure(cores int) Limits {
 	l := Limits{Cores: cores}
-	big := make([][]float32, cores)
+	big, dram := make([][]float32, cores), dramBytes(cores)
 	for i := range big {
-		big[i] = block.Alloc[float32](dramBytes / 4)
+		big[i] = block.Alloc[float32](dram / 4)
 		microkernel.Stream(big[i])
 	}
 	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float32](1000)) })
@@ -56,7 +59,7 @@ func Measure(cores int) Limits {
 	for _, level := range []struct {
 		bytes int
 		rate  *float64
-	}{{l1Bytes, &l.L1}, {l2Bytes, &l.L2}, {l3Bytes, &l.L3}, {dramBytes, &l.DRAM}} {
+	}{{l1Bytes, &l.L1}, {l2Bytes, &l.L2}, {l3Bytes, &l.L3}, {dram, &l.DRAM}} {
 		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], microkernel.Load) })
 	}
 	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], microkernel.Stream) })

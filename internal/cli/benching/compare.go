@@ -1,0 +1,62 @@
+package benching
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/measure"
+)
+
+// compare returns the command that shows several computers side by side.
+func compare(a *console.App) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "compare FILE.json FILE.json... [options]",
+		Short: "Compare what bench measured on several computers",
+		Long: `Compare shows what halfspace bench --json measured on several computers side by
+side, each on its best instruction set. Figures of different work can't be
+compared: it is an error if a learner's models differ.`,
+		Example: `  halfspace bench compare zen3.json zen5.json
+  halfspace bench compare zen3.json zen5.json --out computers.svg`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return console.Usagef("fewer than two files: name two or more that bench --json printed")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "`FILE.svg` Write a picture as well.")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if files.ToStdout(out) {
+			return console.Usagef("--out is %s: name a file, since the table goes to standard output", out)
+		}
+		if err := files.CheckOut(out, args); err != nil {
+			return err
+		}
+		var names []string
+		var reports []*measure.Report
+		for _, path := range args {
+			r, err := measure.Read(path)
+			if err != nil {
+				return err
+			}
+			names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+			reports = append(reports, r)
+		}
+		c, err := measure.Compare(names, reports)
+		if err != nil {
+			return err
+		}
+		if out != "" {
+			if err := save(cmd.Context(), out, bars(c)); err != nil {
+				return err
+			}
+		}
+		return a.Print(comparison(c))
+	}
+	return cmd
+}

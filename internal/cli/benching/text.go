@@ -1,0 +1,110 @@
+package benching
+
+import (
+	"fmt"
+	"slices"
+
+	"halfspace/internal/cli/console"
+	"halfspace/internal/measure"
+	"halfspace/internal/say"
+)
+
+// headings are those of the groups of items.
+var headings = []struct{ group, text string }{
+	{measure.Limits, "Limits"}, {measure.Kernels, "Kernels"}, {measure.Loading, "Loading"}, {measure.Trains, "Trainings"},
+}
+
+// text is the report for people.
+func text(r *measure.Report) []byte {
+	var s console.Sheet
+	s.Line("%s", machine(r))
+	s.Line("halfspace %s, %s: %s", r.Version, r.Date, r.Command)
+	for _, h := range headings {
+		rows := [][]string{{""}}
+		levels := slices.DeleteFunc(slices.Clone(r.Machine.Levels), func(l string) bool {
+			return !slices.ContainsFunc(r.Items, func(i *measure.Item) bool { return i.Group == h.group && i.Level == l })
+		})
+		for _, l := range levels {
+			rows[0] = append(rows[0], l, "")
+		}
+		seen := map[string]bool{}
+		for _, i := range r.Items {
+			if i.Group != h.group || seen[i.Name] {
+				continue
+			}
+			seen[i.Name] = true
+			row := []string{measure.Label(i.Name)}
+			for _, l := range levels {
+				row = append(row, cells(r.Find(i.Name, l))...)
+			}
+			rows = append(rows, row)
+		}
+		if len(rows) > 1 {
+			s.Line("\n%s", h.text)
+			s.Table(rows)
+		}
+	}
+	return s.Bytes()
+}
+
+// machine is the line that describes the computer of a report.
+func machine(r *measure.Report) string {
+	m := r.Machine
+	line := fmt.Sprintf("%s (%s", m.Processor, m.Arch)
+	if m.Processor == "" {
+		line = "unknown processor (" + m.Arch
+	}
+	if m.Family > 0 {
+		line += fmt.Sprintf(", family %d, model %d", m.Family, m.Model)
+	}
+	line += "), " + say.Plural(int64(m.Workers), "thread")
+	for _, c := range []struct {
+		name  string
+		bytes int
+	}{{"L1 data", m.L1DBytes}, {"L2", m.L2Bytes}, {"L3", m.L3Bytes}} {
+		if c.bytes > 0 {
+			line += ", " + c.name + " " + say.Size(int64(c.bytes))
+		}
+	}
+	return line
+}
+
+// cells are the figure of an item and the share of its limit. Files and trainings show their time.
+func cells(i *measure.Item) []string {
+	switch {
+	case i == nil:
+		return []string{"-", ""}
+	case i.Group == measure.Loading || i.Group == measure.Trains:
+		return []string{fmt.Sprintf("%.3g ms", i.Median*1e3), i.ShareText()}
+	}
+	return []string{i.Text(), i.ShareText()}
+}
+
+// comparison is the table of several computers.
+func comparison(c *measure.Comparison) []byte {
+	var s console.Sheet
+	heading := []string{""}
+	for k, r := range c.Reports {
+		s.Line("%s: %s, on %s; halfspace %s, %s", c.Names[k], machine(r), r.Best(), r.Version, r.Date)
+		heading = append(heading, c.Names[k], "")
+	}
+	for _, h := range headings {
+		rows := [][]string{slices.Clone(heading)}
+		for _, row := range c.Rows {
+			if row.Group != h.group {
+				continue
+			}
+			line := []string{measure.Label(row.Name)}
+			for _, i := range row.Items {
+				line = append(line, cells(i)...)
+			}
+			rows = append(rows, line)
+		}
+		if len(rows) > 1 {
+			s.Line("\n%s", h.text)
+			s.Table(rows)
+		}
+	}
+	s.Line("\nAll computers learned the same models, byte for byte.")
+	return s.Bytes()
+}

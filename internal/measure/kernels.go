@@ -1,0 +1,250 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/microkernel"
+	"halfspace/internal/synth"
+	"halfspace/kernel"
+)
+
+// The sizes of what kernels compute on: in the first- and second-level cache of today's processors, and in memory. They
+// are the same on every computer.
+const (
+	features   = 28
+	cachedRows = 1024      // 128 KiB
+	memoryRows = 1_000_000 // 122 MiB
+	vector     = 2048
+)
+
+// data is what items work on. Each part is made when the first item needs it.
+type data struct {
+	ctx     context.Context
+	dir     string // of temporary files
+	workers int
+	rows    map[rowsKey]*block.Data[float32]
+	floats  []float32         // normals, as many as the longest vector needs
+	hashes  map[string]string // of each learner's model file
+}
+
+// A rowsKey names rows: noisy ones, or those of a conjunction.
+type rowsKey struct {
+	rows        int64
+	conjunction int
+}
+
+// noisy returns rows of normal features, of whose labels a tenth is flipped.
+func (d *data) noisy(rows int64) *block.Data[float32] { return d.get(rowsKey{rows, 0}) }
+
+func (d *data) get(k rowsKey) *block.Data[float32] {
+	if d.rows[k] == nil {
+		o := synth.Options{Rows: k.rows, Features: features, Conjunction: k.conjunction, Seed: 1}
+		if k.conjunction == 0 {
+			o.Noise = 0.1
+		}
+		d.rows[k] = synth.Blocks[float32](o)
+		for b := range d.rows[k].Blocks(d.ctx) {
+			for r := 0; k.conjunction > 0 && r < b.Len(); r++ {
+				for c, x := range b.X[r*b.Stride:][:features] {
+					b.X[r*b.Stride+c] = (x + 1) / 2 // Booleans, which Winnow learns from
+				}
+			}
+		}
+	}
+	return d.rows[k]
+}
+
+// place returns the name of the smallest cache of this computer that holds that many bytes, or of memory.
+func place(bytes float64) string {
+	c := kernel.DetectedCPU()
+	known := func(size, usual int) float64 {
+		if size == 0 {
+			size = usual
+		}
+		return float64(size)
+	}
+	switch {
+	case bytes <= known(c.L1D, 32<<10):
+		return "L1"
+	case bytes <= known(c.L2, 512<<10):
+		return "L2"
+	case bytes <= known(c.L3, 8<<20)/2: // others use it too
+		return "L3"
+	}
+	return "DRAM"
+}
+
+// calls returns an item of a kernel on one core, whose bytes lie in the smallest cache that holds them.
+func calls(name string, bytes, flops float64, float string, f func()) *Item {
+	return &Item{Group: Kernels, Name: name, Cores: 1, Bytes: bytes, Flops: flops, memory: place(bytes), float: "FMA-" + float,
+		run: func() error { f(); return nil }}
+}
+
+// kernels returns the kernels on one core.
+func (d *data) kernels() []*Item {
+	all := slices.Concat(vectors[float32]("float32"), vectors[float64]("float64"), d.rowKernels(), elementary(), tiles[float32]("float32"), tiles[float64]("float64"))
+	return append(all, d.inMemory()...)
+}
+
+// normals returns n normal numbers.
+func normals[T kernel.Float](n int) []T {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := block.Alloc[T](n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
+var sink float64 // takes results, so that no compiler leaves their computation out
+
+// vectors are the kernels of two vectors in the first-level cache.
+func vectors[T kernel.Float](float string) []*Item {
+	size := map[string]float64{"float32": 4, "float64": 8}[float]
+	n := int(vector * 4 / size)
+	x, y := normals[T](n), normals[T](n)
+	name := fmt.Sprintf("/type=%s/n=%d", float, n)
+	return []*Item{
+		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { sink = float64(kernel.Dot(x, y)) }),
+		calls("Axpy"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Axpy(y, 1e-9, x) }),
+	}
+}
+
+// rowKernels are the kernels of rows, in the second-level cache and in memory.
+func (d *data) rowKernels() []*Item {
+	var all []*Item
+	for _, n := range []int64{cachedRows, memoryRows} {
+		const cols, stride = features + 1, 32
+		name := fmt.Sprintf("/type=float32/rows=%d/d=%d", n, features)
+		w, out, log := normals[float32](stride), make([]float32, 4096), make([]uint32, 4096)
+		clear(w[cols:])
+		bytes, flops := float64(n)*stride*4, 2*float64(n)*cols
+		all = append(all,
+			calls("Scores"+name, bytes, flops, "float32", func() {
+				d.panels(n, func(x, y []float32) { kernel.Scores(out[:len(y)], x, w) })
+			}),
+			calls("Epoch"+name, bytes+float64(n)*4, flops, "float32", func() {
+				d.panels(n, func(x, y []float32) { kernel.Epoch(w, log, x, y, 1, 0) })
+			}))
+	}
+	const candidates, rows = 64, 256
+	c, counts := kernel.NewCandidates(normals[float32](candidates*32), features+1), make([]int64, candidates)
+	return append(all, calls(fmt.Sprintf("Errors/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features), rows*32*4, 2*rows*candidates*(features+1), "float32", func() {
+		d.panels(rows, func(x, y []float32) { c.Errors(counts, x, y) })
+	}))
+}
+
+// panels calls f with panels of the first n noisy rows.
+func (d *data) panels(n int64, f func(x, y []float32)) {
+	for b := range d.noisy(max(n, cachedRows)).Blocks(d.ctx) {
+		panel := kernel.PanelRows[float32](b.Stride)
+		for lo := 0; lo < b.Len() && b.First+int64(lo) < n; lo += panel {
+			hi := min(b.Len(), lo+panel, int(n-b.First))
+			f(b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi])
+		}
+	}
+}
+
+// elementary are the kernels of functions. Flops are those of asm/ref, a fused multiply-add counted as two.
+func elementary() []*Item {
+	const n, ofExp, ofLogistic = 1024, 38, 80
+	x, y, labels := normals[float64](n), make([]float64, n), make([]float64, n)
+	z, factor, curvature, loss := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, v := range x {
+		labels[i] = math.Copysign(1, v)
+	}
+	name := fmt.Sprintf("/type=float64/n=%d", n)
+	return []*Item{
+		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { kernel.Exp(y, x) }),
+		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); kernel.Logistic(z, factor, curvature, loss, labels) }),
+	}
+}
+
+// tiles are the micro-kernels of matrix products, whose panels fit the second-level cache.
+func tiles[T kernel.Float](float string) []*Item {
+	const depth, panels = 256, 16
+	mr, nr := microkernel.TileShape[T]()
+	a, b, c := normals[T](panels*mr*depth), normals[T](nr*depth), make([]T, panels*mr*nr)
+	bytes := float64(len(a)+len(b)+2*len(c)) * map[string]float64{"float32": 4, "float64": 8}[float]
+	all := []*Item{calls("Tile/type="+float, bytes, 2*float64(panels*mr*nr*depth), float, func() { microkernel.Tile(c, nr, 0, a, b, true) })}
+	if float == "float64" {
+		const rows, cols = 32, microkernel.BlockCols
+		u, sums := normals[float64](rows*cols), make([]float64, cols*cols)
+		all = append(all, calls(fmt.Sprintf("RankKUpdate/type=float64/rows=%d", rows), (2*rows+2*cols)*cols*8, 2*rows*cols*cols, float, func() {
+			microkernel.RankKUpdate(sums, u, u, cols, true)
+		}))
+	}
+	return all
+}
+
+// inMemory are the kernels that move vectors and columns.
+func (d *data) inMemory() []*Item {
+	const n, panel = 1 << 24, 1 << 15
+	vectors := func() (x, y []float32) {
+		if d.floats == nil {
+			d.floats = normals[float32](2 * n)
+		}
+		return d.floats[:n], d.floats[n:]
+	}
+	each := func(f func(x, y []float32)) {
+		x, y := vectors()
+		for lo := 0; lo < n; lo += panel {
+			f(x[lo:lo+panel], y[lo:lo+panel])
+		}
+	}
+	copied := calls(fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n*4, 0, "float32", func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) })
+	all := []*Item{calls(fmt.Sprintf("Dot/type=float32/n=%d", n), 2*n*4, 2*n, "float32", func() {
+		each(func(x, y []float32) { sink = float64(kernel.Dot(x, y)) })
+	}), copied}
+	for _, rows := range []int{256, 1 << 19} {
+		const cols, stride = features + 1, 32
+		var dst []float32
+		all = append(all, calls(fmt.Sprintf("Transpose/type=float32/rows=%d/d=%d", rows, features), float64(rows)*(cols+stride)*4, 0, "float32", func() {
+			x, _ := vectors()
+			if dst == nil {
+				dst = block.Alloc[float32](rows * stride)
+			}
+			columns, spacing := make([][]float32, cols), rows+3*16 // at equal offsets in a page, columns compete for sets of the cache
+			for lo := 0; lo < rows; lo += 256 {
+				for c := range columns {
+					columns[c] = x[c*spacing+lo:][:256]
+				}
+				kernel.Transpose(dst[lo*stride:(lo+256)*stride], stride, columns)
+			}
+		}))
+	}
+	return all
+}
+
+// matrices are products of matrices on all cores.
+func (d *data) matrices() []*Item {
+	const n, depth, scattered = 1024, 512, 400_000
+	var x *gram.Rows[float32]
+	m, err := gram.NewSymmetric[float32](n, gram.Packed)
+	products := &Item{Group: Kernels, Name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth), Cores: d.workers, Bytes: n*depth*4 + n*n/2*4, memory: "L3",
+		Flops: n * n * depth, float: "FMA-float32", run: func() error {
+			if x == nil {
+				x = gram.Dense(normals[float32](n*depth), n, depth, depth)
+			}
+			if err != nil {
+				return err
+			}
+			return gram.Gram(d.ctx, m, x, gram.Mercer{}, d.workers)
+		}}
+	s, err := gram.NewSymmetric[float64](features+1, gram.Packed)
+	bytes := float64(scattered) * 32 * 4
+	scatter := &Item{Group: Kernels, Name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), Cores: d.workers, Bytes: bytes, memory: place(bytes),
+		Flops: scattered * (features + 1) * (features + 2), float: "FMA-float64", run: func() error {
+			if err != nil {
+				return err
+			}
+			return gram.Scatter(d.ctx, s, d.noisy(scattered), nil, d.workers)
+		}}
+	return []*Item{products, scatter}
+}

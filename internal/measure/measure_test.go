@@ -1,0 +1,187 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/internal/race"
+	"halfspace/kernel"
+)
+
+// few measures a few items for a short time, once for all tests.
+var few = sync.OnceValues(func() (*Report, error) {
+	return Run(context.Background(), Options{Only: []string{"Tile", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"})
+})
+
+// TestRun: every item has a time and a value on every level; shares are there where the level has limits.
+func TestRun(t *testing.T) {
+	r, err := few()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range kernel.Levels() {
+		for _, name := range []string{"Tile/type=float32", "Tile/type=float64"} {
+			i := r.Find(name, l.String())
+			if i == nil {
+				t.Fatalf("no %s on %s", name, l)
+			}
+			if !(i.Median > 0 && i.Value > 0) || (i.Share > 0) != (len(kernel.Levels()) > 1) {
+				t.Errorf("%s on %s: %+v", name, l, i)
+			}
+		}
+	}
+	if slices.ContainsFunc(r.Items, func(i *Item) bool { return strings.HasPrefix(i.Name, "Dot") }) {
+		t.Error("an item that wasn't wanted was measured")
+	}
+	if _, err := Run(t.Context(), Options{Only: []string{"nothing"}}); err == nil || !strings.Contains(err.Error(), "no item of bench has nothing") {
+		t.Errorf("no item: %v", err)
+	}
+}
+
+func newData(t *testing.T) *data {
+	return &data{ctx: t.Context(), workers: 2, rows: map[rowsKey]*block.Data[float32]{}, hashes: map[string]string{}}
+}
+
+// TestTrainings: there is a training of each learner, and each learns.
+func TestTrainings(t *testing.T) {
+	if race.Enabled || len(kernel.Levels()) == 1 {
+		t.Skip("slow here")
+	}
+	var learned []string
+	for _, i := range newData(t).trainings() {
+		if err := i.run(); err != nil {
+			t.Fatal(err)
+		}
+		learned = append(learned, Learner(i.Name))
+		if len(i.SHA256) != 64 || !(i.Bytes > 0 && i.Flops > 0) {
+			t.Errorf("%s: %+v", i.Name, i)
+		}
+	}
+	if !slices.Equal(learned, fit.Names()) {
+		t.Errorf("trainings of %v, want %v", learned, fit.Names())
+	}
+	for name := range lessons {
+		if fit.Describe(name) == nil {
+			t.Errorf("a lesson for %s, which is no learner", name)
+		}
+	}
+}
+
+// TestOneModel: a learner that learns another model than before is an error that names it.
+func TestOneModel(t *testing.T) {
+	d := newData(t)
+	d.hashes["dual"] = "0123"
+	err := d.train(&Item{}, fit.Describe("dual"), lessons["dual"])
+	if err == nil || !strings.Contains(err.Error(), "dual learned two models") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWriteGo: each line is what Go's benchmark format allows (https://go.dev/design/14313-benchmark-format).
+func TestWriteGo(t *testing.T) {
+	r, err := few()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteGo(&b); err != nil {
+		t.Fatal(err)
+	}
+	configuration := regexp.MustCompile(`^[a-z][^\sA-Z]*: ?\S?.*$`)
+	unit := regexp.MustCompile(`^Unit \S+ \S+=\S+$`)
+	result := regexp.MustCompile(`^Benchmark[A-Z]\S* [1-9]\d* (-?\d+(\.\d+)?(e[+-]\d+)? \S+)( -?\d+(\.\d+)?(e[+-]\d+)? \S+)*$`)
+	results := 0
+	for line := range strings.Lines(b.String()) {
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case result.MatchString(line):
+			results++
+		case line != "" && !configuration.MatchString(line) && !unit.MatchString(line):
+			t.Errorf("line %q", line)
+		}
+	}
+	if results != len(r.Items) {
+		t.Errorf("%d results of %d items in one round", results, len(r.Items))
+	}
+}
+
+// TestCompare: a report is comparable with itself, and not with one of other models, of none, or in another format.
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	write := func(r *Report) string {
+		t.Helper()
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "r.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	training := func(hash string) *Report {
+		return &Report{Format: Format, Machine: Machine{Levels: []string{"generic"}}, Items: []*Item{
+			{Group: Kernels, Name: "Dot/n=1", Level: "generic", Median: 1},
+			{Group: Trains, Name: "Train/learner=svm/rows=1", Level: "generic", Median: 2, SHA256: hash}}}
+	}
+	one, err := Read(write(training("aa")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compare([]string{"a", "b"}, []*Report{one, training("aa")})
+	if err != nil || len(c.Rows) != 2 || c.Rows[1].Items[1].Median != 2 {
+		t.Errorf("the same work: %+v, %v", c, err)
+	}
+	none := training("aa")
+	none.Items = none.Items[:1]
+	other := training("aa")
+	other.Items[1].Name = "Train/learner=svm/rows=2"
+	for want, r := range map[string]*Report{"svm learned different models": training("bb"), "b: no models": none, "only one has the training Train svm rows=": other} {
+		if _, err := Compare([]string{"a", "b"}, []*Report{one, r}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	old := training("aa")
+	old.Format = "halfspace-bench/0"
+	if _, err := Read(write(old)); err == nil || !strings.Contains(err.Error(), "halfspace-bench/0") {
+		t.Errorf("another format: %v", err)
+	}
+}
+
+// TestMedian takes the middle.
+func TestMedian(t *testing.T) {
+	if a, b := median([]float64{3, 1, 9}), median([]float64{4, 1, 2, 9}); a != 3 || b != 3 {
+		t.Errorf("medians %v and %v", a, b)
+	}
+}
+
+// TestShare: the limit that takes longer binds.
+func TestShare(t *testing.T) {
+	limit := func(of string, seconds float64) *Item {
+		return &Item{Group: Limits, Name: LimitName(of, 1), Level: "avx2", Cores: 1, Seconds: []float64{seconds}, Flops: 1e9}
+	}
+	r := &Report{Machine: Machine{Levels: []string{"generic", "avx2"}}, Items: []*Item{limit("FMA-float32", 1), limit("L1", 1),
+		{Level: "avx2", Cores: 1, Bytes: 1e9, Flops: 2e9, memory: "L1", float: "FMA-float32", Seconds: []float64{4}},
+		{Level: "generic", Cores: 1, Bytes: 3e9, Flops: 2e9, memory: "L1", float: "FMA-float32", Seconds: []float64{4}},
+		{Level: "avx2", Cores: 2, Bytes: 3e9, Flops: 2e9, memory: "L1", float: "FMA-float32", Seconds: []float64{4}}}}
+	r.finish()
+	for k, want := range []struct {
+		limit string
+		share float64
+	}{{"FMA-float32", 0.5}, {"L1", 0.75}, {"", 0}} {
+		if i := r.Items[k+2]; i.Limit != want.limit || i.Share != want.share {
+			t.Errorf("item %d: %s %v, want %v", k, i.Limit, i.Share, want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/atomicfile"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+	"halfspace/kernel/limits"
+)
+
+// Options say what to measure. The zero value of a field stands for its default.
+type Options struct {
+	Levels  []kernel.Level // all of this computer
+	Only    []string       // items whose group and name, as in "kernel/Dot/type=float32/n=2048", contain one of these; all
+	Rounds  int            // 5
+	Time    time.Duration  // about how long an item runs in a round, though once at least; 20 ms
+	Workers int            // one for each core
+
+	Version, Command string // for the report
+
+	// Progress, if not nil, is told what is measured next, and how many of the measurements are done.
+	Progress func(name string, done, total int64)
+}
+
+// mostTime bounds the time of an item. Once its rounds took that long, further rounds leave it out.
+const mostTime = 1500 * time.Millisecond
+
+// Run measures this computer. It goes through all levels and items, and then again, so that other programs disturb
+// all items alike. It is an error if a learner's model isn't the same in each run and on each level.
+func Run(ctx context.Context, opt Options) (*Report, error) {
+	defer kernel.Use(kernel.Active())
+	if opt.Levels == nil {
+		opt.Levels = kernel.Levels()
+	}
+	if opt.Rounds == 0 {
+		opt.Rounds = 5
+	}
+	if opt.Time == 0 {
+		opt.Time = 20 * time.Millisecond
+	}
+	opt.Workers = parallel.Workers(opt.Workers)
+	r := &Report{Format: Format, Machine: newMachine(opt.Workers), Version: opt.Version, Command: opt.Command,
+		Date: time.Now().UTC().Format(time.DateOnly)}
+	dir, err := os.MkdirTemp(atomicfile.TempDir(), "halfspace-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	m := &measurement{Options: opt, report: r, data: &data{ctx: ctx, dir: dir, workers: opt.Workers, rows: map[rowsKey]*block.Data[float32]{}, hashes: map[string]string{}}}
+	if err := m.prepare(); err != nil {
+		return nil, err
+	}
+	for round := range opt.Rounds {
+		if err := m.round(ctx, round); err != nil {
+			return nil, err
+		}
+	}
+	r.Items = slices.DeleteFunc(r.Items, func(i *Item) bool { return len(i.Seconds) == 0 }) // limits that a level can't measure
+	r.finish()
+	return r, nil
+}
+
+// A measurement is a run.
+type measurement struct {
+	Options
+	report *Report
+	data   *data
+	levels [][]*Item // of each level
+	done   int64
+}
+
+// prepare makes the items of each level.
+func (m *measurement) prepare() error {
+	for _, l := range m.Levels {
+		kernel.Use(l)
+		m.report.Machine.Levels = append(m.report.Machine.Levels, l.String())
+		var all []*Item
+		for _, list := range []func() []*Item{m.limits, m.data.kernels, m.data.matrices, m.data.loads, m.data.trainings} {
+			for _, i := range list() {
+				if i.Level = l.String(); m.wanted(i) {
+					all = append(all, i)
+				}
+			}
+		}
+		m.levels = append(m.levels, all)
+		m.report.Items = append(m.report.Items, all...)
+	}
+	if !slices.ContainsFunc(m.report.Items, func(i *Item) bool { return i.Group != Limits }) {
+		return fmt.Errorf("no item of bench has %s in its group and name", strings.Join(m.Only, " or "))
+	}
+	return nil
+}
+
+// wanted tells whether an item is to be measured. Limits always are.
+func (m *measurement) wanted(i *Item) bool {
+	return i.Group == Limits || len(m.Only) == 0 ||
+		slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.Group+"/"+i.Name, text) })
+}
+
+// round measures every item once.
+func (m *measurement) round(ctx context.Context, round int) error {
+	for k, l := range m.Levels {
+		kernel.Use(l)
+		for _, i := range m.levels[k] {
+			if m.Progress != nil {
+				m.Progress("measuring: "+i.Group+" "+i.Name+", "+i.Level, m.done, int64(m.Rounds*len(m.report.Items)))
+			}
+			m.done++
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := m.measure(i, round); err != nil {
+				return fmt.Errorf("%s, %s: %w", i.Name, i.Level, err)
+			}
+		}
+	}
+	return nil
+}
+
+// measure runs an item for about m.Time, and notes the time of one run: the mean of the fastest batch of runs, as limits
+// are the best of short runs.
+func (m *measurement) measure(i *Item, round int) error {
+	if i.Group == Limits { // the first one measures the others too
+		if i.run != nil {
+			return i.run()
+		}
+		return nil
+	}
+	if i.spent > mostTime {
+		return nil
+	}
+	known := len(i.Seconds)
+	if round == 0 && i.Group != Trains || known > 0 && i.Seconds[known-1] < m.Time.Seconds() {
+		if err := i.run(); err != nil { // makes rows and files, and warms up
+			return err
+		}
+		i.Seconds = i.Seconds[:known]
+	}
+	best, runs, start := math.Inf(1), 0, time.Now()
+	for batch := 1; runs == 0 || time.Since(start) < m.Time; batch = m.batch(runs, time.Since(start)) { // looking at the clock takes longer than some items
+		begin := time.Now()
+		for range batch {
+			if err := i.run(); err != nil {
+				return err
+			}
+		}
+		runs += batch
+		took := time.Since(begin).Seconds() / float64(batch)
+		for _, noted := range i.Seconds[known:] { // by a training, which times itself
+			took = min(took, noted)
+		}
+		best, i.Seconds = min(best, took), i.Seconds[:known]
+	}
+	i.spent += time.Since(start)
+	i.Seconds = append(i.Seconds, best)
+	return nil
+}
+
+// batch returns how many more runs to make at once, of an item that has taken some time for some: what fits in a tenth of
+// m.Time, but no more than were made.
+func (m *measurement) batch(runs int, took time.Duration) int {
+	fits := float64(m.Time) / 10 / max(1, float64(took)) * float64(runs)
+	return max(1, min(runs, int(fits)))
+}
+
+// limits returns the items of the limits of one core and of all. The first of each measures the others as well. Pure Go
+// has no loops to measure with.
+func (m *measurement) limits() []*Item {
+	if kernel.Active() == kernel.Generic {
+		return nil
+	}
+	var all []*Item
+	for _, cores := range slices.Compact([]int{1, m.Workers}) {
+		rates := []struct {
+			name string
+			rate func(limits.Limits) float64
+		}{
+			{"FMA-float32", func(l limits.Limits) float64 { return l.FMAF32 }}, {"FMA-float64", func(l limits.Limits) float64 { return l.FMAF64 }},
+			{"L1", func(l limits.Limits) float64 { return l.L1 }}, {"L2", func(l limits.Limits) float64 { return l.L2 }},
+			{"L3", func(l limits.Limits) float64 { return l.L3 }}, {"DRAM", func(l limits.Limits) float64 { return l.DRAM }},
+			{"stream", func(l limits.Limits) float64 { return l.Stream }},
+		}
+		var these []*Item
+		for k, limit := range rates {
+			i := &Item{Group: Limits, Name: LimitName(limit.name, cores), Cores: cores, Bytes: 1e9}
+			if k < 2 {
+				i.Bytes, i.Flops = 0, 1e9
+			}
+			these = append(these, i)
+		}
+		these[0].run = func() error {
+			measured := limits.Measure(cores)
+			for k, limit := range rates {
+				if rate := limit.rate(measured); rate > 0 {
+					these[k].Seconds = append(these[k].Seconds, 1e9/rate)
+				}
+			}
+			return nil
+		}
+		all = append(all, these...)
+	}
+	return all
+}

@@ -1,0 +1,149 @@
+package measure
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/synth"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// loadedRows is the number of rows of the files that are loaded.
+const loadedRows = 400_000
+
+// loads are the loading of files. Their limit is the memory's bandwidth, by the bytes of the file and those of the rows.
+func (d *data) loads() []*Item {
+	var all []*Item
+	for _, compression := range []string{"none", "snappy", "zstd"} {
+		path := filepath.Join(d.dir, compression+".parquet")
+		i := &Item{Group: Loading, Name: fmt.Sprintf("Load/format=parquet/compression=%s/rows=%d/d=%d", compression, loadedRows, features),
+			Cores: d.workers, memory: "DRAM"}
+		i.run = func() error {
+			if i.Bytes == 0 {
+				size, err := d.file(path, compression)
+				if err != nil {
+					return err
+				}
+				i.Bytes = float64(size) + loadedRows*32*4
+			}
+			_, err := dataset.Load[float32](d.ctx, []string{path}, dataset.Options{Label: "label", Workers: d.workers})
+			return err
+		}
+		all = append(all, i)
+	}
+	return all
+}
+
+// file returns the size of a file of rows, and writes it first if it isn't there.
+func (d *data) file(path, compression string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		o := synth.Options{Rows: loadedRows, Features: features, Noise: 0.1, Seed: 1, Compression: compression}
+		if err := synth.Write(d.ctx, path, o, nil); err != nil {
+			return 0, err
+		}
+		if info, err = os.Stat(path); err != nil {
+			return 0, err
+		}
+	}
+	return info.Size(), nil
+}
+
+// A lesson is how a learner is trained here.
+type lesson struct {
+	rows        int64
+	conjunction int               // of the rows; 0: they are noisy
+	options     map[string]string // as they are typed
+	alone       bool              // one core visits the rows
+}
+
+// usual is the lesson of learners that solve for an optimum.
+var usual = lesson{rows: 200_000}
+
+// lessons are those of other learners. They are short, also in pure Go.
+var lessons = map[string]lesson{
+	"perceptron":        {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"averaged":          {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"pocket":            {rows: 4000, options: map[string]string{"epochs": "1"}},
+	"voted":             {rows: 2000, options: map[string]string{"epochs": "1"}, alone: true},
+	"winnow":            {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, alone: true},
+	"dual":              {rows: 2000, options: map[string]string{"epochs": "10"}},
+	"kernel-perceptron": {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
+}
+
+// trainings are a training of each learner.
+func (d *data) trainings() []*Item {
+	var all []*Item
+	for _, l := range fit.Learners {
+		lesson, ok := lessons[l.Name]
+		if !ok {
+			lesson = usual
+		}
+		name := fmt.Sprintf("Train/learner=%s/rows=%d/d=%d", l.Name, lesson.rows, features)
+		for _, option := range slices.Sorted(maps.Keys(lesson.options)) {
+			name += "/" + option + "=" + lesson.options[option]
+		}
+		i := &Item{Group: Trains, Name: name, Cores: d.workers, memory: place(float64(lesson.rows) * 32 * 4), float: "FMA-float32"}
+		if lesson.alone {
+			i.Cores = 1
+		}
+		i.run = func() error { return d.train(i, l, lesson) }
+		all = append(all, i)
+	}
+	return all
+}
+
+// train trains once. It notes the time and the hash of the model's file, which must be the same in every run.
+func (d *data) train(i *Item, of *train.Learner, lesson lesson) error {
+	l := fit.Learner{Learner: of, Settings: of.New()}
+	l.Settings.Shared().Workers = d.workers
+	var err error
+	for option, value := range lesson.options {
+		if l, err = l.With(option, value); err != nil {
+			return err
+		}
+	}
+	f, err := fit.Learn(d.ctx, d.get(rowsKey{lesson.rows, lesson.conjunction}), l, fit.Options{})
+	if err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := f.Model.WriteTo(hash); err != nil {
+		return err
+	}
+	sum := fmt.Sprintf("%x", hash.Sum(nil))
+	if known := d.hashes[of.Name]; known != "" && known != sum {
+		return fmt.Errorf("%s learned two models from the same rows: the files' SHA-256 are %s and, on %s, %s: this is a bug, please report it with the processor",
+			of.Name, known, kernel.Active(), sum)
+	}
+	d.hashes[of.Name], i.SHA256 = sum, sum
+	i.Seconds = append(i.Seconds, f.Result.Seconds)
+	i.count(of.Name, f)
+	return nil
+}
+
+// count notes the bytes and flops that the training took at least.
+func (i *Item) count(learner string, f *fit.Fitted[float32]) {
+	const cols = features + 1
+	r, n := f.Result, float64(f.Model.Data.Rows)
+	visits, updates := float64(r.Visits), float64(r.Updates)
+	i.Bytes = visits * 32 * 4
+	i.Flops = 2*cols*(visits+updates) + 2*cols*float64(r.RowsScored)
+	switch learner {
+	case "dual", "kernel-perceptron": // the Gram matrix, and a row of it for each update
+		i.Bytes, i.Flops = updates*n*4, n*n*features+2*updates*n
+	case "lda": // a scatter matrix
+		i.Bytes, i.Flops, i.float = n*32*4, n*cols*(cols+1), "FMA-float64"
+	case "logistic": // a Hessian in each pass but the last
+		i.Flops, i.float = (visits-n)*cols*(cols+1)+4*cols*visits, "FMA-float64"
+	case "svm": // scores and gradients; Hessians have the rows within the margin alone
+		i.Flops, i.float = 4*cols*visits, "FMA-float64"
+	}
+}
