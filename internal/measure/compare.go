@@ -94,10 +94,7 @@ func Label(name string) string {
 
 // Text returns the value of an item with its unit, such as "98.8 GFLOP/s".
 func (i *Item) Text() string {
-	unit := "GB/s"
-	if i.Unit == "flop/s" {
-		unit = "GFLOP/s"
-	}
+	unit := map[string]string{"B/s": "GB/s", "flop/s": "GFLOP/s", "cycle/s": "GHz"}[i.Unit]
 	return fmt.Sprintf("%.3g %s", i.Value/1e9, unit)
 }
 

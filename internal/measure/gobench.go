@@ -12,7 +12,7 @@ func (r *Report) WriteGo(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
 	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\ncpu: %s\ngo: %s\nhalfspace: %s\ndate: %s\n", m.OS, m.Arch, line(m.Processor), m.Go, line(r.Version), r.Date)
-	b.WriteString("Unit B/s better=higher\nUnit flop/s better=higher\nUnit share better=higher\n\n")
+	b.WriteString("Unit B/s better=higher\nUnit flop/s better=higher\nUnit cycle/s better=higher\nUnit share better=higher\n\n")
 	for _, i := range r.Items {
 		name := "Benchmark" + i.Name + "/isa=" + i.Level
 		if i.Cores > 1 {

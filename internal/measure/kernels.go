@@ -111,8 +111,8 @@ func vectors[T kernel.Float](float string) []*Item {
 	x, y := normals[T](n), normals[T](n)
 	name := fmt.Sprintf("/type=%s/n=%d", float, n)
 	return []*Item{
-		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { sink = float64(kernel.Dot(x, y)) }),
-		calls("Axpy"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Axpy(y, 1e-9, x) }),
+		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { sink = float64(kernel.Dot(x, y)) }).stage("Dot"+suffix(float), float64(n)),
+		calls("Axpy"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Axpy(y, 1e-9, x) }).stage("Axpy"+suffix(float), float64(n)),
 	}
 }
 
@@ -128,16 +128,16 @@ func (d *data) rowKernels() []*Item {
 		all = append(all,
 			calls("Scores"+name, bytes, flops, "float32", func() {
 				d.panels(n, func(x, y []float32) { kernel.Scores(out[:len(y)], x, w) })
-			}),
+			}).stage("ScoresF32/28", float64(n)),
 			calls("Epoch"+name, bytes+float64(n)*4, flops, "float32", func() {
 				d.panels(n, func(x, y []float32) { kernel.Epoch(w, log, x, y, 1, 0) })
-			}))
+			}).stage("EpochF32/28", float64(n)))
 	}
 	const candidates, rows = 64, 256
 	c, counts := kernel.NewCandidates(normals[float32](candidates*32), features+1), make([]int64, candidates)
 	return append(all, calls(fmt.Sprintf("Errors/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features), rows*32*4, 2*rows*candidates*(features+1), "float32", func() {
 		d.panels(rows, func(x, y []float32) { c.Errors(counts, x, y) })
-	}))
+	}).stage("BoundsF32", rows*candidates))
 }
 
 // panels calls f with panels of the first n noisy rows.
@@ -161,8 +161,8 @@ func elementary() []*Item {
 	}
 	name := fmt.Sprintf("/type=float64/n=%d", n)
 	return []*Item{
-		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { kernel.Exp(y, x) }),
-		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); kernel.Logistic(z, factor, curvature, loss, labels) }),
+		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { kernel.Exp(y, x) }).stage("ExpF64", n),
+		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); kernel.Logistic(z, factor, curvature, loss, labels) }).stage("LogisticF64", n),
 	}
 }
 
@@ -172,13 +172,13 @@ func tiles[T kernel.Float](float string) []*Item {
 	mr, nr := microkernel.TileShape[T]()
 	a, b, c := normals[T](panels*mr*depth), normals[T](nr*depth), make([]T, panels*mr*nr)
 	bytes := float64(len(a)+len(b)+2*len(c)) * map[string]float64{"float32": 4, "float64": 8}[float]
-	all := []*Item{calls("Tile/type="+float, bytes, 2*float64(panels*mr*nr*depth), float, func() { microkernel.Tile(c, nr, 0, a, b, true) })}
+	all := []*Item{calls("Tile/type="+float, bytes, 2*float64(panels*mr*nr*depth), float, func() { microkernel.Tile(c, nr, 0, a, b, true) }).stage("Tile"+suffix(float), float64(panels*mr*nr*depth))}
 	if float == "float64" {
 		const rows, cols = 32, microkernel.BlockCols
 		u, sums := normals[float64](rows*cols), make([]float64, cols*cols)
 		all = append(all, calls(fmt.Sprintf("RankKUpdate/type=float64/rows=%d", rows), (2*rows+2*cols)*cols*8, 2*rows*cols*cols, float, func() {
 			microkernel.RankKUpdate(sums, u, u, cols, true)
-		}))
+		}).stage("RankKUpdateF64", rows*cols*cols))
 	}
 	return all
 }
@@ -201,7 +201,7 @@ func (d *data) inMemory() []*Item {
 	copied := calls(fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n*4, 0, "float32", func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) })
 	all := []*Item{calls(fmt.Sprintf("Dot/type=float32/n=%d", n), 2*n*4, 2*n, "float32", func() {
 		each(func(x, y []float32) { sink = float64(kernel.Dot(x, y)) })
-	}), copied}
+	}).stage("DotF32", n), copied}
 	for _, rows := range []int{256, 1 << 19} {
 		const cols, stride = features + 1, 32
 		var dst []float32
@@ -217,7 +217,7 @@ func (d *data) inMemory() []*Item {
 				}
 				kernel.Transpose(dst[lo*stride:(lo+256)*stride], stride, columns)
 			}
-		}))
+		}).stage("TransposeF32", float64(rows)*stride))
 	}
 	return all
 }
@@ -246,5 +246,6 @@ func (d *data) matrices() []*Item {
 			}
 			return gram.Scatter(d.ctx, s, d.noisy(scattered), nil, d.workers)
 		}}
-	return []*Item{products, scatter}
+	scatter.stages = stagesOf("lda", scattered, 0, bytes)
+	return []*Item{products.stage("TileF32", n*n*depth/2), scatter}
 }

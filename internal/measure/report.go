@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"halfspace/internal/forecast"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -31,7 +32,8 @@ type Report struct {
 // A Machine is a computer. Unknown values are 0 or empty.
 type Machine struct {
 	Processor string   `json:"processor"`
-	Family    int      `json:"family"` // the manufacturer's number, on x86
+	Core      string   `json:"core"`   // name of the kind of core in package forecast
+	Family    int      `json:"family"` // the vendor's number
 	Model     int      `json:"model"`
 	OS        string   `json:"os"`
 	Arch      string   `json:"arch"`
@@ -53,24 +55,26 @@ const (
 	Trains  = "train"
 )
 
-// An Item is work that was timed on one level. A limit's work is a billion bytes or flops.
+// An Item is work that was timed on one level. A limit's work is a billion bytes, flops or cycles.
 type Item struct {
-	Group   string    `json:"group"`
-	Name    string    `json:"name"` // such as "Dot/type=float32/n=2048"
-	Level   string    `json:"level"`
-	Cores   int       `json:"cores"`   // that work at once, at most
-	Seconds []float64 `json:"seconds"` // of one run, of each round
-	Median  float64   `json:"median_seconds"`
-	Bytes   float64   `json:"bytes"`            // that a run reads, at the least; writes overlap with that
-	Flops   float64   `json:"flops"`            // that a run computes, a fused multiply-add counted as two
-	Value   float64   `json:"value"`            // bytes or flops per second by the median, whichever binds
-	Unit    string    `json:"unit"`             // "B/s" or "flop/s"
-	Limit   string    `json:"limit"`            // name of the limit that binds; "" where it isn't known
-	Share   float64   `json:"share"`            // of the limit that was reached
-	SHA256  string    `json:"sha256,omitempty"` // of the model's file, of a training
+	Group    string    `json:"group"`
+	Name     string    `json:"name"` // such as "Dot/type=float32/n=2048"
+	Level    string    `json:"level"`
+	Cores    int       `json:"cores"`   // that work at once, at most
+	Seconds  []float64 `json:"seconds"` // of one run, of each round
+	Median   float64   `json:"median_seconds"`
+	Bytes    float64   `json:"bytes"`                      // that a run reads, at the least; writes overlap with that
+	Flops    float64   `json:"flops"`                      // that a run computes, a fused multiply-add counted as two
+	Value    float64   `json:"value"`                      // bytes or flops per second by the median, whichever binds
+	Unit     string    `json:"unit"`                       // "B/s" or "flop/s"
+	Limit    string    `json:"limit"`                      // name of the limit that binds; "" where it isn't known
+	Share    float64   `json:"share"`                      // of the limit that was reached
+	Forecast float64   `json:"forecast_seconds,omitempty"` // of one run, where a model of the core predicts it
+	SHA256   string    `json:"sha256,omitempty"`           // of the model's file, of a training
 
-	memory string // limit of the bytes: "L1", "L2", "L3", "DRAM" or "stream"
-	float  string // limit of the flops: "FMA-float32" or "FMA-float64"
+	memory string           // limit of the bytes: "L1", "L2", "L3", "DRAM" or "stream"
+	float  string           // limit of the flops: "FMA-float32" or "FMA-float64"
+	stages []forecast.Stage // of a run
 	run    func() error
 	spent  time.Duration // by all runs
 }
@@ -78,7 +82,7 @@ type Item struct {
 // newMachine describes this computer.
 func newMachine(workers int) Machine {
 	c := kernel.DetectedCPU()
-	return Machine{Processor: c.Brand, Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,
+	return Machine{Processor: c.Brand, Core: forecast.Family(c), Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Workers: parallel.Workers(workers), Threads: c.Threads, L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3,
 		Features: append([]string{}, c.Features...), Go: runtime.Version()}
 }
@@ -150,7 +154,11 @@ func (r *Report) finish() {
 		if i.Share == 0 {
 			i.Limit = ""
 		}
+		if i.Bytes == 0 && i.Flops == 0 {
+			i.Value, i.Unit = 1e9/i.Median, "cycle/s"
+		}
 	}
+	r.predict()
 }
 
 // least returns the seconds that an item takes at least by its bytes and by its flops, 0 where that limit isn't known.

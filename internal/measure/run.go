@@ -186,13 +186,16 @@ func (m *measurement) limits() []*Item {
 			{"FMA-float32", func(l limits.Limits) float64 { return l.FMAF32 }}, {"FMA-float64", func(l limits.Limits) float64 { return l.FMAF64 }},
 			{"L1", func(l limits.Limits) float64 { return l.L1 }}, {"L2", func(l limits.Limits) float64 { return l.L2 }},
 			{"L3", func(l limits.Limits) float64 { return l.L3 }}, {"DRAM", func(l limits.Limits) float64 { return l.DRAM }},
-			{"stream", func(l limits.Limits) float64 { return l.Stream }},
+			{"stream", func(l limits.Limits) float64 { return l.Stream }}, {"clock", func(l limits.Limits) float64 { return l.Clock }},
 		}
 		var these []*Item
 		for k, limit := range rates {
 			i := &Item{Group: Limits, Name: LimitName(limit.name, cores), Cores: cores, Bytes: 1e9}
-			if k < 2 {
+			switch {
+			case k < 2:
 				i.Bytes, i.Flops = 0, 1e9
+			case limit.name == "clock":
+				i.Bytes = 0
 			}
 			these = append(these, i)
 		}

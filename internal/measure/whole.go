@@ -132,6 +132,7 @@ func (d *data) train(i *Item, of *train.Learner, lesson lesson) error {
 // count notes the bytes and flops that the training took at least.
 func (i *Item) count(learner string, f *fit.Fitted[float32]) {
 	const cols = features + 1
+	defer func() { i.stages = stagesOf(learner, float64(f.Model.Data.Rows), float64(f.Result.Visits), i.Bytes) }()
 	r, n := f.Result, float64(f.Model.Data.Rows)
 	visits, updates := float64(r.Visits), float64(r.Updates)
 	i.Bytes = visits * 32 * 4

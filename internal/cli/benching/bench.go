@@ -45,7 +45,8 @@ It measures, on each instruction set that the processor has:
 
 All items run in turn, in several rounds; figures are medians. A share is that
 of the limit that binds: bytes moved or arithmetic. Pure Go has no loops for
-limits, so its shares are those of the best instruction set's limits.
+limits, so its shares are those of the best instruction set's limits. A forecast
+is by a model of the processor's core, for the kinds that halfspace has one of.
 
 Each computer does the same work and learns the same models. bench compare
 checks that by the models' hashes.`,

@@ -26,6 +26,9 @@ func text(r *measure.Report) []byte {
 		})
 		for _, l := range levels {
 			rows[0] = append(rows[0], l, "")
+			if predicted(r, h.group, l) {
+				rows[0] = append(rows[0], "time/forecast")
+			}
 		}
 		seen := map[string]bool{}
 		for _, i := range r.Items {
@@ -35,7 +38,11 @@ func text(r *measure.Report) []byte {
 			seen[i.Name] = true
 			row := []string{measure.Label(i.Name)}
 			for _, l := range levels {
-				row = append(row, cells(r.Find(i.Name, l))...)
+				of := r.Find(i.Name, l)
+				row = append(row, cells(of)...)
+				if predicted(r, h.group, l) {
+					row = append(row, ratio(of))
+				}
 			}
 			rows = append(rows, row)
 		}
@@ -78,6 +85,19 @@ func cells(i *measure.Item) []string {
 		return []string{fmt.Sprintf("%.3g ms", i.Median*1e3), i.ShareText()}
 	}
 	return []string{i.Text(), i.ShareText()}
+}
+
+// predicted tells whether there are forecasts of a group's items on a level.
+func predicted(r *measure.Report, group, level string) bool {
+	return slices.ContainsFunc(r.Items, func(i *measure.Item) bool { return i.Group == group && i.Level == level && i.Forecast > 0 })
+}
+
+// ratio is the time of an item as a multiple of its forecast.
+func ratio(i *measure.Item) string {
+	if i == nil || i.Forecast == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", i.Median/i.Forecast)
 }
 
 // comparison is the table of several computers.
