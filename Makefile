@@ -100,7 +100,7 @@ bench: ## kernels and learners
 DUCKDB := @duckdb/node-api@1.5.6-r.1
 PEERS := tmp/peers
 
-bench-peers: ## against other Go libraries, OpenBLAS, LIBLINEAR, scikit-learn and DuckDB, in the same run
+bench-peers: ## against other Go libraries, OpenBLAS, LIBLINEAR, scikit-learn, DuckDB and Vowpal Wabbit if it is there, in the same run
 	go -C bench/peers test -bench . -benchtime 50ms -timeout 30m
 	./scripts/need.sh "ls /usr/include/*/cblas.h" libopenblas-dev "benchmarks against OpenBLAS" || test $$? = 3
 	./scripts/need.sh liblinear-train liblinear-tools "benchmarks against LIBLINEAR" || test $$? = 3

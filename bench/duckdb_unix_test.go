@@ -64,26 +64,29 @@ func BenchmarkPeerDuckDB(b *testing.B) {
 }
 
 func compareLoads(b *testing.B, peer *duckDB, path string) {
-	var own, theirs, arrows, cpu, duckCPU []float64
-	for round := range duckRounds + 1 {
-		load := loadInNewProcess(b, path)
-		answer := peer.sum(b, path)
-		if math.Abs(answer.Sum-load.Sum) > 1e-6*math.Max(1, math.Abs(load.Sum))+1 {
-			b.Fatalf("the sum is %v, and %v in DuckDB", load.Sum, answer.Sum)
-		}
-		arrow := readWithArrow(b, path)
-		debug.FreeOSMemory()
-		if round == 0 {
-			continue // warm-up of all sides
-		}
-		own, cpu = append(own, 1000*load.Seconds), append(cpu, 1000*load.CPU)
-		theirs, duckCPU = append(theirs, 1000*answer.Seconds), append(duckCPU, 1000*answer.CPU)
-		arrows = append(arrows, 1000*arrow.Seconds())
+	readWithArrow(b, path) // a warm-up, as are the first load and the first sum
+	load, answer := loadInNewProcess(b, path), peer.sum(b, path)
+	if math.Abs(answer.Sum-load.Sum) > 1e-6*math.Max(1, math.Abs(load.Sum))+1 {
+		b.Fatalf("the sum is %v, and %v in DuckDB", load.Sum, answer.Sum)
 	}
-	b.ReportMetric(median(own), "ms")
-	b.ReportMetric(median(theirs), "duckdb-ms")
-	b.ReportMetric(median(own)/median(theirs), "ratio")
-	b.ReportMetric(median(arrows)/median(own), "x-arrow")
+	c := equalContest(b, "DuckDB", "sum equal")
+	var arrows, cpu, duckCPU []float64
+	for range duckRounds {
+		c.turns(1, func() float64 {
+			took := loadInNewProcess(b, path)
+			cpu = append(cpu, 1000*took.CPU)
+			return 1000 * took.Seconds
+		}, func() float64 {
+			took := peer.sum(b, path)
+			duckCPU = append(duckCPU, 1000*took.CPU)
+			return 1000 * took.Seconds
+		})
+		arrows = append(arrows, 1000*readWithArrow(b, path).Seconds())
+		debug.FreeOSMemory()
+	}
+	c.report(b, "ms", "duckdb-ms")
+	b.ReportMetric(1/c.ratio(), "ratio")
+	b.ReportMetric(median(arrows)/median(c.own), "x-arrow")
 	b.ReportMetric(median(cpu), "cpu-ms")
 	b.ReportMetric(median(duckCPU), "duckdb-cpu-ms")
 }
@@ -96,7 +99,9 @@ func TestMain(m *testing.M) {
 		load(path)
 		return
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	printContests(os.Stdout)
+	os.Exit(status)
 }
 
 // load loads a file and prints how long that took, as JSON.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,10 +24,13 @@ import (
 	"halfspace/kernel"
 )
 
-const syrkRounds = 7 // of either side, alternating; their medians count
+// syrkRounds are the turns of halfspace and OpenBLAS, whose medians count. gonum, which takes many times as long, has
+// gonumRounds of them.
+const syrkRounds, gonumRounds = 7, 3
 
-// BenchmarkPeerGram computes one triangle of X X' here, with OpenBLAS's syrk in C, and with gonum's. It counts N*N*d
-// flops. x-openblas and x-gonum are how many times faster this is.
+// BenchmarkPeerGram computes one triangle of X X' here, with OpenBLAS's syrk in C, and with gonum's. All take turns, and
+// the sums of their elements are compared before. It counts N*N*d flops. x-openblas and x-gonum are how many times
+// faster this is.
 func BenchmarkPeerGram(b *testing.B) {
 	binary := buildSyrk(b)
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
@@ -59,31 +63,39 @@ func peerGram[T kernel.Float](b *testing.B, binary string, n, d int) {
 		}
 		rows, workers := gram.Dense(x, n, d, d), runtime.GOMAXPROCS(0)
 		peer := startSyrk[T](b, binary, n, d)
-		var own, theirs []float64
+		compute := func() float64 {
+			start := time.Now()
+			if err := gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers); err != nil {
+				b.Fatal(err)
+			}
+			return time.Since(start).Seconds()
+		}
+		compute()
+		checkSyrk(b, m, n, peer.checksum)
+		c := equalContest(b, "OpenBLAS", "sum equal")
+		gonum, out := []float64{}, make([]T, n*n)
 		for b.Loop() {
-			for range syrkRounds {
-				start := time.Now()
-				if err := gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers); err != nil {
-					b.Fatal(err)
+			for round := range syrkRounds {
+				c.turns(1, compute, func() float64 { return peer.run(b) })
+				if round < gonumRounds {
+					gonum = append(gonum, gonumSyrk(out, x, n, d))
 				}
-				own = append(own, time.Since(start).Seconds())
-				theirs = append(theirs, peer.run(b))
 			}
 		}
-		gonum := gonumSyrk(x, n, d)
 		flops := float64(n) * float64(n) * float64(d) / 1e9
 		b.ReportMetric(0, "ns/op") // the time of all together means nothing
-		b.ReportMetric(flops/median(own), "GFLOP/s")
-		b.ReportMetric(flops/median(theirs), "openblas-GFLOP/s")
-		b.ReportMetric(median(theirs)/median(own), "x-openblas")
-		b.ReportMetric(gonum/median(own), "x-gonum")
+		b.ReportMetric(flops/median(c.own), "GFLOP/s")
+		b.ReportMetric(flops/median(c.theirs), "openblas-GFLOP/s")
+		b.ReportMetric(c.ratio(), "x-openblas")
+		b.ReportMetric(median(gonum)/median(c.own), "x-gonum")
 	})
 }
 
 // A syrk is a running peers/openblas/syrk.c.
 type syrk struct {
-	in  io.Writer
-	out *bufio.Scanner
+	in       io.Writer
+	out      *bufio.Scanner
+	checksum float64 // the sum of a triangle's elements
 }
 
 func startSyrk[T kernel.Float](b *testing.B, binary string, n, d int) syrk {
@@ -111,31 +123,58 @@ func startSyrk[T kernel.Float](b *testing.B, binary string, n, d int) syrk {
 			b.Errorf("syrk: %v", err)
 		}
 	})
-	s := syrk{in, bufio.NewScanner(out)}
+	s := syrk{in: in, out: bufio.NewScanner(out)}
 	if !s.out.Scan() {
 		b.Fatal("syrk says nothing")
 	}
 	b.Log(s.out.Text())
+	if s.checksum = s.number(b); math.IsNaN(s.checksum) {
+		b.Fatal("OpenBLAS's sum is not a number")
+	}
 	return s
+}
+
+// checkSyrk compares the sum of the elements here with that of OpenBLAS.
+func checkSyrk[T kernel.Float](b *testing.B, m *gram.Symmetric[T], n int, want float64) {
+	b.Helper()
+	sum, size := 0.0, 0.0
+	for i := range n {
+		for j := range i + 1 {
+			v := float64(m.At(i, j))
+			sum, size = sum+v, size+math.Abs(v)
+		}
+	}
+	if !(math.Abs(sum-want) <= 1e-5*size) {
+		b.Fatalf("the elements add up to %v, and %v with OpenBLAS", sum, want)
+	}
 }
 
 // run returns the seconds of one product. OpenBLAS's threads spin for a while after it. run waits for their end.
 func (s syrk) run(b *testing.B) float64 {
 	b.Helper()
-	if _, err := fmt.Fprintln(s.in); err != nil || !s.out.Scan() {
-		b.Fatal("syrk ended: ", err, s.out.Err())
+	if _, err := fmt.Fprintln(s.in); err != nil {
+		b.Fatal("syrk ended: ", err)
 	}
-	seconds, err := strconv.ParseFloat(s.out.Text(), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
+	seconds := s.number(b)
 	time.Sleep(200 * time.Millisecond)
 	return seconds
 }
 
-// gonumSyrk returns the seconds that gonum takes.
-func gonumSyrk[T kernel.Float](x []T, n, d int) float64 {
-	c := make([]T, n*n)
+// number reads a line with a number.
+func (s syrk) number(b *testing.B) float64 {
+	b.Helper()
+	if !s.out.Scan() {
+		b.Fatal("syrk ended: ", s.out.Err())
+	}
+	v, err := strconv.ParseFloat(s.out.Text(), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
+// gonumSyrk writes the product to c, and returns the seconds that gonum takes.
+func gonumSyrk[T kernel.Float](c, x []T, n, d int) float64 {
 	start := time.Now()
 	switch x := any(x).(type) {
 	case []float32:

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -155,6 +156,9 @@ func bench[T kernel.Float](b *testing.B, op operation[T]) {
 				sink = lib.run(b.N)
 				for peer := 1; peer < len(times); peer++ {
 					b.ReportMetric(times[peer]/times[0], "x_"+libraries[peer].name)
+					if times[peer] < 0.98*times[0] { // less is even
+						losses[b.Name()] = fmt.Sprintf("%s wins: %.2f of the time", libraries[peer].name, times[peer]/times[0])
+					}
 				}
 			})
 		}
@@ -162,6 +166,9 @@ func bench[T kernel.Float](b *testing.B, op operation[T]) {
 }
 
 var sink float64
+
+// losses are the benchmarks that a peer wins, and by how much.
+var losses = map[string]string{}
 
 const (
 	rounds = 31
@@ -253,8 +260,13 @@ func agree[T kernel.Float](t *testing.T, op operation[T], n int, tolerance float
 	}
 }
 
-// TestMain prints what the figures were measured with, in the lines of configuration that benchstat reads.
+// TestMain prints what the figures were measured with, in the lines of configuration that benchstat reads. At the end it
+// prints what a peer wins.
 func TestMain(m *testing.M) {
 	fmt.Printf("halfspace-isa: %s\nvek-acceleration: %v\n", kernel.Active(), vek.Info().Acceleration)
-	os.Exit(m.Run())
+	status := m.Run()
+	for _, name := range slices.Sorted(maps.Keys(losses)) {
+		fmt.Printf("%s: %s\n", name, losses[name])
+	}
+	os.Exit(status)
 }

@@ -1,5 +1,6 @@
-// syrk N D float|double: makes N x D numbers, then for each line on standard input computes the lower triangle of X X' once
-// with OpenBLAS, on as many threads as it likes, and prints the seconds.
+// syrk N D float|double: makes N x D numbers, computes the lower triangle of X X' with OpenBLAS, on as many threads as it
+// likes, and prints the library's name and the sum of the triangle. Then for each line on standard input it computes the
+// triangle once more, and prints the seconds.
 //
 //	cc -O2 -o syrk syrk.c -lopenblas
 #include <cblas.h>
@@ -16,6 +17,13 @@ static double now(void) {
 
 // number i, in [-0.5, 0.5)
 static double number(size_t i) { return (i * 2654435761u % 65536) / 65536.0 - 0.5; }
+
+static void product(int wide, size_t n, size_t d, void *x, void *c) {
+	if (wide)
+		cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, d, 1, x, d, 0, c, n);
+	else
+		cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, d, 1, x, d, 0, c, n);
+}
 
 int main(int argc, char **argv) {
 	if (argc != 4) {
@@ -36,15 +44,17 @@ int main(int argc, char **argv) {
 			((double *)x)[i] = number(i);
 		else
 			((float *)x)[i] = number(i);
-	printf("%s\n", openblas_get_config());
+	product(wide, n, d, x, c);
+	double sum = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j <= i; j++)
+			sum += wide ? ((double *)c)[i * n + j] : ((float *)c)[i * n + j];
+	printf("%s\n%.17g\n", openblas_get_config(), sum);
 	fflush(stdout);
 	char line[16];
 	while (fgets(line, sizeof line, stdin)) {
 		double start = now();
-		if (wide)
-			cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, d, 1, x, d, 0, c, n);
-		else
-			cblas_ssyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, d, 1, x, d, 0, c, n);
+		product(wide, n, d, x, c);
 		printf("%.9f\n", now() - start);
 		fflush(stdout);
 	}
