@@ -36,12 +36,15 @@ const (
 
 // Draw returns the SVG.
 func (b *Bars) Draw(t Theme) string {
-	height, begin := top+4+18*len(b.Notes), left
+	height, begin, room := top+4+18*len(b.Notes), left, width-left-length
 	for _, g := range b.Groups {
 		height += step(g)
 		begin = max(begin, letter*len(g.Name)+12)
+		for _, bar := range g.Bars {
+			room = max(room, (letter-1)*len(bar.Label)+16)
+		}
 	}
-	c := newCanvas(t, width+begin-left, height)
+	c := newCanvas(t, begin+length+room, height)
 	c.title(b.Title, b.Subtitle)
 	y := top
 	for _, g := range b.Groups {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,23 +56,38 @@ func newData(t *testing.T) *data {
 	return &data{ctx: t.Context(), workers: 2, rows: map[rowsKey]*block.Data[float32]{}, hashes: map[string]string{}}
 }
 
-// TestTrainings: there is a training of each learner, and each learns.
+// TestTrainings: there is a training of each learner. Each learns the model of the recorded runs in bench/results, which
+// are no longer comparable with new ones where that changes.
 func TestTrainings(t *testing.T) {
 	if race.Enabled || len(kernel.Levels()) == 1 {
 		t.Skip("slow here")
 	}
 	var learned []string
+	models := map[string]string{}
 	for _, i := range newData(t).trainings() {
 		if err := i.run(); err != nil {
 			t.Fatal(err)
 		}
-		learned = append(learned, Learner(i.Name))
+		learned, models[i.Name] = append(learned, Learner(i.Name)), i.SHA256
 		if len(i.SHA256) != 64 || !(i.Bytes > 0 && i.Flops > 0) {
 			t.Errorf("%s: %+v", i.Name, i)
 		}
 	}
 	if !slices.Equal(learned, fit.Names()) {
 		t.Errorf("trainings of %v, want %v", learned, fit.Names())
+	}
+	records, err := filepath.Glob("../../bench/results/bench-*.json")
+	if err != nil || len(records) == 0 {
+		t.Fatalf("no recorded runs: %v", err)
+	}
+	for _, path := range records {
+		r, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if old := r.models(); !maps.Equal(old, models) {
+			t.Errorf("%s has the models %v, and now they are %v", path, old, models)
+		}
 	}
 	for name := range lessons {
 		if fit.Describe(name) == nil {

@@ -60,9 +60,9 @@ type Item struct {
 	Group    string    `json:"group"`
 	Name     string    `json:"name"` // such as "Dot/type=float32/n=2048"
 	Level    string    `json:"level"`
-	Cores    int       `json:"cores"`   // that work at once, at most
-	Seconds  []float64 `json:"seconds"` // of one run, of each round
-	Median   float64   `json:"median_seconds"`
+	Cores    int       `json:"cores"`                      // that work at once, at most
+	Seconds  []float64 `json:"seconds"`                    // of one run, of each round
+	Median   float64   `json:"median_seconds"`             // the least of a limit, which is the most that the computer can do
 	Bytes    float64   `json:"bytes"`                      // that a run reads, at the least; writes overlap with that
 	Flops    float64   `json:"flops"`                      // that a run computes, a fused multiply-add counted as two
 	Value    float64   `json:"value"`                      // bytes or flops per second by the median, whichever binds
@@ -143,6 +143,9 @@ func (r *Report) rate(of, level string, cores int) float64 {
 func (r *Report) finish() {
 	for _, i := range r.Items {
 		i.Median = median(i.Seconds)
+		if i.Group == Limits {
+			i.Median = slices.Min(i.Seconds)
+		}
 	}
 	for _, i := range r.Items {
 		i.Value, i.Unit = i.Bytes/i.Median, "B/s"

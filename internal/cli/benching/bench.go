@@ -43,10 +43,11 @@ It measures, on each instruction set that the processor has:
   - the loading of Parquet files, which it makes in a temporary folder
   - a short training of each learner
 
-All items run in turn, in several rounds; figures are medians. A share is that
-of the limit that binds: bytes moved or arithmetic. Pure Go has no loops for
-limits, so its shares are those of the best instruction set's limits. A forecast
-is by a model of the processor's core, for the kinds that halfspace has one of.
+All items run in turn, in several rounds. Figures are medians, and limits the
+best of all rounds. A share is that of the limit that binds: bytes read or
+arithmetic. Pure Go has no loops for limits, so its shares are those of the best
+instruction set's limits. A forecast comes from a model of the processor's core,
+for the kinds that halfspace has one of.
 
 Each computer does the same work and learns the same models. bench compare
 checks that by the models' hashes.`,

@@ -18,7 +18,7 @@ var headings = []struct{ group, text string }{
 func text(r *measure.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))
-	s.Line("halfspace %s, %s: %s", r.Version, r.Date, r.Command)
+	s.Line("version %s, measured on %s by %s", r.Version, r.Date, r.Command)
 	for _, h := range headings {
 		rows := [][]string{{""}}
 		levels := slices.DeleteFunc(slices.Clone(r.Machine.Levels), func(l string) bool {
@@ -82,9 +82,17 @@ func cells(i *measure.Item) []string {
 	case i == nil:
 		return []string{"-", ""}
 	case i.Group == measure.Loading || i.Group == measure.Trains:
-		return []string{fmt.Sprintf("%.3g ms", i.Median*1e3), i.ShareText()}
+		return []string{duration(i.Median), i.ShareText()}
 	}
 	return []string{i.Text(), i.ShareText()}
+}
+
+// duration writes seconds in three digits.
+func duration(seconds float64) string {
+	if seconds >= 0.9995 {
+		return fmt.Sprintf("%.3g s", seconds)
+	}
+	return fmt.Sprintf("%.3g ms", seconds*1e3)
 }
 
 // predicted tells whether there are forecasts of a group's items on a level.
