@@ -76,8 +76,8 @@ func (p *pool) leave(i int) {
 	}
 	p.r = slices.Delete(p.r, i-1, i)
 	for j := i - 1; j < len(p.r); j++ {
-		a, b := p.r[j][j], p.r[j][j+1] // b is above 0
-		length := math.Hypot(a, b)
+		a, b := p.r[j][j], p.r[j][j+1]                   // b is above 0
+		length := math.Sqrt(float64(a*a) + float64(b*b)) // Hypot has assembly of its own on some architectures
 		c, s := a/length, b/length
 		for _, column := range p.r[j:] {
 			column[j], column[j+1] = rotated(c, s, column[j], column[j+1])
