@@ -99,27 +99,40 @@ func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
 	}
-	return func(yield func(*Block[T], error) bool) {
+	return EachLoan(s.lend(ctx))
+}
+
+// lend is Blocks with loans.
+func (s *checked[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
+	if s.checker == nil {
+		return lend(ctx, s.Source)
+	}
+	return func(yield func(Loan[T], error) bool) {
 		c := *s.checker
 		n := 0
-		for b, err := range s.Source.Blocks(ctx) {
-			if err == nil {
-				err = c.next(n, b)
-			}
-			if err == nil {
-				err = c.values(ctx, n, b)
-			}
+		for loan, err := range lend(ctx, s.Source) {
 			if err != nil {
-				yield(nil, err)
+				yield(Loan[T]{}, err)
 				return
 			}
-			if b.Len() > 0 && !yield(b, nil) {
-				return
+			if err = c.next(n, loan.Block); err == nil {
+				err = c.values(ctx, n, loan.Block)
 			}
 			n++
+			if err == nil && loan.Len() > 0 {
+				if !yield(loan, nil) {
+					return
+				}
+				continue
+			}
+			loan.Release()
+			if err != nil {
+				yield(Loan[T]{}, err)
+				return
+			}
 		}
 		if err := c.end(ctx); err != nil {
-			yield(nil, err)
+			yield(Loan[T]{}, err)
 		}
 	}
 }

@@ -31,8 +31,8 @@ type Seekable[T kernel.Float] interface {
 	ReadRows(rows []uint32, to *Block[T]) error
 }
 
-// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One is in use while the next
-// ones are read.
+// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two are in use
+// while the next ones are read.
 const InFlight = 3
 
 // ErrNoLabels tells that a learner got rows without labels.
@@ -106,33 +106,50 @@ type Run[T kernel.Float] struct {
 	Number int64
 }
 
+// runs appends the runs of b.
+func (b *Block[T]) runs(runs []Run[T]) []Run[T] {
+	for lo := 0; lo < b.Len(); lo += RunRows {
+		runs = append(runs, Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
+	}
+	return runs
+}
+
+// follow returns a function that checks the next block of a pass. It checks nothing if Check or Trust returned src:
+// then no pass checks the columns of sparse rows.
+func follow[T kernel.Float](src Source[T]) (check func(*Block[T]) error, err error) {
+	l, err := newLayout(src)
+	if err != nil || isChecked(src) {
+		return func(*Block[T]) error { return nil }, err
+	}
+	l.rows = math.MaxInt64 // not every source knows the number, and nothing here depends on it
+	blocks := -1
+	return func(b *Block[T]) error {
+		blocks++
+		return l.next(blocks, b)
+	}, nil
+}
+
 // Runs yields the runs of src in row order, several at a time. Of data in memory it yields the runs of enough blocks
 // for n runs, of other sources those of one block. They are valid until the next are requested. Unless Check or Trust
 // returned src, blocks that don't follow each other, or have too short slices, are errors.
 func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[]Run[T], error] {
 	_, keeps := src.(*Data[T])
-	checked := isChecked(src) // then no pass checks the columns of sparse rows
 	return func(yield func([]Run[T], error) bool) {
-		l, err := newLayout(src)
+		follows, err := follow(src)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		l.rows = math.MaxInt64 // not every source knows the number, and nothing here depends on it
 		var runs []Run[T]
-		blocks := 0
 		for b, err := range src.Blocks(ctx) {
-			if err == nil && !checked {
-				err = l.next(blocks, b)
+			if err == nil {
+				err = follows(b)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			blocks++
-			for lo := 0; lo < b.Len(); lo += RunRows {
-				runs = append(runs, Run[T]{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
-			}
+			runs = b.runs(runs)
 			if keeps && len(runs) < n {
 				continue
 			}
@@ -148,9 +165,13 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 }
 
 // ReduceRuns computes part on every run of src on up to workers goroutines. It passes the results to merge one at a
-// time in row order, whatever the number of workers. At most two results for each worker exist at a time.
+// time in row order, whatever the number of workers. At most two results for each worker exist at a time. A run is valid
+// until its result is merged. If src is a Lender, runs of several blocks are computed at once.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
 	part func(Run[T]) R, merge func(R)) error {
+	if _, keeps := src.(*Data[T]); !keeps {
+		return reduceLoans(ctx, src, workers, part, merge)
+	}
 	for runs, err := range Runs(ctx, src, math.MaxInt) {
 		if err != nil {
 			return err

@@ -149,18 +149,20 @@ func (f *File[T]) Rows() int64 { return f.rows }
 
 // Blocks yields the blocks in row order; the next ones are read while one is in use.
 func (f *File[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+	return block.EachLoan(f.Lend(ctx))
+}
+
+// Lend is Blocks for users of several blocks at once; see block.Lender.
+func (f *File[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
+	return func(yield func(block.Loan[T], error) bool) {
 		buffers := f.spare.Get().(*[]*buffer[T])
 		defer f.spare.Put(buffers)
-		blocks := ahead.Each(ctx, f.blocks(), *buffers, func(i int, b *buffer[T]) func() error {
-			return func() error { return f.readBlock(i, b) }
-		})
-		for b, err := range blocks {
+		for b, err := range ahead.Lend(ctx, f.blocks(), *buffers, f.readBlock) {
 			if err != nil {
-				yield(nil, err)
+				yield(block.Loan[T]{}, err)
 				return
 			}
-			if !yield(b.block, nil) {
+			if !yield(block.Loan[T]{Block: b.Buffer.block, Release: b.Release}, nil) {
 				return
 			}
 		}

@@ -103,13 +103,20 @@ func (s *Stream[T]) Warnings() []string { return s.heard }
 
 // Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
 func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+	return block.EachLoan(s.Lend(ctx))
+}
+
+// Lend is Blocks for users of several blocks at once. See block.Lender.
+func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
+	return func(yield func(block.Loan[T], error) bool) {
 		blocks := s.spare.Get().(*[]*block.Block[T])
 		defer s.spare.Put(blocks)
 		free, ready := make(chan *block.Block[T], len(*blocks)), make(chan *block.Block[T], 1)
 		for _, b := range *blocks {
 			free <- b
 		}
+		var lent sync.WaitGroup
+		defer lent.Wait()
 		ctx, cancel := context.WithCancel(ctx)
 		var g errgroup.Group
 		defer g.Wait()
@@ -121,17 +128,21 @@ func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			return err
 		})
 		for full := range ready {
-			if !yield(full, nil) {
+			lent.Add(1)
+			release := func() {
+				free <- full
+				lent.Done()
+			}
+			if !yield(block.Loan[T]{Block: full, Release: release}, nil) {
 				return
 			}
-			free <- full
 		}
 		if err := g.Wait(); err != nil {
-			yield(nil, err)
+			yield(block.Loan[T]{}, err)
 			return
 		}
 		if err := b.CheckWeights(s.in.Name()); err != nil {
-			yield(nil, err)
+			yield(block.Loan[T]{}, err)
 			return
 		}
 		s.warn.Do(func() {

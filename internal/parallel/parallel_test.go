@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -18,5 +19,40 @@ func TestWorkers(t *testing.T) {
 	sum := 0
 	if err := Ordered(context.Background(), math.MaxInt, 1000, func(i int) int { return i }, func(i int) { sum += i }); err != nil || sum != 499_500 {
 		t.Errorf("sum %d, error %v", sum, err)
+	}
+}
+
+// TestLine: results are merged in the order of Go, each once, and no more exist than there is room for. The end of the
+// context ends the line; what began is merged.
+func TestLine(t *testing.T) {
+	for _, workers := range []int{1, 2, 5} {
+		for _, stop := range []int{-1, 0, 30} {
+			ctx, cancel := context.WithCancel(t.Context())
+			next, begun := 0, 0
+			var waiting atomic.Int64
+			l := NewLine(ctx, workers, func(i int) {
+				if waiting.Add(-1); i != next {
+					t.Errorf("%d workers: result %d is merged after %d others", workers, i, next)
+				}
+				next++
+			})
+			for i := range 100 {
+				if i == stop {
+					cancel()
+				}
+				if l.Go(func() int {
+					if n := waiting.Add(1); n > int64(2*workers) {
+						t.Errorf("%d workers: %d results at once", workers, n)
+					}
+					return i
+				}) {
+					begun++
+				}
+			}
+			if err := l.Wait(); (err != nil) != (stop >= 0) || next != begun || stop < 0 && next != 100 || stop >= 0 && next > stop {
+				t.Errorf("%d workers, stopped at %d: %d of %d results, error %v", workers, stop, next, begun, err)
+			}
+			cancel()
+		}
 	}
 }

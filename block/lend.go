@@ -1,0 +1,114 @@
+package block
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+)
+
+// A Loan is a block that stays valid until Release. Any goroutine calls Release, once.
+type Loan[T kernel.Float] struct {
+	*Block[T]
+	Release func()
+}
+
+// A Lender is a source that isn't in memory and lends several blocks at once. Workers need that if a block holds fewer
+// runs than there are workers.
+type Lender[T kernel.Float] interface {
+	Source[T]
+	// Lend is Blocks with loans. The pass ends when all loans are released. So a caller that asks for the next one, or
+	// leaves the loop, makes sure that other goroutines release those that it has.
+	Lend(ctx context.Context) iter.Seq2[Loan[T], error]
+}
+
+// EachLoan yields the blocks of loans. It releases each when the next one is requested.
+func EachLoan[T kernel.Float](loans iter.Seq2[Loan[T], error]) iter.Seq2[*Block[T], error] {
+	return func(yield func(*Block[T], error) bool) {
+		for loan, err := range loans {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			goOn := func() bool {
+				defer loan.Release() // also if the caller panics
+				return yield(loan.Block, nil)
+			}()
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// lend returns loans of any source. Of one that is no Lender there is one at a time: the pass waits for its release.
+func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T], error] {
+	switch src := src.(type) {
+	case Lender[T]:
+		return src.Lend(ctx)
+	case *checked[T]:
+		return src.lend(ctx)
+	case checkedFile[T]:
+		return src.lend(ctx)
+	}
+	return func(yield func(Loan[T], error) bool) {
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				yield(Loan[T]{}, err)
+				return
+			}
+			released := make(chan struct{})
+			goOn := yield(Loan[T]{b, func() { close(released) }}, nil)
+			<-released
+			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// reduceLoans is ReduceRuns for a source that isn't in memory. Runs of several blocks are computed at once if the source
+// lends so many. A block is released when the results of its runs are merged.
+func reduceLoans[T kernel.Float, R any](ctx context.Context, src Source[T], workers int, part func(Run[T]) R,
+	merge func(R)) error {
+	follows, err := follow(src)
+	if err != nil {
+		return err
+	}
+	type result struct {
+		r    R
+		done func()
+	}
+	line := parallel.NewLine(ctx, workers, func(v result) {
+		merge(v.r)
+		v.done()
+	})
+	for loan, err := range lend(ctx, src) {
+		if err == nil {
+			if err = follows(loan.Block); err != nil {
+				loan.Release()
+			}
+		}
+		if err != nil {
+			_ = line.Wait() // err comes first
+			return err
+		}
+		runs := loan.runs(nil)
+		var left atomic.Int64
+		left.Store(int64(len(runs)) + 1)
+		done := func() {
+			if left.Add(-1) == 0 {
+				loan.Release()
+			}
+		}
+		for _, run := range runs {
+			if !line.Go(func() result { return result{part(run), done} }) {
+				done()
+			}
+		}
+		done()
+	}
+	return line.Wait()
+}

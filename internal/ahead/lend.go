@@ -1,0 +1,64 @@
+package ahead
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Lent is a buffer with a result. It is the caller's until Release, which any goroutine calls, once.
+type Lent[B any] struct {
+	Buffer  B
+	Release func()
+}
+
+// Lend is Each for callers that work on several results at once. A buffer gets its next result when it is released. The
+// sequence ends once all buffers are released and all calls of prepare have returned.
+func Lend[B any](ctx context.Context, n int, buffers []B, prepare func(i int, b B) error) iter.Seq2[Lent[B], error] {
+	return func(yield func(Lent[B], error) bool) {
+		var g errgroup.Group
+		var lent sync.WaitGroup
+		var ended atomic.Bool
+		done := make([]chan error, len(buffers))
+		start := func(i int) {
+			k := i % len(buffers)
+			if i < n && !ended.Load() {
+				g.Go(func() error {
+					done[k] <- prepare(i, buffers[k])
+					return nil
+				})
+			}
+		}
+		defer func() {
+			ended.Store(true)
+			lent.Wait()
+			_ = g.Wait() // no error
+		}()
+		for i := range buffers {
+			done[i] = make(chan error, 1)
+			start(i)
+		}
+		for i := range n {
+			k := i % len(buffers)
+			err := <-done[k]
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Lent[B]{}, err)
+				return
+			}
+			lent.Add(1)
+			release := func() {
+				start(i + len(buffers))
+				lent.Done()
+			}
+			if !yield(Lent[B]{buffers[k], release}, nil) {
+				return
+			}
+		}
+	}
+}

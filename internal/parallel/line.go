@@ -1,0 +1,50 @@
+package parallel
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A Line is Ordered for tasks whose number isn't known at the start.
+type Line[R any] struct {
+	ctx   context.Context
+	g     errgroup.Group
+	o     *ordered[R]
+	begun int
+	stop  func() bool
+}
+
+// NewLine returns a line without tasks. It computes on up to workers goroutines. merge gets the results one at a time, in
+// the order of Go. Wait must follow.
+func NewLine[R any](ctx context.Context, workers int, merge func(R)) *Line[R] {
+	workers = Workers(max(1, workers))
+	l := &Line[R]{ctx: ctx, o: newOrdered(2*workers, merge)}
+	l.g.SetLimit(workers)
+	l.stop = context.AfterFunc(ctx, l.o.end)
+	return l
+}
+
+// Go starts the next task once there is room for its result. It returns false, and starts none, if ctx has ended.
+func (l *Line[R]) Go(part func() R) bool {
+	task := l.begun
+	if l.ctx.Err() != nil || !l.o.wait(task) {
+		return false
+	}
+	l.begun++
+	l.g.Go(func() error {
+		l.o.put(task, part())
+		return nil
+	})
+	return true
+}
+
+// Wait returns when all results are merged. It returns ctx's error if that has ended.
+func (l *Line[R]) Wait() error {
+	err := l.g.Wait()
+	l.stop()
+	if err == nil {
+		err = l.ctx.Err()
+	}
+	return err
+}
