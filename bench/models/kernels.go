@@ -34,6 +34,7 @@ func models() []model {
 		add("Transpose", "", "element", storing, stores)
 		add("Tile", "", "multiply-add", multiplies, products)
 		add("Bounds", "", "row and candidate", tileOf, per(instruction.multiplied, size*candidateCols))
+		add("BoundsWeighted", "", "row and candidate", tileOf, per(instruction.multiplied, size*candidateCols))
 		for _, columns := range []int{28, 256} {
 			for _, function := range []string{"Scores", "Epoch", "EpochIndexed"} {
 				add(function, fmt.Sprintf("/%d", columns), "row", rowOf(stride(columns, size)), one)

@@ -33,7 +33,8 @@ func All() []Loop {
 		all = append(all, rows[float64](columns)...)
 	}
 	all = append(all, tile[float32](), tile[float64](), rankKUpdate(), scaleRows[float32](), scaleRows[float64]())
-	return append(all, bounds[float32](), bounds[float64](), transpose[float32](), transpose[float64]())
+	all = append(all, transpose[float32](), transpose[float64]())
+	return append(append(all, bounds[float32]()...), bounds[float64]()...)
 }
 
 // bytes is the size of an operand that stays in a first-level cache of 32 KiB together with another.
@@ -133,8 +134,8 @@ func scaleRows[T kernel.Float]() Loop {
 	return Loop{"ScaleRows" + suffix[T](), n, func() { microkernel.ScaleRows(dst, x, s, cols, cols) }}
 }
 
-// bounds calls Bounds by way of Candidates, which packs the rows before.
-func bounds[T kernel.Float]() Loop {
+// bounds calls Bounds and BoundsWeighted by way of Candidates, which packs the rows before.
+func bounds[T kernel.Float]() []Loop {
 	const candidates, cols, n = 64, 29, 240
 	stride := kernel.Stride[T](cols)
 	padded := func(n int) []T {
@@ -151,15 +152,22 @@ func bounds[T kernel.Float]() Loop {
 	for i := range y {
 		y[i] = T(1 - 2*(i%2))
 	}
-	return Loop{"Bounds" + suffix[T](), candidates * n, func() { c.Errors(counts, x, y) }}
+	weights := make([]int32, n)
+	for i := range weights {
+		weights[i] = int32(i)
+	}
+	return []Loop{
+		{"Bounds" + suffix[T](), candidates * n, func() { c.Errors(counts, x, y) }},
+		{"BoundsWeighted" + suffix[T](), candidates * n, func() { c.ErrorWeights(counts, x, y, weights) }},
+	}
 }
 
 func transpose[T kernel.Float]() Loop {
 	const cols = 32
 	n := elements[T]() / cols
-	columns := make([][]T, cols)
+	x, columns := normals[T](cols*n), make([][]T, cols)
 	for c := range columns {
-		columns[c] = normals[T](n)
+		columns[c] = x[c*n:][:n]
 	}
 	dst := make([]T, n*cols)
 	return Loop{"Transpose" + suffix[T](), n * cols, func() { kernel.Transpose(dst, cols, columns) }}
