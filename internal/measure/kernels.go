@@ -88,7 +88,7 @@ func calls(name string, bytes, flops float64, float string, f func()) *Item {
 
 // kernels returns the kernels on one core.
 func (d *data) kernels() []*Item {
-	all := slices.Concat(vectors[float32]("float32"), vectors[float64]("float64"), d.rowKernels(), elementary(), tiles[float32]("float32"), tiles[float64]("float64"))
+	all := slices.Concat(vectors[float32]("float32"), vectors[float64]("float64"), d.rowKernels(), d.shuffled(), elementary(), tiles[float32]("float32"), tiles[float64]("float64"))
 	return append(all, d.inMemory()...)
 }
 
@@ -102,8 +102,6 @@ func normals[T kernel.Float](n int) []T {
 	return x
 }
 
-var sink float64 // takes results, so that no compiler leaves their computation out
-
 // vectors are the kernels of two vectors in the first-level cache.
 func vectors[T kernel.Float](float string) []*Item {
 	size := map[string]float64{"float32": 4, "float64": 8}[float]
@@ -111,7 +109,7 @@ func vectors[T kernel.Float](float string) []*Item {
 	x, y := normals[T](n), normals[T](n)
 	name := fmt.Sprintf("/type=%s/n=%d", float, n)
 	return []*Item{
-		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { sink = float64(kernel.Dot(x, y)) }).stage("Dot"+suffix(float), float64(n)),
+		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Dot(x, y) }).stage("Dot"+suffix(float), float64(n)),
 		calls("Axpy"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Axpy(y, 1e-9, x) }).stage("Axpy"+suffix(float), float64(n)),
 	}
 }
@@ -153,15 +151,18 @@ func (d *data) panels(n int64, f func(x, y []float32)) {
 
 // elementary are the kernels of functions. Flops are those of asm/ref, a fused multiply-add counted as two.
 func elementary() []*Item {
-	const n, ofExp, ofLogistic = 1024, 38, 80
+	const n, ofExp, ofSigmoid, ofLog1p, ofLogistic = 1024, 38, 40, 34, 80
 	x, y, labels := normals[float64](n), make([]float64, n), make([]float64, n)
 	z, factor, curvature, loss := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	size := make([]float64, n)
 	for i, v := range x {
-		labels[i] = math.Copysign(1, v)
+		labels[i], size[i] = math.Copysign(1, v), math.Abs(v)
 	}
 	name := fmt.Sprintf("/type=float64/n=%d", n)
 	return []*Item{
 		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { kernel.Exp(y, x) }).stage("ExpF64", n),
+		calls("Sigmoid"+name, 2*n*8, ofSigmoid*n, "float64", func() { kernel.Sigmoid(y, x) }).stage("SigmoidF64", n),
+		calls("Log1p"+name, 2*n*8, ofLog1p*n, "float64", func() { kernel.Log1p(y, size) }).stage("Log1pF64", n),
 		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); kernel.Logistic(z, factor, curvature, loss, labels) }).stage("LogisticF64", n),
 	}
 }
@@ -200,7 +201,7 @@ func (d *data) inMemory() []*Item {
 	}
 	copied := calls(fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n*4, 0, "float32", func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) })
 	all := []*Item{calls(fmt.Sprintf("Dot/type=float32/n=%d", n), 2*n*4, 2*n, "float32", func() {
-		each(func(x, y []float32) { sink = float64(kernel.Dot(x, y)) })
+		each(func(x, y []float32) { kernel.Dot(x, y) })
 	}).stage("DotF32", n), copied}
 	for _, rows := range []int{256, 1 << 19} {
 		const cols, stride = features + 1, 32

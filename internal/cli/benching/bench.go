@@ -34,7 +34,8 @@ func Bench(a *console.App) *cobra.Command {
 		Use:   "bench [options]",
 		Short: "Measure this computer: its limits, kernels, loading and trainings",
 		Long: `Bench measures how fast halfspace is on this computer, and how close to the
-computer's limits. It takes one to three minutes. Other programs disturb it.
+computer's limits. It takes one to three minutes and 1.3 GiB of memory. Other
+programs disturb it.
 
 It measures, on each instruction set that the processor has:
 
