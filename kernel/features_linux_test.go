@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,16 +14,17 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+	heading := map[string]string{"amd64": "flags", "386": "flags", "arm64": "Features"}[runtime.GOARCH] // another one is the host's of an emulator
 	var flags []string
 	for line := range strings.Lines(string(text)) {
-		if name, list, ok := strings.Cut(line, ":"); ok && (strings.TrimSpace(name) == "flags" || strings.TrimSpace(name) == "Features") {
+		if name, list, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == heading {
 			flags = strings.Fields(list)
 			break
 		}
 	}
 	have := DetectedCPU().Features
-	if len(have) == 0 || !slices.Contains(flags, "sse2") && !slices.Contains(flags, "asimd") {
-		t.Skipf("no features to compare: %d of cpuid, %d of Linux", len(have), len(flags)) // as without assembly, or under emulation
+	if len(have) == 0 || len(flags) == 0 {
+		t.Skipf("no features to compare: %d of cpuid, %d of Linux", len(have), len(flags)) // without assembly, or under emulation
 	}
 	for _, f := range features {
 		if slices.Contains(have, f.name) != slices.Contains(flags, f.linux) {
