@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +38,17 @@ const (
 	exitInterrupted = 130
 )
 
+// oneInterrupt is the time within which further signals belong to the first: a program such as timeout sends one to the
+// process and one to its group.
+const oneInterrupt = 200 * time.Millisecond
+
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // SIGABRT, since the runtime's status 2 is that of wrong usage
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, stop) }) // not earlier: a signal would end the process as it exits
 	return run(ctx, args, stdout, stderr)
 }
 

@@ -162,6 +162,30 @@ func (p *process) works() bool {
 	return spent >= 50
 }
 
+// TestSignalTwice: signals that follow each other at once are one interrupt, which keeps the model.
+func TestSignalTwice(t *testing.T) {
+	dir := t.TempDir()
+	data, m := filepath.Join(dir, "noise.parquet"), filepath.Join(dir, "m.json")
+	succeed(t, "gen", "--rows", "30000", "--features", "20", "--noise", "0.1", "--out", data)
+	p := start(t, "train", data, "--label", "label", "--algo", "averaged", "--epochs", "1000000", "--out", m)
+	for !p.works() {
+		if p.over(50 * time.Millisecond) {
+			t.Fatalf("it ended by itself: %s", &p.stderr)
+		}
+	}
+	for first := time.Now(); time.Since(first) < 100*time.Millisecond; {
+		p.cmd.Process.Signal(os.Interrupt)
+	}
+	if !p.over(signalTime) {
+		p.cmd.Process.Kill()
+		t.Fatalf("not heeded after %v", signalTime)
+	}
+	if status := p.cmd.ProcessState.ExitCode(); status != exitInterrupted {
+		t.Errorf("status %d, %q", status, &p.stderr)
+	}
+	succeed(t, "inspect", m)
+}
+
 // TestKilledLeavesNothing: nothing of an output stays in its folder when a process is killed, at the latest after the next run.
 func TestKilledLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
