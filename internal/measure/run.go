@@ -21,7 +21,7 @@ type Options struct {
 	Levels  []kernel.Level // all of this computer
 	Only    []string       // items whose group and name, as in "kernel/Dot/type=float32/n=2048", contain one of these; all
 	Rounds  int            // 5
-	Time    time.Duration  // about how long an item runs in a round, though once at least; 20 ms
+	Time    time.Duration  // about how long an item runs in a round, though once at least; 50 ms
 	Workers int            // one for each core
 
 	Version, Command string // for the report
@@ -44,7 +44,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		opt.Rounds = 5
 	}
 	if opt.Time == 0 {
-		opt.Time = 20 * time.Millisecond
+		opt.Time = 50 * time.Millisecond
 	}
 	opt.Workers = parallel.Workers(opt.Workers)
 	r := &Report{Format: Format, Machine: newMachine(opt.Workers), Version: opt.Version, Command: opt.Command,

@@ -61,7 +61,7 @@ checks that by the models' hashes.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&o.only, "only", nil, "`TEXT,...` Measure only items that contain one of these texts, such as kernel/, load/, train/ or Dot. (default all)")
 	f.IntVar(&o.rounds, "rounds", 5, "`NUMBER` Number of rounds. An item that takes long has fewer.")
-	f.DurationVar(&o.time, "time", 20*time.Millisecond, "`DURATION` Time of an item in a round, such as 50ms. It runs once at least.")
+	f.DurationVar(&o.time, "time", 50*time.Millisecond, "`DURATION` Time of an item in a round, such as 200ms. It runs once at least.")
 	f.StringVar(&o.roofline, "roofline", "", "`FILE.svg` Write a picture of kernels and trainings under the limits.")
 	f.BoolVar(&o.json, "json", false, "Print one JSON object.")
 	f.BoolVar(&o.gobench, "benchmark-format", false, "Print in the format of Go's benchmarks, for benchstat.")
@@ -83,7 +83,7 @@ func (o *benchOptions) check() error {
 	case o.rounds < 1:
 		return console.Usagef("--rounds is %d: use 1 or more", o.rounds)
 	case o.time <= 0:
-		return console.Usagef("--time is %s: use a time above 0, such as 20ms", o.time)
+		return console.Usagef("--time is %s: use a time above 0, such as 50ms", o.time)
 	case files.ToStdout(o.roofline):
 		return console.Usagef("--roofline is %s: name a file, since the report goes to standard output", o.roofline)
 	}
