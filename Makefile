@@ -55,12 +55,11 @@ arm64:
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(filter-out ./pocket,$(DISPATCHING)); \
 	GOARCH=arm64 go test -timeout 30m -exec qemu-aarch64-static -run TestRecorded ./fit
 
-# Architectures without assembly, big-endian s390x among them, learn the same models too. Signals that preempt goroutines are off:
-# under this emulator they change registers of ppc64le, and many runs learned other models.
+# Architectures without assembly, big-endian s390x among them, learn the same models too.
 worlds:
 	for arch in s390x ppc64le riscv64; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
-		GODEBUG=asyncpreemptoff=1 GOARCH=$$arch go test -timeout 30m -exec qemu-$$arch-static -run TestRecorded ./fit || exit; done
+		GOARCH=$$arch go test -timeout 30m -exec qemu-$$arch-static -run TestRecorded ./fit || exit; done
 
 arm64-command: ## trainings of the whole command under arm64, beside those of this computer: to compile Arrow takes minutes
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "the command under arm64" || { test $$? = 3; exit; }; \

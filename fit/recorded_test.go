@@ -108,7 +108,8 @@ func recordedRows() map[string]table {
 		return state >> 8 % n
 	}
 	rows := map[string]table{}
-	for name, size := range map[string][3]int{"two": {5000, 9, 2}, "three": {900, 5, 3}} {
+	for _, name := range []string{"two", "three"} { // in this order: state goes on
+		size := map[string][3]int{"two": {5000, 9, 2}, "three": {900, 5, 3}}[name]
 		var r table
 		state = uint32(size[0])
 		for range size[0] {
