@@ -44,12 +44,13 @@ func BenchmarkPeerVowpalWabbit(b *testing.B) {
 	}
 	learn()
 	best, _ := linearFit(b, file("a9a.svm"), halfspaceWeights(b, file("ours.json")), logistic)
-	passes, other := 1, math.Inf(1)
+	passes := 1
 	fit := func() (wall, cpu float64) {
 		return process(b, "vw", "--quiet", "-d", file("a9a.vw"), "--loss_function", "logistic", "--noconstant", "--holdout_off",
 			"--l2", fmt.Sprint(1.0/vowpalRows), "--passes", strconv.Itoa(passes), "--cache_file", file("a9a.cache"), "-k",
 			"--readable_model", file("theirs"))
 	}
+	var other float64
 	for ; ; passes *= 2 {
 		fit()
 		if other, _ = linearFit(b, file("a9a.svm"), vowpalWeights(b, file("theirs")), logistic); other <= (1+vowpalWorse)*best || passes == vowpalPasses {

@@ -55,13 +55,11 @@ func normals[T kernel.Float](n int) []T {
 	return x
 }
 
-var sink float64
-
 func vectors[T kernel.Float]() []Loop {
 	n := elements[T]()
 	x, y := normals[T](n), normals[T](n)
 	return []Loop{
-		{"Dot" + suffix[T](), n, func() { sink = float64(kernel.Dot(x, y)) }},
+		{"Dot" + suffix[T](), n, func() { kernel.Dot(x, y) }},
 		{"Axpy" + suffix[T](), n, func() { kernel.Axpy(y, 1e-9, x) }},
 		{"Peak" + suffix[T](), 100 * max(1, microkernel.Peak[T](1)), func() { microkernel.Peak[T](100) }},
 	}

@@ -75,9 +75,10 @@ func Clock(cores int) float64 {
 	var g errgroup.Group
 	for core := range cores {
 		g.Go(func() error {
+			x := uint64(1)
 			for range runs {
 				start := time.Now()
-				chain(1, rounds)
+				chain(&x, rounds)
 				rates[core] = max(rates[core], 16*rounds/time.Since(start).Seconds())
 			}
 			return nil
@@ -94,7 +95,8 @@ func Clock(cores int) float64 {
 // chain takes 16 cycles a round: each of its rotations and additions takes one, and waits for the one before.
 //
 //go:noinline
-func chain(x uint64, rounds int) uint64 {
+func chain(to *uint64, rounds int) {
+	x := *to
 	for range rounds {
 		x = bits.RotateLeft64(x, 7) + 1
 		x = bits.RotateLeft64(x, 7) + 1
@@ -105,7 +107,7 @@ func chain(x uint64, rounds int) uint64 {
 		x = bits.RotateLeft64(x, 7) + 1
 		x = bits.RotateLeft64(x, 7) + 1
 	}
-	return x
+	*to = x
 }
 
 // One measures the limits of one core once, for all benchmarks of a process.
