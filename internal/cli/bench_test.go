@@ -53,6 +53,14 @@ func TestBench(t *testing.T) {
 	}
 }
 
+// TestBenchNoFile: a file that isn't there is named with what to do.
+func TestBenchNoFile(t *testing.T) {
+	status, _, stderr := command("bench", "compare", "nothing.json", "nothing.json")
+	if status != exitFailed || stderr != "halfspace: nothing.json: no such file or directory: check the path\n" {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
 // wellFormed checks that a file is an SVG that a parser of XML reads to its end.
 func wellFormed(t *testing.T, path string) {
 	t.Helper()
@@ -81,7 +89,7 @@ func TestUsageBench(t *testing.T) {
 		{"bench --json --benchmark-format", "choose one"},
 		{"bench --rounds 0", "--rounds is 0: use 1 or more"},
 		{"bench --time 0s", "--time is 0s: use a time above 0"},
-		{"bench --time soon", "--time soon"},
+		{"bench --time soon", "--time soon: use a time with its unit, such as 50ms"},
 		{"bench --roofline -", "--roofline is -: name a file"},
 		{"bench --isa mmx", "--isa: unknown instruction set"},
 		{"bench comapre", "unknown command"},

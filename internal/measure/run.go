@@ -94,7 +94,7 @@ func (m *measurement) prepare() error {
 		m.report.Items = append(m.report.Items, all...)
 	}
 	if !slices.ContainsFunc(m.report.Items, func(i *Item) bool { return i.Group != Limits }) {
-		return fmt.Errorf("no item of bench has %s in its group and name", strings.Join(m.Only, " or "))
+		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or train/learner=svm", strings.Join(m.Only, " or "))
 	}
 	return nil
 }

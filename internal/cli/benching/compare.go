@@ -1,6 +1,8 @@
 package benching
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -41,6 +43,9 @@ compared: it is an error if a learner's models differ.`,
 		var reports []*measure.Report
 		for _, path := range args {
 			r, err := measure.Read(path)
+			if errors.As(err, new(*fs.PathError)) {
+				return files.OpenError(path, err)
+			}
 			if err != nil {
 				return err
 			}

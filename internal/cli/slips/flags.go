@@ -68,6 +68,8 @@ func wanted(invalid *pflag.InvalidValueError) error {
 		return errors.New("use a whole number from 0 to 18446744073709551615")
 	case "float64":
 		return errors.New("use a number")
+	case "duration":
+		return errors.New("use a time with its unit, such as 50ms or 2s")
 	case "bool":
 		return errors.New("use true or false")
 	case "stringSlice":
