@@ -1,0 +1,59 @@
+package chart
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// elements returns the elements of a picture, and fails unless a parser of XML reads it to its end.
+func elements(t *testing.T, picture string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, picture)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			found[e.Name.Local]++
+		}
+	}
+}
+
+// TestBars: each bar is a rectangle, names are escaped, and every theme draws.
+func TestBars(t *testing.T) {
+	b := &Bars{Title: "a < b", Subtitle: "&", Notes: []string{"<note>"}, Groups: []Group{
+		{Name: strings.Repeat("long ", 20), Bars: []Bar{{Length: 1, Label: "1"}, {Length: 0, Label: "0", Series: 100}}}, {Name: "none"}}}
+	for name, theme := range map[string]Theme{"light": Light, "dark": Dark, "page": Page} {
+		if found := elements(t, b.Draw(theme)); found["rect"] != 2 || found["text"] != 7 {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
+
+// TestRoofline: a computation that reaches a slope, or a peak, lies on its line, and axes hold all points.
+func TestRoofline(t *testing.T) {
+	r := &Roofline{Slopes: []Limit{{"DRAM", 2e10}, {"L1", 2e11}}, Peaks: []Limit{{"FMA", 1e11}}, Points: []Point{{"p", 0.25, 5e9, 0}, {"q", 3000, 1e11, 1}}}
+	if found := elements(t, r.Draw(Page)); found["circle"] != 2 {
+		t.Errorf("%v", found)
+	}
+	a := r.axes()
+	for _, p := range r.Points {
+		if x, y := a.x(p.Intensity), a.y(p.Rate); x < plotLeft || x > plotRight || y < plotTop || y > plotBottom {
+			t.Errorf("%s is at %g, %g", p.Name, x, y)
+		}
+	}
+	ratio := func(x0, y0, x1, y1 float64) float64 { return (a.y(y1) - a.y(y0)) / (a.x(x1) - a.x(x0)) }
+	slope := ratio(1, 2e10, 5, 1e11)
+	if p := r.Points[0]; math.Abs(ratio(1, 2e10, p.Intensity, p.Rate)-slope) > 1e-9 {
+		t.Error("a point with the bandwidth of memory isn't on its slope")
+	}
+	elements(t, (&Roofline{}).Draw(Light))
+}
