@@ -31,18 +31,19 @@ func (l Level) String() string {
 // level is set once at start. Only Use changes it.
 var level = initialLevel(os.Getenv("HALFSPACE_ISA"))
 
-// initialLevel returns the level that the environment names, or the best one if this machine lacks it.
+// initialLevel returns the level that the environment names, or the preferred one if this machine lacks it.
 func initialLevel(name string) Level {
 	if l, err := ParseLevel(name); name != "" && err == nil {
 		return l
 	}
-	return Levels()[len(Levels())-1]
+	return preferred(Levels(), DetectedCPU())
 }
 
 // Active returns the level that kernels run on.
 func Active() Level { return level }
 
-// Levels returns the levels that this machine and this build have, in ascending order of speed; Generic is the first.
+// Levels returns the levels that this machine and this build have, in ascending order of their vectors' width; Generic is the
+// first.
 func Levels() []Level { return append([]Level{Generic}, detected()...) }
 
 // ParseLevel returns the level of that name. It is an error if the name is unknown or this machine lacks the level.
