@@ -153,12 +153,16 @@ func (m *measurement) measure(i *Item, round int) error {
 			}
 		}
 		runs += batch
-		took := time.Since(begin).Seconds() / float64(batch)
-		for _, noted := range i.Seconds[known:] { // by a training, which times itself
-			took = min(took, noted)
+		seconds := math.Inf(1)
+		if took := time.Since(begin); took >= m.Time/40 { // else it is too short for some clocks
+			seconds = took.Seconds() / float64(batch)
 		}
-		best, i.Seconds = min(best, took), i.Seconds[:known]
+		for _, noted := range i.Seconds[known:] { // by a training, which times itself
+			seconds = min(seconds, noted)
+		}
+		best, i.Seconds = min(best, seconds), i.Seconds[:known]
 	}
+	best = min(best, time.Since(start).Seconds()/float64(runs))
 	i.spent += time.Since(start)
 	i.Seconds = append(i.Seconds, best)
 	return nil
