@@ -145,17 +145,17 @@ func (m *measurement) measure(i *Item, round int) error {
 		i.Seconds = i.Seconds[:known]
 	}
 	best, runs, start := math.Inf(1), 0, time.Now()
-	for batch := 1; runs == 0 || time.Since(start) < m.Time; batch = m.batch(runs, time.Since(start)) { // looking at the clock takes longer than some items
+	for more := 1; runs == 0 || time.Since(start) < m.Time; more = batch(runs, time.Since(start)) {
 		begin := time.Now()
-		for range batch {
+		for range more {
 			if err := i.run(); err != nil {
 				return err
 			}
 		}
-		runs += batch
+		runs += more
 		seconds := math.Inf(1)
-		if took := time.Since(begin); took >= m.Time/40 { // else it is too short for some clocks
-			seconds = took.Seconds() / float64(batch)
+		if took := time.Since(begin); took >= shortest {
+			seconds = took.Seconds() / float64(more)
 		}
 		for _, noted := range i.Seconds[known:] { // by a training, which times itself
 			seconds = min(seconds, noted)
@@ -168,10 +168,16 @@ func (m *measurement) measure(i *Item, round int) error {
 	return nil
 }
 
-// batch returns how many more runs to make at once, of an item that has taken some time for some: what fits in a tenth of
-// m.Time, but no more than were made.
-func (m *measurement) batch(runs int, took time.Duration) int {
-	fits := float64(m.Time) / 10 / max(1, float64(took)) * float64(runs)
+// A batch of runs takes about batchTime, so that some are done before another program gets the core. One that took less
+// than shortest doesn't count, since some clocks tick every 100 ns.
+const (
+	batchTime = 200 * time.Microsecond
+	shortest  = batchTime / 10
+)
+
+// batch returns how many more runs make a batch, of an item that has taken some time for some. It is no more than were made.
+func batch(runs int, took time.Duration) int {
+	fits := float64(batchTime) / max(1, float64(took)) * float64(runs)
 	return max(1, min(runs, int(fits)))
 }
 
