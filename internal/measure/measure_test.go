@@ -221,6 +221,18 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// TestBest: the level in use is the best, whichever is the widest.
+func TestBest(t *testing.T) {
+	for _, c := range []struct {
+		isa, want string
+		levels    []string
+	}{{"avx2", "avx2", []string{"generic", "avx2", "avx512"}}, {"avx2", "generic", []string{"generic"}}, {"", "avx2", []string{"generic", "avx2"}}, {"", "", nil}} {
+		if got := (&Report{Machine: Machine{ISA: c.isa, Levels: c.levels}}).Best(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // TestMedian takes the middle.
 func TestMedian(t *testing.T) {
 	if a, b := median([]float64{3, 1, 9}), median([]float64{4, 1, 2, 9}); a != 3 || b != 3 {

@@ -43,7 +43,8 @@ type Machine struct {
 	L2Bytes   int      `json:"l2_bytes"`
 	L3Bytes   int      `json:"l3_bytes"`
 	Features  []string `json:"features"`
-	Levels    []string `json:"levels"` // that were measured, slowest first
+	Levels    []string `json:"levels"` // that were measured, narrowest first
+	ISA       string   `json:"isa"`    // the one of Levels that is used without --isa, or else the last
 	Go        string   `json:"go"`
 }
 
@@ -84,7 +85,7 @@ func newMachine(workers int) Machine {
 	c := kernel.DetectedCPU()
 	return Machine{Processor: c.Brand, Core: forecast.Family(c), Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Workers: parallel.Workers(workers), Threads: c.Threads, L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3,
-		Features: append([]string{}, c.Features...), Go: runtime.Version()}
+		Features: append([]string{}, c.Features...), ISA: kernel.Active().String(), Go: runtime.Version()}
 }
 
 // Read reads a report that was written as JSON.
@@ -108,12 +109,13 @@ func Read(path string) (*Report, error) {
 	return &r, nil
 }
 
-// Best returns the fastest level that was measured.
+// Best returns the level that this computer uses, or the widest one if that wasn't measured.
 func (r *Report) Best() string {
-	if len(r.Machine.Levels) == 0 {
-		return ""
+	m := r.Machine
+	if slices.Contains(m.Levels, m.ISA) || len(m.Levels) == 0 {
+		return m.ISA
 	}
-	return r.Machine.Levels[len(r.Machine.Levels)-1]
+	return m.Levels[len(m.Levels)-1]
 }
 
 // Find returns the item of a name on a level, or nil.
