@@ -65,8 +65,7 @@ arm64-command: ## trainings of the whole command under arm64, beside those of th
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "the command under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=qemu-aarch64-static go test -count=1 -run TestArchitectures ./cmd/halfspace
 
-# Kernels are compiled for architectures without assembly, and everything is type-checked for other systems: to compile Arrow takes
-# minutes for each. The cache of test results doesn't see which files the test reads.
+# Kernels are compiled for 32 bits, and everything is type-checked for other systems: to compile Arrow takes minutes for each. The cache of test results doesn't see which files the test reads.
 cross:
 	GOARCH=386 go build ./asm/... ./kernel ./internal/microkernel
 	GOARCH=386 go build -tags noasm ./asm/... ./kernel ./internal/microkernel

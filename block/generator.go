@@ -124,7 +124,7 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 	return nil
 }
 
-// errChanged tells of rows that another pass had otherwise.
+// errChanged is the error of a generator whose rows differ between passes.
 var errChanged = errors.New("the rows differ from those of the first pass: each pass must have the same")
 
 // Blocks refills one block with the rows of one call of the generator.

@@ -10,8 +10,8 @@ import (
 	"halfspace/kernel"
 )
 
-// Rows are the rows of a matrix, dense or sparse, found by number. Their values must not change once a kernel of them was
-// computed, because Rows keeps their norms.
+// Rows are the rows of a matrix, dense or sparse, found by number. Values must not change after the
+// first kernel computation: Rows keeps their norms.
 type Rows[T kernel.Float] struct {
 	blocks []*block.Block[T]
 	first  []int // row of each block
@@ -152,7 +152,7 @@ func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 	}
 }
 
-// packAcross is pack for rows of Columns. What pack transposes lies as it must already: packAcross copies it.
+// packAcross is pack for rows of Columns. Columns are in packed order already, so packAcross copies them.
 func (x *Rows[T]) packAcross(packed []T, width, total, at, lo, hi int) {
 	for k0 := 0; k0 < x.cols; k0 += kc {
 		n := min(kc, x.cols-k0)

@@ -61,8 +61,8 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	return c
 }
 
-// SetQuantum tells that every feature of the rows to come is a multiple of quantum, a power of two up to 1, and that
-// their last column is 1. Call Reset after it.
+// SetQuantum says that every feature of the rows to come is a multiple of quantum, a power of two up to 1. Their last
+// column must be 1. Call Reset afterwards.
 //
 // Integers have many scores of exactly zero, which no limit above zero tells from others. But weights that are multiples
 // of a power of two give scores that are multiples of a known number q, without rounding errors if they are small. Then
@@ -113,8 +113,8 @@ func (c *Candidates[T]) shift(i int, norm float64, bias *T) {
 // leastQuantum is the least quantum of a candidate that is looked for.
 const leastQuantum = 0x1p-20
 
-// Quantum returns the largest power of two up to 1 that every element of x is a multiple of, or 0 if that is less than
-// least or an element isn't finite.
+// Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that is below least,
+// or an element is NaN.
 func Quantum[T Float](x []T, least float64) float64 {
 	quantum, inverse := 1.0, 1.0
 	for _, v := range x {

@@ -12,7 +12,7 @@ type CPU struct {
 	L1D           int      // bytes of the first-level data cache, of a core
 	L2            int      // bytes of the second-level cache
 	L3            int      // bytes of the third-level cache
-	Features      []string // vector instructions that the processor and the operating system support
+	Features      []string // instruction sets that the processor and the operating system support
 }
 
 // A feature is a set of instructions that the processor has if it supports all of needs. Linux is its name in

@@ -2,25 +2,25 @@ package kernel
 
 import "strings"
 
-// A narrow is a kind of core on which AVX2 is at least as fast as AVX-512, by a public source. Its single 512-bit FMA unit
+// A singleFMA is a kind of core on which AVX2 is at least as fast as AVX-512, according to a public source. Its single 512-bit FMA unit
 // does as many operations a cycle as two of 256 bits, and AVX-512 lowers the clock.
-type narrow struct {
+type singleFMA struct {
 	vendor        string
 	family, model int
 	brand, except string // the brand contains the first and not the second
 }
 
-// narrows lists such cores. No entry is guessed: the others take the widest level.
+// singleFMAs lists such cores. No entry is guessed: the others take the widest level.
 //
 // Xeon Gold 51xx (Skylake-SP) have one unit, except the Gold 5122 (community.intel.com, "Calculate the Max Flops on
 // Skylake", 1160952). MKL's dgemm is no faster there with AVX-512, or slower ("AVX512 slower than AVX2 with Intel MKL
 // dgemm on Intel Gold 5118", topic 815069).
-var narrows = []narrow{{"Intel", 6, 85, "Gold 51", "Gold 5122"}}
+var singleFMAs = []singleFMA{{"Intel", 6, 85, "Gold 51", "Gold 5122"}}
 
-// preferred returns the level of levels that is fastest on c, as far as is known: the last one, but AVX2 on a narrow core.
+// preferred returns the level of levels that is fastest on c, as far as is known: the last one, but AVX2 on such a core.
 func preferred(levels []Level, c CPU) Level {
 	best := levels[len(levels)-1]
-	for _, n := range narrows {
+	for _, n := range singleFMAs {
 		if best == AVX512 && c.Vendor == n.vendor && c.Family == n.family && c.Model == n.model &&
 			strings.Contains(c.Brand, n.brand) && !strings.Contains(c.Brand, n.except) {
 			return AVX2

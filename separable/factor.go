@@ -101,9 +101,9 @@ func rotated(c, s, a, b float64) (float64, float64) {
 // tiny.
 const loss = 8 * tiny
 
-// agrees tells whether x is the combination of the corral with the weights a, and has the same dot product with each of
-// its vertices, as the nearest point has. The products don't matter if x is the origin up to rounding. If agrees returns
-// false, rotations have cost the factor its accuracy.
+// agrees tells whether x is the combination of the corral with the weights a. Its dot products with all vertices must also
+// be equal, as those of the nearest point are, unless x is the origin up to rounding. If agrees returns false, rotations
+// have cost the factor its accuracy.
 func (p *pool) agrees(a []float64) bool {
 	if !p.loose {
 		return true

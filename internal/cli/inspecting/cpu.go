@@ -72,7 +72,7 @@ func (r *cpuReport) text() []byte {
 			known(r.Threads, say.Plural(int64(r.Threads), "thread"))+" in all",
 		"caches", "L1 data "+known(r.L1DBytes, say.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, say.Size(int64(r.L2Bytes)))+
 			", L3 "+known(r.L3Bytes, say.Size(int64(r.L3Bytes))),
-		"vector features", orUnknown(strings.Join(r.Features, " ")),
+		"features", orUnknown(strings.Join(r.Features, " ")),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
 	)
