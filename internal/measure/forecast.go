@@ -22,7 +22,7 @@ func (r *Report) predict() {
 	}
 }
 
-// stage makes the forecast of an item that of a kernel's units of work.
+// stage sets the item's forecast to some units of work of one kernel.
 func (i *Item) stage(kernel string, units float64) *Item {
 	i.stages = []forecast.Stage{{Kernel: kernel, Units: units, Bytes: i.Bytes}}
 	return i

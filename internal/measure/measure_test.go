@@ -89,9 +89,9 @@ func TestTrainings(t *testing.T) {
 			t.Errorf("%s has the models %v, and now they are %v", path, old, models)
 		}
 	}
-	for name := range lessons {
+	for name := range shapes {
 		if fit.Describe(name) == nil {
-			t.Errorf("a lesson for %s, which is no learner", name)
+			t.Errorf("a shape for %s, which is no learner", name)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestTrainings(t *testing.T) {
 func TestOneModel(t *testing.T) {
 	d := newData(t)
 	d.hashes["dual"] = "0123"
-	err := d.train(&Item{}, fit.Describe("dual"), lessons["dual"])
+	err := d.train(&Item{}, fit.Describe("dual"), shapes["dual"])
 	if err == nil || !strings.Contains(err.Error(), "dual learned two models") {
 		t.Errorf("error %v", err)
 	}

@@ -1,6 +1,6 @@
 // Package measure times the computer that it runs on: its limits, each kernel, the loading of files, and a training of
 // each learner. Every computer does the same work, and learns the same models byte for byte. So figures of two computers
-// can be compared, and Comparison refuses figures of different work.
+// can be compared, and Compare refuses reports of different work.
 package measure
 
 import (
@@ -67,7 +67,7 @@ type Item struct {
 	Bytes    float64   `json:"bytes"`                      // that a run reads, at the least; writes overlap with that
 	Flops    float64   `json:"flops"`                      // that a run computes, a fused multiply-add counted as two
 	Value    float64   `json:"value"`                      // bytes or flops per second by the median, whichever binds
-	Unit     string    `json:"unit"`                       // "B/s" or "flop/s"
+	Unit     string    `json:"unit"`                       // "B/s", "flop/s" or "cycle/s"
 	Limit    string    `json:"limit"`                      // name of the limit that binds; "" where it isn't known
 	Share    float64   `json:"share"`                      // of the limit that was reached
 	Forecast float64   `json:"forecast_seconds,omitempty"` // of one run, where a model of the core predicts it

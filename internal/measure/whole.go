@@ -56,19 +56,19 @@ func (d *data) file(path, compression string) (int64, error) {
 	return info.Size(), nil
 }
 
-// A lesson is how a learner is trained here.
-type lesson struct {
+// A shape is the rows and options of a learner's training.
+type shape struct {
 	rows        int64
 	conjunction int               // of the rows; 0: they are noisy
 	options     map[string]string // as they are typed
 	alone       bool              // one core visits the rows
 }
 
-// usual is the lesson of learners that solve for an optimum.
-var usual = lesson{rows: 200_000}
+// usual is the shape for learners that solve for an optimum.
+var usual = shape{rows: 200_000}
 
-// lessons are those of other learners. They are short, also in pure Go.
-var lessons = map[string]lesson{
+// shapes are those of other learners. They are short, also in pure Go.
+var shapes = map[string]shape{
 	"perceptron":        {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
 	"averaged":          {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
 	"pocket":            {rows: 4000, options: map[string]string{"epochs": "1"}},
@@ -82,35 +82,35 @@ var lessons = map[string]lesson{
 func (d *data) trainings() []*Item {
 	var all []*Item
 	for _, l := range fit.Learners {
-		lesson, ok := lessons[l.Name]
+		shape, ok := shapes[l.Name]
 		if !ok {
-			lesson = usual
+			shape = usual
 		}
-		name := fmt.Sprintf("Train/learner=%s/rows=%d/d=%d", l.Name, lesson.rows, features)
-		for _, option := range slices.Sorted(maps.Keys(lesson.options)) {
-			name += "/" + option + "=" + lesson.options[option]
+		name := fmt.Sprintf("Train/learner=%s/rows=%d/d=%d", l.Name, shape.rows, features)
+		for _, option := range slices.Sorted(maps.Keys(shape.options)) {
+			name += "/" + option + "=" + shape.options[option]
 		}
-		i := &Item{Group: Trains, Name: name, Cores: d.workers, memory: place(float64(lesson.rows) * 32 * 4), float: "FMA-float32"}
-		if lesson.alone {
+		i := &Item{Group: Trains, Name: name, Cores: d.workers, memory: place(float64(shape.rows) * 32 * 4), float: "FMA-float32"}
+		if shape.alone {
 			i.Cores = 1
 		}
-		i.run = func() error { return d.train(i, l, lesson) }
+		i.run = func() error { return d.train(i, l, shape) }
 		all = append(all, i)
 	}
 	return all
 }
 
 // train trains once. It notes the time and the hash of the model's file, which must be the same in every run.
-func (d *data) train(i *Item, of *train.Learner, lesson lesson) error {
+func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 	l := fit.Learner{Learner: of, Settings: of.New()}
 	l.Settings.Shared().Workers = d.workers
 	var err error
-	for option, value := range lesson.options {
+	for option, value := range shape.options {
 		if l, err = l.With(option, value); err != nil {
 			return err
 		}
 	}
-	f, err := fit.Learn(d.ctx, d.get(rowsKey{lesson.rows, lesson.conjunction}), l, fit.Options{})
+	f, err := fit.Learn(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, fit.Options{})
 	if err != nil {
 		return err
 	}

@@ -40,15 +40,15 @@ programs disturb it.
 It measures, on each instruction set that the processor has:
 
   - the limits: fused multiply-adds, and the bandwidth of caches and memory
-  - each kernel, on rows in a cache and in memory
+  - the main kernels, in a cache, and some in memory
   - the loading of Parquet files, which it makes in a temporary folder
   - a short training of each learner
 
-All items run in turn, in several rounds. Figures are medians, and limits the
-best of all rounds. A share is that of the limit that binds: bytes read or
-arithmetic. Pure Go has no loops for limits, so its shares are those of the best
-instruction set's limits. A forecast comes from a model of the processor's core,
-for the kinds that halfspace has one of.
+All items run in turn, in several rounds. A figure is the median of the rounds,
+and a limit the best of them. Limits of several cores are sums. A share is that
+of the limit that binds: bytes read or arithmetic. Pure Go has no loops for
+limits, so its shares are those of the best instruction set's limits. A forecast
+is shown if halfspace has a model of the processor's core.
 
 Each computer does the same work and learns the same models. bench compare
 checks that by the models' hashes.`,

@@ -21,7 +21,8 @@ func compare(a *console.App) *cobra.Command {
 		Short: "Compare what bench measured on several computers",
 		Long: `Compare shows what halfspace bench --json measured on several computers side by
 side, each on the instruction set that it uses without --isa. Figures of
-different work can't be compared: it is an error if a learner's models differ.`,
+different work can't be compared: it is an error if a training is missing or its
+models differ. Run bench --json without --only.`,
 		Example: `  halfspace bench compare zen3.json zen5.json
   halfspace bench compare zen3.json zen5.json --out computers.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
