@@ -40,6 +40,7 @@ func BenchmarkCliffs(b *testing.B) {
 	averaged := epochs(train.Cyclic)
 	averaged.Form = train.Averaged
 	judged := perceptron.Options{Options: train.Options{Order: train.Shuffle, MaxUpdates: 8000, Workers: 1}, Pocket: pocket.Exact}
+	ratchet := perceptron.Options{Options: train.Options{Order: train.Cyclic, Epochs: 1, Workers: 1}, Pocket: pocket.Ratchet}
 	for _, c := range []struct {
 		name             string
 		data, sibling    *block.Data[float32]
@@ -57,6 +58,7 @@ func BenchmarkCliffs(b *testing.B) {
 		{"pocket/weights", weighted, plain, judged, judged, 1, false, true},
 		{"pocket/heavy-weights", heavy, plain, judged, judged, 1, false, true},
 		{"pocket/class-weights", classWeights, plain, judged, judged, 1, false, true},
+		{"pocket/ratchet/weights", weighted, plain, ratchet, ratchet, 1, false, true},
 		{"pocket/integers", ints, plain, judged, judged, 1, false, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {

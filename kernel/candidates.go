@@ -36,7 +36,7 @@ type Candidates[T Float] struct {
 type judgement[T Float] struct {
 	packed, limits, scores, rest, restY []T
 	low, high                           []int64
-	weights                             []int32
+	weights                             []int32 // of weightRows rows and padding
 	wide                                []int64 // weights for float64
 }
 
@@ -146,8 +146,9 @@ func (c *Candidates[T]) newJudgement() *judgement[T] {
 	_, nr := boundsShape[T]()
 	var zero T
 	rows := max(1, judgedBytes/(nr*c.cols*int(unsafe.Sizeof(zero)))) * nr
-	return &judgement[T]{packed: make([]T, rows*c.cols), limits: make([]T, judgedTogether), scores: make([]T, rows),
-		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, rows), wide: make([]int64, rows)}
+	most := max(rows, (c.weightRows()+nr-1)/nr*nr)
+	return &judgement[T]{packed: make([]T, most*c.cols), limits: make([]T, judgedTogether), scores: make([]T, rows),
+		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, most), wide: make([]int64, most)}
 }
 
 // Len returns the number of candidates.
@@ -208,18 +209,22 @@ func (c *Candidates[T]) ErrorWeights(sums []int64, x, y []T, weights []int32) {
 	j := c.buffers.Get().(*judgement[T])
 	defer c.buffers.Put(j)
 	for len(y) > 0 {
-		rows := min(len(y), len(j.scores), panelWeights)
+		rows := min(len(y), c.weightRows())
 		c.addWeights(j, x[:rows*c.stride], y[:rows], weights[:rows], sums)
 		x, y, weights = x[rows*c.stride:], y[rows:], weights[rows:]
 	}
 }
 
-// The sum of the weights of a panel fits 31 bits.
-const (
-	panelWeights = 1 << 11 // rows of a panel at most
-	// MaxErrorWeight is the largest weight that ErrorWeights takes.
-	MaxErrorWeight = 1<<20 - 1
-)
+// MaxErrorWeight is the largest weight that ErrorWeights takes. The sum of those of a panel fits 31 bits.
+const MaxErrorWeight = 1<<20 - 1
+
+// weightRows returns the number of rows of a panel of ErrorWeights: the same at every level, since limits follow from the
+// largest norm of the panel.
+func (c *Candidates[T]) weightRows() int {
+	const most, multiple = 1 << 11, 96 // of the rows of every level's groups
+	var zero T
+	return max(1, min(most, judgedBytes/(c.cols*int(unsafe.Sizeof(zero))))/multiple) * multiple
+}
 
 // addWeights adds the bounds of a panel.
 func (c *Candidates[T]) addWeights(j *judgement[T], x, y []T, weights []int32, sums []int64) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFeatures: the CPU has the features that Linux lists, and no others. Linux lists those that it supports as well.
+// TestFeatures: the CPU has the features that Linux lists, and no others but newer ones, which older kernels don't list.
 func TestFeatures(t *testing.T) {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -27,7 +27,8 @@ func TestFeatures(t *testing.T) {
 		t.Skipf("no features to compare: %d of cpuid, %d of Linux", len(have), len(flags)) // without assembly, or under emulation
 	}
 	for _, f := range features {
-		if slices.Contains(have, f.name) != slices.Contains(flags, f.linux) {
+		newer := slices.Contains([]string{"AVXVNNI", "AVX512BF16", "AVX512FP16"}, f.name)
+		if had, listed := slices.Contains(have, f.name), slices.Contains(flags, f.linux); listed && !had || had && !listed && !newer {
 			t.Errorf("%s is in %q: %t; %s is in /proc/cpuinfo: %t", f.name, have, slices.Contains(have, f.name), f.linux, slices.Contains(flags, f.linux))
 		}
 	}

@@ -191,12 +191,7 @@ func (p *pool) nearest(ctx context.Context) {
 		}
 		v, low := p.extreme()
 		if low >= float64(length*length)-float64(max(1e-12*length, tiny*p.radius)*length) || length >= best {
-			if p.agrees(p.lambda) {
-				return
-			}
-			p.project(ctx)
-			p.descend(ctx)
-			continue
+			return
 		}
 		best = length
 		p.corral, p.lambda = append(p.corral, v), append(p.lambda, 0)

@@ -46,13 +46,12 @@ func path(f []instruction, s span) []instruction {
 	var turn []instruction
 	for n := s.first; n <= s.last; n++ {
 		turn = append(turn, f[n])
-		for f[n].always && n < s.last && f[n].target > f[n].address {
+		if f[n].always && n < s.last && f[n].target > f[n].address {
 			to := n + 1
 			for to <= s.last && f[to].address < f[n].target {
 				to++
 			}
 			n = to - 1
-			break
 		}
 	}
 	return turn

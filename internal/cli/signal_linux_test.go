@@ -58,6 +58,7 @@ func TestSignalAtOnce(t *testing.T) {
 		{"wide rows to write", "gen --rows 100000 --features 20000 --margin 0.1 --out DIR/x.parquet", (*process).works},
 		{"many columns", "convert DIR/columns.csv --out DIR/p.parquet", (*process).works},
 		{"inner products", "train DIR/plane.parquet --label label --algo dual --memory 500MiB", (*process).works},
+		{"measurements", "bench --only Epoch --rounds 1000 --time 1s", (*process).works},
 		{"many voters", "train DIR/plane.parquet --label label --algo voted --epochs 1000", (*process).works},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {

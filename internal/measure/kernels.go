@@ -140,7 +140,7 @@ func (d *data) rowKernels() []*Item {
 
 // panels calls f with panels of the first n noisy rows.
 func (d *data) panels(n int64, f func(x, y []float32)) {
-	for b := range d.noisy(max(n, cachedRows)).Blocks(d.ctx) {
+	for b := range d.noisy(max(n, cachedRows)).Blocks(context.Background()) { // in memory: no error ends it
 		panel := kernel.PanelRows[float32](b.Stride)
 		for lo := 0; lo < b.Len() && b.First+int64(lo) < n; lo += panel {
 			hi := min(b.Len(), lo+panel, int(n-b.First))
@@ -238,12 +238,12 @@ func (d *data) matrices() []*Item {
 			}
 			return gram.Gram(d.ctx, m, x, gram.Mercer{}, d.workers)
 		}}
-	s, err := gram.NewSymmetric[float64](features+1, gram.Packed)
+	s, sErr := gram.NewSymmetric[float64](features+1, gram.Packed)
 	bytes := float64(scattered) * 32 * 4
 	scatter := &Item{Group: Kernels, Name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), Cores: d.workers, Bytes: bytes, memory: place(bytes),
 		Flops: scattered * (features + 1) * (features + 2), float: "FMA-float64", run: func() error {
-			if err != nil {
-				return err
+			if sErr != nil {
+				return sErr
 			}
 			return gram.Scatter(d.ctx, s, d.noisy(scattered), nil, d.workers)
 		}}

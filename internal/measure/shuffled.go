@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -23,7 +24,7 @@ type shuffle struct {
 func newShuffle(d *data, n int64) *shuffle {
 	s := &shuffle{log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
 	var x, y [][]float32
-	for b := range d.noisy(n).Blocks(d.ctx) { // of whole chunks, but the last one
+	for b := range d.noisy(n).Blocks(context.Background()) { // of whole chunks, but the last one
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
 			x, y = append(x, b.X[lo*b.Stride:hi*b.Stride]), append(y, b.Y[lo:hi])

@@ -57,9 +57,10 @@ func (s *stretch[T]) weight(i uint32) float64 {
 // class: eta c x is added to the vector of its class and subtracted from that of the rival.
 type rule[T kernel.Float] struct {
 	eta, margin T
-	weighted    bool     // rows have sample weights
-	stride      int      // length of a vector of weights
-	steps       []T      // of the last visit in file order, if rows have sample weights
+	weighted    bool // rows have sample weights
+	stride      int  // length of a vector of weights
+	steps       []T  // of rows in file order from number first on, if rows have sample weights
+	first       int64
 	scores      []T      // of one row, by class; nil for two classes
 	rivals      []uint32 // of the updates of the last visit, for several classes; as long as the log
 }
@@ -102,11 +103,20 @@ func (u *rule[T]) epoch(w []T, log []uint32, s *stretch[T]) (visits, updates int
 		if !u.weighted {
 			return kernel.Epoch(w, log, x, y, u.eta, u.margin)
 		}
-		u.steps = slices.Grow(u.steps[:0], len(y))[:len(y)]
-		signedSteps(u.steps, y, b.W[s.lo:s.hi], u.eta)
-		visits, updates = kernel.Epoch(w, log, x, u.steps, 1, u.margin)
+		visits, updates = kernel.Epoch(w, log, x, u.stepsOf(b, s.lo, s.hi), 1, u.margin)
 	}
 	return visits, s.dropWeightless(log[:updates])
+}
+
+// stepsOf returns the signed steps of rows lo to hi of b. It keeps them for the visits that go on among these rows.
+func (u *rule[T]) stepsOf(b *block.Block[T], lo, hi int) []T {
+	from := b.First + int64(lo) - u.first
+	if from < 0 || from+int64(hi-lo) > int64(len(u.steps)) {
+		u.steps = slices.Grow(u.steps[:0], hi-lo)[:hi-lo]
+		signedSteps(u.steps, b.Y[lo:hi], b.W[lo:hi], u.eta)
+		u.first, from = b.First+int64(lo), 0
+	}
+	return u.steps[from:][:hi-lo]
 }
 
 // dropWeightless drops the positions of rows with a sample weight of 0, whose updates changed nothing. It returns how
@@ -136,13 +146,10 @@ type steps[T kernel.Float] struct {
 	rows  *kernel.Rows[T] // the rows of index with y
 }
 
-// newSteps returns the steps of the rows of a dense index, or nil if they have no sample weights.
-func newSteps[T kernel.Float](index *block.Index[T], eta T) *steps[T] {
+// newSteps returns the steps of the rows of a dense index, or nil if the rows are sparse or not weighted.
+func newSteps[T kernel.Float](index *block.Index[T], eta T, weighted bool) *steps[T] {
 	rows := index.Rows()
-	if rows == nil {
-		return nil
-	}
-	if b, _ := index.At(0); b.W == nil {
+	if rows == nil || !weighted {
 		return nil
 	}
 	s := &steps[T]{index: index, eta: eta}

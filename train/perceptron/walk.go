@@ -63,7 +63,7 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			return block.ErrNoLabels
 		}
 		for r := 0; r < b.Len(); {
-			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: min(b.Len(), r+panel)})
+			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)})
 			if err != nil {
 				return err
 			}
@@ -232,7 +232,7 @@ func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
 			return false, err
 		}
 		for r := 0; r < b.Len(); {
-			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r+panel)}
+			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)}
 			visits, updates := l.rule.visit(w, l.log[:1], s)
 			if updates > 0 {
 				return true, nil

@@ -44,16 +44,17 @@ func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], e
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
+	weighted := src.Spec().Weighted && src.Spec().Vectors() == 1
 	switch src := src.(type) {
 	case *block.Data[T]:
 		index, err := src.Index()
 		if err != nil {
 			return nil, err
 		}
-		return &memoryWindows[T]{index: index, steps: newSteps(index, T(opt.Eta)), rows: int(src.Rows()),
+		return &memoryWindows[T]{index: index, steps: newSteps(index, T(opt.Eta), weighted), rows: int(src.Rows()),
 			stride: kernel.Stride[T](src.Spec().Cols()), beside: opt.Workers > 1}, nil
 	case block.Seekable[T]:
-		return newFileWindows(src, T(opt.Eta))
+		return newFileWindows(src, T(opt.Eta), weighted)
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
@@ -127,7 +128,7 @@ func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
 	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }
 
-func newFileWindows[T kernel.Float](src block.Seekable[T], eta T) (*fileWindows[T], error) {
+func newFileWindows[T kernel.Float](src block.Seekable[T], eta T, weighted bool) (*fileWindows[T], error) {
 	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
@@ -136,7 +137,7 @@ func newFileWindows[T kernel.Float](src block.Seekable[T], eta T) (*fileWindows[
 		if err != nil {
 			return nil, err
 		}
-		s.used = append(s.used, &readWindow[T]{window[T]{index: index, steps: newSteps(index, eta)}, b, nil})
+		s.used = append(s.used, &readWindow[T]{window[T]{index: index, steps: newSteps(index, eta, weighted)}, b, nil})
 	}
 	return s, nil
 }

@@ -90,7 +90,13 @@ func (o *benchOptions) check() error {
 	if err := files.CheckOut(o.roofline, nil); err != nil {
 		return err
 	}
-	return o.machine.Apply()
+	if err := o.machine.Apply(); err != nil {
+		return err
+	}
+	if o.roofline != "" && kernel.Active() == kernel.Generic {
+		return console.Usagef("--roofline needs the computer's limits, and pure Go has no loops for them: leave out --roofline, or --isa generic")
+	}
+	return nil
 }
 
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {

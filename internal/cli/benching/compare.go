@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,11 @@ models differ. Run bench --json without --only.`,
 			if err != nil {
 				return err
 			}
-			names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+			name := strings.TrimSuffix(filepath.Base(path), ".json")
+			if slices.Contains(names, name) {
+				name = path
+			}
+			names = append(names, name)
 			reports = append(reports, r)
 		}
 		c, err := measure.Compare(names, reports)

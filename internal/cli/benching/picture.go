@@ -43,10 +43,10 @@ func bars(c *measure.Comparison) string {
 		if row.Group == measure.Limits {
 			continue
 		}
-		fastest := 0.0
+		most := 0.0
 		for _, i := range row.Items {
-			if i != nil && (fastest == 0 || i.Median < fastest) {
-				fastest = i.Median
+			if i != nil {
+				most = max(most, rate(i))
 			}
 		}
 		g := chart.Group{Name: short(row.Name)}
@@ -58,7 +58,7 @@ func bars(c *measure.Comparison) string {
 			if i.Limit != "" {
 				label += fmt.Sprintf(" (%.0f %%)", 100*i.Share)
 			}
-			g.Bars = append(g.Bars, chart.Bar{Length: fastest / i.Median, Label: label, Strong: i.Median == fastest, Series: k})
+			g.Bars = append(g.Bars, chart.Bar{Length: rate(i) / most, Label: label, Strong: rate(i) == most, Series: k})
 		}
 		b.Groups = append(b.Groups, g)
 	}
@@ -66,6 +66,15 @@ func bars(c *measure.Comparison) string {
 		b.Notes = append(b.Notes, fmt.Sprintf("%s: %s, on %s, %s", c.Names[k], machine(r), r.Best(), r.Date))
 	}
 	return b.Draw(chart.Page)
+}
+
+// rate is how much of an item's work a computer does in a second: flops, else bytes. Instruction sets have tiles of
+// different sizes.
+func rate(i *measure.Item) float64 {
+	if i.Flops > 0 {
+		return i.Flops / i.Median
+	}
+	return i.Bytes / i.Median
 }
 
 // short is the label of an item without the sizes of trainings and files, which have one size each.
