@@ -366,7 +366,7 @@ func TestCPU(t *testing.T) {
 		t.Errorf("report is %v", r)
 	}
 	text := succeed(t, "cpu")
-	for _, want := range []string{"in use            " + kernel.Active().String(), "kernels for       generic", "--isa NAME", flags.ISAVariable} {
+	for _, want := range []string{"in use        " + kernel.Active().String(), "kernels for   generic", "--isa NAME", flags.ISAVariable} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
