@@ -61,14 +61,6 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 	return c
 }
 
-// SetQuantum says that every feature of the rows to come is a multiple of quantum, a power of two up to 1. Their last
-// column must be 1. Call Reset afterwards.
-//
-// Integers have many scores of exactly zero, which no limit above zero tells from others. But weights that are multiples
-// of a power of two give scores that are multiples of a known number q, without rounding errors if they are small. Then
-// score - q/2 has no zeros, and is positive where the score is. So q/2 is taken off the packed bias.
-func (c *Candidates[T]) SetQuantum(quantum float64) { c.quantum = quantum }
-
 // Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
 // method may run meanwhile.
 func (c *Candidates[T]) Reset(w []T) {
@@ -94,37 +86,6 @@ func (c *Candidates[T]) Reset(w []T) {
 			c.norm = norm
 		}
 	}
-}
-
-// shift takes half of the quantum of candidate i's scores off its packed bias, if it has one.
-func (c *Candidates[T]) shift(i int, norm float64, bias *T) {
-	if c.quantum == 0 {
-		return
-	}
-	quantum := c.quantum * Quantum(c.Weights(i)[:c.cols], leastQuantum)
-	shifted := T(float64(*bias) - quantum/2)
-	if quantum == 0 || float64(shifted) != float64(*bias)-quantum/2 {
-		return
-	}
-	*bias, c.shifts[i] = shifted, quantum/2
-	c.exactTo[i] = c.roundings.integers / 4 * quantum / norm * (1 - 0x1p-30)
-}
-
-// leastQuantum is the least quantum of a candidate that is looked for.
-const leastQuantum = 0x1p-20
-
-// Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that is below least,
-// or an element is NaN.
-func Quantum[T Float](x []T, least float64) float64 {
-	quantum, inverse := 1.0, 1.0
-	for _, v := range x {
-		for scaled := float64(v) * inverse; scaled != math.Trunc(scaled); scaled *= 2 {
-			if quantum, inverse = quantum/2, inverse*2; !(quantum >= least) || scaled-scaled != 0 {
-				return 0
-			}
-		}
-	}
-	return quantum
 }
 
 // resized returns n zeros, in the memory of s if that is enough.
@@ -230,8 +191,10 @@ func (c *Candidates[T]) weightRows() int {
 func (c *Candidates[T]) addWeights(j *judgement[T], x, y []T, weights []int32, sums []int64) {
 	rows, norm := c.pack(j, x, y)
 	clear(j.weights[copy(j.weights, weights):rows])
-	for r, v := range j.weights[:rows] {
-		j.wide[r] = int64(v)
+	if !is32[T]() {
+		for r, v := range j.weights[:rows] {
+			j.wide[r] = int64(v)
+		}
 	}
 	for first, limits := range c.tiles(j, norm) {
 		bounds := j.low[:len(limits)]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"halfspace/internal/forecast"
+	"halfspace/kernel"
 )
 
 // A model says how the loop of a kernel is found in its function, and how much work a turn of it does.
@@ -20,7 +21,12 @@ const candidateCols = 29
 // models returns a model of each kernel.
 func models() []model {
 	var all []model
-	for name, size := range map[string]int{"F32": 4, "F64": 8} {
+	for _, t := range []struct {
+		name   string
+		size   int
+		stride func(columns int) int
+	}{{"F32", 4, kernel.Stride[float32]}, {"F64", 8, kernel.Stride[float64]}} {
+		name, size := t.name, t.size
 		add := func(function, columns, unit string, turn func([]instruction) ([]instruction, error), units func([]instruction) float64) {
 			all = append(all, model{forecast.Kernel{Name: function + name + columns, Unit: unit}, function + name, turn, units})
 		}
@@ -37,7 +43,7 @@ func models() []model {
 		add("BoundsWeighted", "", "row and candidate", tileOf, per(instruction.multiplied, size*candidateCols))
 		for _, columns := range []int{28, 256} {
 			for _, function := range []string{"Scores", "Epoch", "EpochIndexed"} {
-				add(function, fmt.Sprintf("/%d", columns), "row", rowOf(stride(columns, size)), one)
+				add(function, fmt.Sprintf("/%d", columns), "row", rowOf(t.stride(columns)*size), one)
 			}
 		}
 		add("ScaleRows", "", "row", rowOf(32*8), one) // 32 columns of float64
@@ -49,9 +55,6 @@ func models() []model {
 	f64("Logistic", "element", per(instruction.stored, 4*8)) // it stores four arrays
 	return all
 }
-
-// stride returns the bytes of a row, as kernel.Stride does its elements.
-func stride(columns, size int) int { return (columns*size + 31) / 32 * 32 }
 
 func per(of func(instruction) int, bytes int) func([]instruction) float64 {
 	return func(turn []instruction) float64 { return float64(sum(turn, of)) / float64(bytes) }

@@ -49,7 +49,7 @@ func (d *data) get(k rowsKey) *block.Data[float32] {
 			o.Noise = 0.1
 		}
 		d.rows[k] = synth.Blocks[float32](o)
-		for b := range d.rows[k].Blocks(d.ctx) {
+		for b := range d.rows[k].Blocks(context.Background()) {
 			for r := 0; k.conjunction > 0 && r < b.Len(); r++ {
 				for c, x := range b.X[r*b.Stride:][:features] {
 					b.X[r*b.Stride+c] = (x + 1) / 2 // Booleans, which Winnow learns from

@@ -1,61 +1,47 @@
 package measure
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
-// windowChunks is the number of chunks whose rows are visited in a random order together.
-const windowChunks = 8
-
-// A shuffle is rows in memory, in the order of a shuffled epoch: the chunks in a random order, and the rows of each window
-// of chunks.
+// A shuffle is rows in memory, in the order of a shuffled epoch.
 type shuffle struct {
 	rows    *kernel.Rows[float32]
-	chunks  []int    // in the order of visits
-	visits  []uint32 // row numbers, window after window
+	order   *train.Permutation
+	windows [][]uint32 // row numbers
 	weights []float32
 	log     []uint32
 }
 
-func newShuffle(d *data, n int64) *shuffle {
-	s := &shuffle{log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
-	var x, y [][]float32
-	for b := range d.noisy(n).Blocks(context.Background()) { // of whole chunks, but the last one
-		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
-			hi := min(b.Len(), lo+kernel.ChunkRows)
-			x, y = append(x, b.X[lo*b.Stride:hi*b.Stride]), append(y, b.Y[lo:hi])
-		}
+func newShuffle(d *data, n int64) (*shuffle, error) {
+	index, err := d.noisy(n).Index()
+	if err != nil {
+		return nil, err
 	}
-	s.rows = kernel.NewRows(x, y, 32)
-	rng := rand.New(rand.NewPCG(3, 3))
-	s.chunks = rng.Perm(len(x))
-	for lo := 0; lo < len(s.chunks); lo += windowChunks {
-		first := len(s.visits)
-		for _, c := range s.chunks[lo:min(len(s.chunks), lo+windowChunks)] {
-			for r := range y[c] {
-				s.visits = append(s.visits, uint32(c*kernel.ChunkRows+r))
-			}
-		}
-		window := s.visits[first:]
-		rng.Shuffle(len(window), func(i, j int) { window[i], window[j] = window[j], window[i] })
+	s := &shuffle{rows: index.Rows(), order: train.NewPermutation(int(n), 3, 0), log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
+	for k := range s.order.Windows() {
+		s.windows = append(s.windows, s.order.Rows(nil, k))
 	}
-	return s
+	return s, nil
 }
 
 // epoch visits all rows. With each chunk's worth of visits it prefetches a chunk of the next window.
 func (s *shuffle) epoch() {
-	for lo := 0; lo < len(s.visits); lo += kernel.ChunkRows {
-		var ahead []float32
-		if next := lo/kernel.ChunkRows + windowChunks; next < len(s.chunks) {
-			ahead = s.rows.Chunk(s.chunks[next])
-		}
-		for part := s.visits[lo:min(len(s.visits), lo+kernel.ChunkRows)]; len(part) > 0; {
-			visits, _ := kernel.EpochIndexed(s.weights, s.log, s.rows, part, ahead, 1, 0)
-			part = part[visits:]
+	for k, window := range s.windows {
+		next := s.order.Window(k + 1)
+		for part := range slices.Chunk(window, kernel.ChunkRows) {
+			var ahead []float32
+			if len(next) > 0 {
+				ahead, next = s.rows.Chunk(int(next[0])), next[1:]
+			}
+			for len(part) > 0 {
+				visits, _ := kernel.EpochIndexed(s.weights, s.log, s.rows, part, ahead, 1, 0)
+				part = part[visits:]
+			}
 		}
 	}
 }
@@ -66,12 +52,17 @@ func (d *data) shuffled() []*Item {
 	for _, n := range []int64{cachedRows, memoryRows} {
 		var s *shuffle
 		bytes := float64(n) * (32 + 1) * 4
-		all = append(all, calls(fmt.Sprintf("EpochIndexed/type=float32/rows=%d/d=%d", n, features), bytes, 2*float64(n)*(features+1), "float32", func() {
+		i := calls(fmt.Sprintf("EpochIndexed/type=float32/rows=%d/d=%d", n, features), bytes, 2*float64(n)*(features+1), "float32", nil)
+		i.run = func() (err error) {
 			if s == nil {
-				s = newShuffle(d, n)
+				if s, err = newShuffle(d, n); err != nil {
+					return err
+				}
 			}
 			s.epoch()
-		}).stage("EpochIndexedF32/28", float64(n)))
+			return nil
+		}
+		all = append(all, i.stage("EpochIndexedF32/28", float64(n)))
 	}
 	return all
 }
