@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/visits"
 )
 
 // run makes the epochs. It returns errStop if the training ends before the last.
@@ -38,11 +39,10 @@ func (l *learner[T]) order() (epoch func(context.Context, int64) error, err erro
 	if l.opt.Order == train.Cyclic {
 		return l.cyclic, nil
 	}
-	rows, err := newWindows(l.src, l.opt)
-	if err != nil {
+	x := &numbered[T]{learner: l, steps: map[*block.Index[T]]*steps[T]{}}
+	if x.windows, err = visits.NewWindows(l.src, l.opt.Options, x.filled); err != nil {
 		return nil, err
 	}
-	x := &numbered[T]{l, rows}
 	switch l.opt.Order {
 	case train.Shuffle:
 		return x.shuffle, nil
@@ -141,19 +141,28 @@ func (l *learner[T]) finish() error {
 // A numbered is a learner that visits rows by number.
 type numbered[T kernel.Float] struct {
 	*learner[T]
-	windows windows[T]
+	windows visits.Windows[T]
+	steps   map[*block.Index[T]]*steps[T] // of the rows of each index; nil if they have no sample weights
+}
+
+// filled makes the steps of the rows of an index, and returns what computes them again.
+func (x *numbered[T]) filled(index *block.Index[T]) (again func()) {
+	spec := x.src.Spec()
+	s := newSteps(index, x.rule.eta, spec.Weighted && spec.Vectors() == 1)
+	x.steps[index] = s
+	return s.update
 }
 
 // walk visits the rows of a window, a panel at a time. Meanwhile it prefetches the chunks ahead: row i of them, in
 // storage order, during visit i. Between panels it calls after, unless that is nil.
-func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() error) error {
+func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func() error) error {
 	panel := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride))
-	for i := 0; i < len(win.rows); {
+	for i := 0; i < len(win.Rows); {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+panel)
-		s := &stretch[T]{index: win.index, steps: win.steps, rows: win.rows[i:min(len(win.rows), i+hi-lo)]}
-		if c < len(win.ahead) {
-			s.ahead = win.features(int(win.ahead[c]), lo, hi, x.rule.stride)
+		s := &stretch[T]{index: win.Index, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
+		if c < len(win.Ahead) {
+			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
 		}
 		visits, err := x.visit(ctx, s)
 		if err != nil {
@@ -172,7 +181,7 @@ func (x *numbered[T]) walk(ctx context.Context, win window[T], after func() erro
 // permuted is an epoch in the order of the given epoch's permutation.
 func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
-	return x.windows.permuted(ctx, p, func(win window[T]) error { return x.walk(ctx, win, after) })
+	return x.windows.Permuted(ctx, p, func(win visits.Window[T]) error { return x.walk(ctx, win, after) })
 }
 
 // shuffle is an epoch with its own permutation. The training converges in an epoch without an update.
@@ -200,7 +209,7 @@ func (x *numbered[T]) fixedShuffle(ctx context.Context, _ int64) error {
 // random is an epoch of as many draws with replacement as there are rows. The seed of the generator is opt.Seed and the
 // number of the epoch.
 func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
-	return x.windows.drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), func(win window[T]) error {
+	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), func(win visits.Window[T]) error {
 		return x.walk(ctx, win, func() error { return x.verify(ctx) })
 	})
 }

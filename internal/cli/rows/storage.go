@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train"
-	"halfspace/train/perceptron"
+	"halfspace/train/visits"
 )
 
 // Storage are the options on where the rows are kept. They change no result.
@@ -83,7 +83,7 @@ func budget[T kernel.Float](s *Storage, count int64, cols int) (fits bool, err e
 	least := pass + beside
 	switch s.Access {
 	case train.AnyOrder:
-		least += perceptron.WindowBytes[T](cols, s.Weighted)
+		least += visits.WindowBytes[T](cols, s.Weighted)
 	case train.Nested:
 		least += pass
 	}

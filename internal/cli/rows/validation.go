@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
 	"halfspace/kernel"
-	"halfspace/train/perceptron"
+	"halfspace/train/visits"
 )
 
 // OpenValidation opens the rows of a validation, with the features and classes of learned. They are in memory if they fit beside learned, and
@@ -68,7 +68,7 @@ func budgetBeside[T kernel.Float](s *Storage, count int64, learned block.Source[
 	all, pass := block.Bytes[T](count, cols, s.Weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.Weighted)
 	limit, used := s.Memory.Limit(), block.Bytes[T](learned.Rows(), cols, s.Weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
-		used = min(used, pass) + perceptron.WindowBytes[T](cols, s.Weighted)
+		used = min(used, pass) + visits.WindowBytes[T](cols, s.Weighted)
 	} else if s.Memory.Bytes == 0 {
 		used = 0 // the limit is of what is available now
 	}

@@ -1,4 +1,5 @@
-package perceptron
+// Package visits visits rows one after another, in every order. Learners that learn from each row build on it.
+package visits
 
 import (
 	"context"
@@ -16,45 +17,48 @@ import (
 // windowRows is the number of rows in a window of a permutation, and of draws in a window of those.
 const windowRows = train.WindowChunks * kernel.ChunkRows
 
-// A window is rows to visit one after another.
-type window[T kernel.Float] struct {
-	rows  []uint32        // their numbers in index, in the order of the visits
-	index *block.Index[T] // where they are
-	steps *steps[T]       // of the rows of index; nil if they have no sample weights
-	ahead []uint32        // chunks of index to prefetch meanwhile: those of the next window
+// A Window is rows to visit one after another.
+type Window[T kernel.Float] struct {
+	Rows  []uint32        // their numbers in Index, in the order of the visits
+	Index *block.Index[T] // where they are
+	Ahead []uint32        // chunks of Index to prefetch meanwhile: those of the next window
 }
 
-// features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
-func (w *window[T]) features(chunk, lo, hi, stride int) []T {
-	if w.index.Rows() == nil {
+// Features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
+func (w *Window[T]) Features(chunk, lo, hi, stride int) []T {
+	if w.Index.Rows() == nil {
 		return nil
 	}
-	x := w.index.Rows().Chunk(chunk)
+	x := w.Index.Rows().Chunk(chunk)
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
-// windows gives a learner rows by number. It calls visit with one window after another until there is an error.
-type windows[T kernel.Float] interface {
-	permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error
-	drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error
+// Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
+type Windows[T kernel.Float] interface {
+	Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error
+	Drawn(ctx context.Context, rng *rand.PCG, visit func(Window[T]) error) error
 }
 
-// newWindows returns windows on the rows of a source.
-func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], error) {
+// NewWindows returns windows on the rows of a source. It uses the order and the workers of opt. filled may be nil. Else
+// NewWindows calls it with each index that it makes, and what filled returns is called after other rows are read into
+// that index.
+func NewWindows[T kernel.Float](src block.Source[T], opt train.Options, filled func(*block.Index[T]) (again func())) (Windows[T], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
-	weighted := src.Spec().Weighted && src.Spec().Vectors() == 1
+	if filled == nil {
+		filled = func(*block.Index[T]) func() { return func() {} }
+	}
 	switch src := src.(type) {
 	case *block.Data[T]:
 		index, err := src.Index()
 		if err != nil {
 			return nil, err
 		}
-		return &memoryWindows[T]{index: index, steps: newSteps(index, T(opt.Eta), weighted), rows: int(src.Rows()),
-			stride: kernel.Stride[T](src.Spec().Cols()), beside: opt.Workers > 1}, nil
+		filled(index)
+		return &memoryWindows[T]{index: index, rows: int(src.Rows()), stride: kernel.Stride[T](src.Spec().Cols()), beside: opt.Workers > 1}, nil
 	case block.Seekable[T]:
-		return newFileWindows(src, T(opt.Eta), weighted)
+		return newFileWindows(src, filled)
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
@@ -62,16 +66,15 @@ func newWindows[T kernel.Float](src block.Source[T], opt Options) (windows[T], e
 // A memoryWindows has all rows in memory.
 type memoryWindows[T kernel.Float] struct {
 	index  *block.Index[T]
-	steps  *steps[T]
 	rows   int
 	stride int
 	beside bool // compute permutations on another goroutine
 	draws  []uint32
 }
 
-func (s *memoryWindows[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+func (s *memoryWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(window[T]{rows, s.index, s.steps, s.prefetched(p.Window(k + 1))})
+		return visit(Window[T]{rows, s.index, s.prefetched(p.Window(k + 1))})
 	})
 }
 
@@ -87,10 +90,10 @@ func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
 	return chunks
 }
 
-func (s *memoryWindows[T]) drawn(_ context.Context, rng *rand.PCG, visit func(window[T]) error) error {
+func (s *memoryWindows[T]) Drawn(_ context.Context, rng *rand.PCG, visit func(Window[T]) error) error {
 	for left := s.rows; left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
-		if err := visit(window[T]{s.draws, s.index, s.steps, nil}); err != nil {
+		if err := visit(Window[T]{s.draws, s.index, nil}); err != nil {
 			return err
 		}
 	}
@@ -114,21 +117,22 @@ type fileWindows[T kernel.Float] struct {
 
 // A readWindow is a window with memory of its own. Its rows are numbered by their places in that memory.
 type readWindow[T kernel.Float] struct {
-	window[T]
+	Window[T]
 	block *block.Block[T]
+	again func() // called after rows are read
 	draws []uint32
 }
 
 // windowsInFlight is how many windows there are. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes that Train takes for windows of rows, beside the blocks, if the order isn't cyclic and
-// the source isn't in memory.
+// WindowBytes returns the bytes of windows of rows, beside the blocks, if the order isn't cyclic and the source isn't in
+// memory.
 func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
 	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
 }
 
-func newFileWindows[T kernel.Float](src block.Seekable[T], eta T, weighted bool) (*fileWindows[T], error) {
+func newFileWindows[T kernel.Float](src block.Seekable[T], filled func(*block.Index[T]) func()) (*fileWindows[T], error) {
 	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
@@ -137,39 +141,39 @@ func newFileWindows[T kernel.Float](src block.Seekable[T], eta T, weighted bool)
 		if err != nil {
 			return nil, err
 		}
-		s.used = append(s.used, &readWindow[T]{window[T]{index: index, steps: newSteps(index, eta, weighted)}, b, nil})
+		s.used = append(s.used, &readWindow[T]{Window: Window[T]{Index: index}, block: b, again: filled(index)})
 	}
 	return s, nil
 }
 
-func (s *fileWindows[T]) permuted(ctx context.Context, p *train.Permutation, visit func(window[T]) error) error {
+func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
 	return s.each(ctx, p.Windows(), visit, func(k int, w *readWindow[T]) func() error {
-		w.rows = p.Positions(w.rows[:0], k)
+		w.Rows = p.Positions(w.Rows[:0], k)
 		return func() error { return w.readChunks(s.src, p.Window(k)) }
 	})
 }
 
-func (s *fileWindows[T]) drawn(ctx context.Context, rng *rand.PCG, visit func(window[T]) error) error {
+func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, visit func(Window[T]) error) error {
 	return s.each(ctx, (s.rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow[T]) func() error {
 		w.draws = drawRows(w.draws[:0], min(windowRows, s.rows-k*windowRows), rng, s.rows)
-		w.rows = w.rows[:0]
+		w.Rows = w.Rows[:0]
 		for i := range w.draws {
-			w.rows = append(w.rows, uint32(i))
+			w.Rows = append(w.Rows, uint32(i))
 		}
 		return func() error {
 			err := s.src.ReadRows(w.draws, w.block)
-			w.steps.update()
+			w.again()
 			return err
 		}
 	})
 }
 
 // each visits n windows, which begin fills as in ahead.Each.
-func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(window[T]) error,
+func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(Window[T]) error,
 	begin func(k int, w *readWindow[T]) func() error) error {
 	for w, err := range ahead.Each(ctx, n, s.used, begin) {
 		if err == nil {
-			err = visit(w.window)
+			err = visit(w.Window)
 		}
 		if err != nil {
 			return err
@@ -186,6 +190,6 @@ func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error
 			return err
 		}
 	}
-	w.steps.update()
+	w.again()
 	return nil
 }
