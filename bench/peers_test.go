@@ -109,15 +109,19 @@ func BenchmarkPeerSklearnProcess(b *testing.B) {
 		b.Fatalf("go build: %v\n%s", err, out)
 	}
 	epochs := strconv.Itoa(peerEpochs)
-	for b.Loop() {
-		c := equalContest(b, "scikit-learn", "as of the epochs in memory")
-		c.turns(peerRounds, func() float64 {
-			return wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label", "--algo", "perceptron",
-				"--epochs", epochs, "--out", filepath.Join(dir, "m.json"), "--json")
-		}, func() float64 { return wall(b, python, peerScript, dir, strconv.Itoa(peerFeatures), epochs) })
-		c.report(b, "s/run", "sklearn-s/run")
+	for _, order := range []string{"cyclic", "shuffle"} {
+		b.Run("order="+order, func(b *testing.B) {
+			for b.Loop() {
+				c := equalContest(b, "scikit-learn", "as of the epochs in memory")
+				c.turns(peerRounds, func() float64 {
+					return wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label", "--algo", "perceptron",
+						"--order", order, "--epochs", epochs, "--out", filepath.Join(dir, "m.json"), "--json")
+				}, func() float64 { return wall(b, python, peerScript, dir, strconv.Itoa(peerFeatures), epochs, order) })
+				c.report(b, "s/run", "sklearn-s/run")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
 	}
-	b.ReportMetric(0, "ns/op")
 }
 
 // wall returns the seconds that a process takes. Its output must be JSON.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times scikit-learn's perceptron, averaged or not, on arrays in raw little-endian float32.
 
-    sklearn_perceptron.py DIR FEATURES          answers requests, one line of JSON each, with one line of JSON each
-    sklearn_perceptron.py DIR FEATURES EPOCHS   trains once in file order, and prints one line of JSON
+    sklearn_perceptron.py DIR FEATURES                answers requests, one line of JSON each, with one line of JSON each
+    sklearn_perceptron.py DIR FEATURES EPOCHS ORDER   trains once, in an order of cyclic or shuffle, and prints one line of JSON
 
 DIR holds x.f32, the features row by row, and y.f32, the labels. A request is {"shuffle": bool, "average": bool, "epochs":
 n}; the answer has the seconds that fit took and the accuracy of the result, which is taken after the clock has stopped.
@@ -51,7 +51,7 @@ def main():
     if len(sys.argv) == 3:
         serve(x, y)
         return
-    model, seconds = fit(x, y, int(sys.argv[3]), False)
+    model, seconds = fit(x, y, int(sys.argv[3]), sys.argv[4] == "shuffle")
     print(json.dumps({"seconds": seconds, "weights": model.coef_[0].tolist(), "bias": model.intercept_[0]}))
 
 
