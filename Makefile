@@ -23,7 +23,11 @@ DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./po
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
 
-test: lint asm-check cross unit counts noasm race arm64 demo ## everything
+# What compiles the same packages with the same flags doesn't run at the same time: each would compile them.
+test: ## everything
+	$(MAKE) --jobs=2 --output-sync=line lint asm-check cross
+	$(MAKE) unit
+	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts demo
 	@echo "make test: all passed"
 
 # A run on a CPU with an instruction set fails if its kernels were not exercised.
@@ -56,7 +60,7 @@ arm64:
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(filter-out ./pocket,$(DISPATCHING)); \
 	GOARCH=arm64 go test -timeout 30m -exec qemu-aarch64-static -run TestRecorded ./fit
 
-worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too: to compile takes a minute for each
+worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
 		GOARCH=$$arch go test -timeout 30m -exec qemu-$$arch-static -run TestRecorded ./fit || exit; done

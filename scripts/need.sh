@@ -8,6 +8,8 @@ command=$1 package=$2 purpose=$3
 have() { if [[ $command == *" "* ]]; then eval "$command" >/dev/null 2>&1; else command -v "$command" >/dev/null; fi; }
 have && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	exec 9<"$0" && flock 9 # targets run side by side, and apt-get runs alone
+	have && exit 0
 	echo "installing $package for $purpose" >&2
 	export DEBIAN_FRONTEND=noninteractive
 	{ apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package"; } >/dev/null 2>&1

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -22,44 +20,23 @@ import (
 	"halfspace/schema"
 )
 
-// TestPredictRows: a model predicts each row by itself to the bits that it gives the rows of a file, without allocating memory. The models
-// are those of the recorded trainings.
-func TestPredictRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs some sixty trainings")
-	}
-	text, err := os.ReadFile("testdata/recorded.txt")
+// testModelRows: the model in m.json predicts each row of a file by itself to the bits that it gives the rows together,
+// without allocating memory. It returns the model's algorithm.
+func testModelRows(t *testing.T, path string) string {
+	t.Helper()
+	m, err := model.Load("m.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(recordedData(t))
-	kinds := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		_, args, found := strings.Cut(strings.TrimSpace(line), "train ")
-		if strings.HasPrefix(line, "#") || !found {
-			continue
-		}
-		fields := strings.Fields(args)
-		succeed(t, append([]string{"train", "--json", "--out", "m.json"}, fields...)...)
-		m, err := model.Load("m.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds[m.Algorithm] = true
-		if m.HasProbabilities() != facts.Learner(m.Algorithm).LogOdds {
-			t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
-		}
-		t.Run(args, func(t *testing.T) {
-			if m.Dtype == "float64" {
-				testPredictRows[float64](t, m, fields[0])
-			} else {
-				testPredictRows[float32](t, m, fields[0])
-			}
-		})
+	if m.HasProbabilities() != facts.Learner(m.Algorithm).LogOdds {
+		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 	}
-	if len(kinds) < 9 {
-		t.Errorf("models of %d algorithms only", len(kinds))
+	if m.Dtype == "float64" {
+		testPredictRows[float64](t, m, path)
+	} else {
+		testPredictRows[float32](t, m, path)
 	}
+	return m.Algorithm
 }
 
 func testPredictRows[T kernel.Float](t *testing.T, m *model.Model, path string) {

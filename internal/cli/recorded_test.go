@@ -15,7 +15,7 @@ var record = flag.Bool("record", false, "write testdata/recorded.txt from what t
 
 // TestRecorded runs the trainings of testdata/recorded.txt: each line has a hash of the model file, one of the report of --json, and the
 // options. The test fails where a change of the code changes a model or a report. If that is meant, go test -run TestRecorded -record
-// writes the file again.
+// writes the file again. Each model also predicts rows one by one.
 //
 // The hash of a report leaves out what differs between machines and runs: times, memory, the CPU level and the number of workers.
 func TestRecorded(t *testing.T) {
@@ -29,6 +29,7 @@ func TestRecorded(t *testing.T) {
 	}
 	t.Chdir(recordedData(t))
 	var now strings.Builder
+	kinds := map[string]bool{} // algorithms of the models
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			now.WriteString(line)
@@ -43,6 +44,10 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("now:      %srecorded: %s", got, line)
 		}
 		now.WriteString(got)
+		t.Run(args, func(t *testing.T) { kinds[testModelRows(t, strings.Fields(args)[0])] = true })
+	}
+	if len(kinds) < 9 {
+		t.Errorf("models of %d algorithms only", len(kinds))
 	}
 	if *record {
 		if err := os.WriteFile(filepath.Join(here, file), []byte(now.String()), 0o666); err != nil {
