@@ -27,8 +27,8 @@
 //
 // # Calls
 //
-// What is written comes first in the list of parameters, then what is read. Nothing is checked here. No byte past the
-// end of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of
+// What is written comes first in the list of parameters, then what is read. Nothing is checked here, but sparse rows. No
+// byte past the end of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of
 // 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler (noescape). Destination and source
 // don't overlap, unless the kernel says otherwise.
 //
@@ -126,6 +126,29 @@
 // CopyNonTemporalF32(dst, src) is copy(dst, src) for whole cache lines, by stores that leave no line in the caches. dst
 // begins at a multiple of 64 bytes. Both have the same number of elements, a multiple of 16. Another core is sure to
 // see them after FenceF32. AVX2 alone has both functions.
+//
+// The kernels named Sparse take rows in CSR form: row r holds val[k] in column idx[k] for k from ptr[r] to ptr[r+1].
+// ptr has one number more than there are rows, and val has as many elements as idx. Element k goes to lane idx[k] mod L,
+// k ascending. If columns ascend, that is the order of Dot without the elements that aren't stored. Those would add a
+// zero. So a score equals the dense one, except for the sign of a zero.
+//
+// These kernels alone check what they read. They stop at the first row that lies beyond idx, or has a column beyond the
+// weights, and tell how many rows came before. The processor compares while it waits for the loads of an element.
+//
+// SparseScores(out, ptr, idx, val, w) scores len(out) rows, and returns how many:
+//
+//	for r := range out { out[r] = fold of L lanes: lane[idx[k]%L] = fma(val[k], w[idx[k]], lane[idx[k]%L]) for each k }
+//
+// SparseScores8(out, ptr, idx, val, w) does the same for 8 vectors of weights, and len(out)/8 rows. w holds the 8 weights
+// of a column one after the other, column after column. out holds the 8 scores of a row in the same way.
+//
+// SparseEpoch(w, log, ptr, idx, val, y, eta, margin) is Epoch on len(y) rows. It may also stop before the rows end and the
+// log is full: at a wrong row. SparseEpochIndexed(w, log, ptr, idx, val, y, rows, eta, margin) is SparseEpoch in the order
+// of rows. Row i is row i%512 of chunk i/512, and each chunk has its own ptr, idx, val and y.
+//
+// SparseAdd(w, a, idx, val) adds a row, and returns how many elements it added:
+//
+//	for k := range idx { w[idx[k]] = fma(a, val[k], w[idx[k]]) }
 //
 // MaxSquaredNorm(x, stride) is the largest squared Euclidean norm of the rows, 0 for none:
 //

@@ -164,6 +164,96 @@ func maxSquaredNormF64(x []float64, stride int) float64 {
 	}
 }
 
+func sparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseScoresF32(out, ptr, idx, val, w)
+	default:
+		return ref.SparseScoresF32(out, ptr, idx, val, w)
+	}
+}
+
+func sparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseScoresF64(out, ptr, idx, val, w)
+	default:
+		return ref.SparseScoresF64(out, ptr, idx, val, w)
+	}
+}
+
+func sparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseScores8F32(out, ptr, idx, val, w)
+	default:
+		return ref.SparseScores8F32(out, ptr, idx, val, w)
+	}
+}
+
+func sparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseScores8F64(out, ptr, idx, val, w)
+	default:
+		return ref.SparseScores8F64(out, ptr, idx, val, w)
+	}
+}
+
+func sparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int) {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseEpochF32(w, log, ptr, idx, val, y, eta, margin)
+	default:
+		return ref.SparseEpochF32(w, log, ptr, idx, val, y, eta, margin)
+	}
+}
+
+func sparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int) {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseEpochF64(w, log, ptr, idx, val, y, eta, margin)
+	default:
+		return ref.SparseEpochF64(w, log, ptr, idx, val, y, eta, margin)
+	}
+}
+
+func sparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseEpochIndexedF32(w, log, ptr, idx, val, y, rows, eta, margin)
+	default:
+		return ref.SparseEpochIndexedF32(w, log, ptr, idx, val, y, rows, eta, margin)
+	}
+}
+
+func sparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int) {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseEpochIndexedF64(w, log, ptr, idx, val, y, rows, eta, margin)
+	default:
+		return ref.SparseEpochIndexedF64(w, log, ptr, idx, val, y, rows, eta, margin)
+	}
+}
+
+func sparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseAddF32(w, a, idx, val)
+	default:
+		return ref.SparseAddF32(w, a, idx, val)
+	}
+}
+
+func sparseAddF64(w []float64, a float64, idx []uint32, val []float64) int {
+	switch {
+	case level >= AVX2:
+		return avx2.SparseAddF64(w, a, idx, val)
+	default:
+		return ref.SparseAddF64(w, a, idx, val)
+	}
+}
+
 func packF32(dst, x, y []float32, stride, cols int) float32 {
 	switch {
 	case level >= AVX512:

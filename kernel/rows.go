@@ -3,7 +3,6 @@ package kernel
 import (
 	"slices"
 
-	"halfspace/asm/ref"
 	"halfspace/internal/race"
 )
 
@@ -201,7 +200,3 @@ func MaxSquaredNorm[T Float](x []T, stride int) float64 {
 	}
 	return maxSquaredNormF64(f64(x), stride)
 }
-
-// SparseRows holds rows in CSR form. Its methods are pure Go, with the lanes and the fold of Dot. So a result equals that
-// of the same rows in dense form, except for the sign of a score of zero.
-type SparseRows[T Float] = ref.SparseRows[T]

@@ -94,6 +94,56 @@ func MaxSquaredNormF32(x []float32, stride int) float64
 //go:noescape
 func MaxSquaredNormF64(x []float64, stride int) float64
 
+// SparseScoresF32 scores len(out) rows in CSR form, and returns how many. See package asm.
+//
+//go:noescape
+func SparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
+
+// SparseScoresF64 scores len(out) rows in CSR form, and returns how many. See package asm.
+//
+//go:noescape
+func SparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int
+
+// SparseScores8F32 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See package asm.
+//
+//go:noescape
+func SparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
+
+// SparseScores8F64 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See package asm.
+//
+//go:noescape
+func SparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int
+
+// SparseEpochF32 runs the perceptron over len(y) rows in CSR form. See package asm.
+//
+//go:noescape
+func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int)
+
+// SparseEpochF64 runs the perceptron over len(y) rows in CSR form. See package asm.
+//
+//go:noescape
+func SparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int)
+
+// SparseEpochIndexedF32 runs the perceptron over the rows in CSR form that are numbered in rows. See package asm.
+//
+//go:noescape
+func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int)
+
+// SparseEpochIndexedF64 runs the perceptron over the rows in CSR form that are numbered in rows. See package asm.
+//
+//go:noescape
+func SparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int)
+
+// SparseAddF32 adds a times a row in CSR form to w, and returns how many elements it added. See package asm.
+//
+//go:noescape
+func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int
+
+// SparseAddF64 adds a times a row in CSR form to w, and returns how many elements it added. See package asm.
+//
+//go:noescape
+func SparseAddF64(w []float64, a float64, idx []uint32, val []float64) int
+
 // PackF32 packs rows in groups, and returns their largest squared norm. See package asm.
 //
 //go:noescape

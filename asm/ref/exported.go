@@ -46,6 +46,46 @@ func MaxSquaredNormF32(x []float32, stride int) float64 { return maxSquaredNorm(
 
 func MaxSquaredNormF64(x []float64, stride int) float64 { return maxSquaredNorm(x, stride) }
 
+func SparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
+	return sparseScores(out, ptr, idx, val, w)
+}
+
+func SparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
+	return sparseScores(out, ptr, idx, val, w)
+}
+
+func SparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
+	return sparseScores8(out, ptr, idx, val, w)
+}
+
+func SparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
+	return sparseScores8(out, ptr, idx, val, w)
+}
+
+func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int) {
+	return sparseEpoch(w, log, ptr, idx, val, y, eta, margin)
+}
+
+func SparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int) {
+	return sparseEpoch(w, log, ptr, idx, val, y, eta, margin)
+}
+
+func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
+	return sparseEpochIndexed(w, log, ptr, idx, val, y, rows, eta, margin)
+}
+
+func SparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int) {
+	return sparseEpochIndexed(w, log, ptr, idx, val, y, rows, eta, margin)
+}
+
+func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
+	return sparseAdd(w, a, idx, val)
+}
+
+func SparseAddF64(w []float64, a float64, idx []uint32, val []float64) int {
+	return sparseAdd(w, a, idx, val)
+}
+
 func PackF32(dst, x, y []float32, stride, cols int) float32 { return pack(dst, x, y, stride, cols) }
 
 func PackF64(dst, x, y []float64, stride, cols int) float64 { return pack(dst, x, y, stride, cols) }

@@ -1,64 +1,131 @@
 package ref
 
-import "math"
-
 // sparseDot is the dot product of w with the row that holds val[k] in column idx[k], with the lanes and the fold of
 // dot. Elements that aren't stored would add a zero to their lane. So the result equals the dense one, except that a
-// zero may differ in its sign.
-func sparseDot[T float](idx []uint32, val, w []T) T {
-	if is32[T]() {
-		var lane [lanesF32]T
-		for k, c := range idx {
-			lane[c%lanesF32] = fma(val[k], w[c], lane[c%lanesF32])
+// zero may differ in its sign. It isn't ok if a column is beyond w.
+func sparseDot[T float](idx []uint32, val, w []T) (s T, ok bool) {
+	var lanes [lanesF32]T
+	lane := lanes[:]
+	if !is32[T]() {
+		lane = lanes[:lanesF64]
+	}
+	for k, c := range idx {
+		if int(c) >= len(w) {
+			return 0, false
 		}
-		return fold(lane[:])
+		j := int(c) % len(lane)
+		lane[j] = fma(val[k], w[c], lane[j])
 	}
-	var lane [lanesF64]T
-	for k, c := range idx {
-		lane[c%lanesF64] = fma(val[k], w[c], lane[c%lanesF64])
+	return fold(lane), true
+}
+
+// sparseRow returns row r of a block. It isn't ok if the row lies beyond idx.
+func sparseRow[T float](ptr []int64, idx []uint32, val []T, r int) (columns []uint32, values []T, ok bool) {
+	lo, hi := uint64(ptr[r]), uint64(ptr[r+1])
+	if hi > uint64(len(idx)) || lo > hi {
+		return nil, nil, false
 	}
-	return fold(lane[:])
+	return idx[lo:hi], val[lo:hi], true
 }
 
-// A SparseRows is rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
-type SparseRows[T float] struct {
-	Ptr []int64
-	Idx []uint32
-	Val []T
+func sparseScores[T float](out []T, ptr []int64, idx []uint32, val, w []T) int {
+	for r := range out {
+		columns, values, ok := sparseRow(ptr, idx, val, r)
+		if !ok {
+			return r
+		}
+		score, ok := sparseDot(columns, values, w)
+		if !ok {
+			return r
+		}
+		out[r] = score
+	}
+	return len(out)
 }
 
-// Row returns the columns and values of row r.
-func (s SparseRows[T]) Row(r int) ([]uint32, []T) {
-	lo, hi := s.Ptr[r], s.Ptr[r+1]
-	return s.Idx[lo:hi], s.Val[lo:hi]
+// sparseGroup is the number of candidates of SparseScores8.
+const sparseGroup = 8
+
+func sparseScores8[T float](out []T, ptr []int64, idx []uint32, val, w []T) int {
+	lanes := lanesF64
+	if is32[T]() {
+		lanes = lanesF32
+	}
+	cols := len(w) / sparseGroup
+	for r := range len(out) / sparseGroup {
+		columns, values, ok := sparseRow(ptr, idx, val, r)
+		if !ok {
+			return r
+		}
+		var lane [sparseGroup][lanesF32]T
+		for k, c := range columns {
+			if int(c) >= cols {
+				return r
+			}
+			for i, weight := range w[c*sparseGroup:][:sparseGroup] {
+				at := &lane[i][int(c)%lanes]
+				*at = fma(values[k], weight, *at)
+			}
+		}
+		for i := range sparseGroup {
+			out[r*sparseGroup+i] = fold(lane[i][:lanes])
+		}
+	}
+	return len(out) / sparseGroup
 }
 
-// Score returns the dot product of row r with w.
-func (s SparseRows[T]) Score(r int, w []T) T {
-	idx, val := s.Row(r)
-	return sparseDot(idx, val, w)
-}
-
-// Add adds a times row r to w.
-func (s SparseRows[T]) Add(w []T, a T, r int) {
-	idx, val := s.Row(r)
+func sparseAdd[T float](w []T, a T, idx []uint32, val []T) int {
 	for k, c := range idx {
+		if int(c) >= len(w) {
+			return k
+		}
 		w[c] = fma(a, val[k], w[c])
 	}
+	return len(idx)
 }
 
-// MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the dense kernel.
-func (s SparseRows[T]) MaxSquaredNorm() float64 {
-	largest := 0.0
-	for r := range len(s.Ptr) - 1 {
-		idx, val := s.Row(r)
-		var lane [lanesF64]float64
-		for k, c := range idx {
-			lane[c%lanesF64] = math.FMA(float64(val[k]), float64(val[k]), lane[c%lanesF64])
+// sparseVisit visits row r of a block. It isn't ok if the row or a column lies beyond the block or w.
+func sparseVisit[T float](w []T, ptr []int64, idx []uint32, val []T, r int, label, eta, margin T) (wrong, ok bool) {
+	columns, values, ok := sparseRow(ptr, idx, val, r)
+	if !ok {
+		return false, false
+	}
+	score, ok := sparseDot(columns, values, w)
+	if wrong = ok && mistake(label, score, margin); wrong {
+		sparseAdd(w, eta*label, columns, values)
+	}
+	return wrong, ok
+}
+
+func sparseEpoch[T float](w []T, log []uint32, ptr []int64, idx []uint32, val, y []T, eta, margin T) (rows, updates int) {
+	for r, label := range y {
+		wrong, ok := sparseVisit(w, ptr, idx, val, r, label, eta, margin)
+		if !ok {
+			return r, updates
 		}
-		if n := fold(lane[:]); n > largest {
-			largest = n
+		if wrong {
+			log[updates] = uint32(r)
+			if updates++; updates == len(log) {
+				return r + 1, updates
+			}
 		}
 	}
-	return largest
+	return len(y), updates
+}
+
+func sparseEpochIndexed[T float](w []T, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]T, rows []uint32, eta, margin T) (visits, updates int) {
+	for i, id := range rows {
+		c, r := id/ChunkRows, int(id%ChunkRows)
+		wrong, ok := sparseVisit(w, ptr[c], idx[c], val[c], r, y[c][r], eta, margin)
+		if !ok {
+			return i, updates
+		}
+		if wrong {
+			log[updates] = uint32(i)
+			if updates++; updates == len(log) {
+				return i + 1, updates
+			}
+		}
+	}
+	return len(rows), updates
 }

@@ -30,6 +30,13 @@ type Set[T kernel.Float] struct {
 	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
+
+	SparseScores       func(out []T, ptr []int64, idx []uint32, val, w []T) int
+	SparseScores8      func(out []T, ptr []int64, idx []uint32, val, w []T) int
+	SparseEpoch        func(w []T, log []uint32, ptr []int64, idx []uint32, val, y []T, eta, margin T) (int, int)
+	SparseEpochIndexed func(w []T, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]T, rows []uint32, eta, margin T) (int, int)
+	SparseAdd          func(w []T, a T, idx []uint32, val []T) int
+
 	Tile           func(c []T, ldc, grow int, a, b []T, add bool)
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
@@ -54,8 +61,15 @@ var (
 		EpochIndexed:   ref.EpochIndexedF32,
 		Transpose:      ref.TransposeF32,
 		MaxSquaredNorm: ref.MaxSquaredNormF32,
-		Tile:           ref.TileF32,
-		MR:             ref.MRF32, NR: ref.NRF32,
+
+		SparseScores:       ref.SparseScoresF32,
+		SparseScores8:      ref.SparseScores8F32,
+		SparseEpoch:        ref.SparseEpochF32,
+		SparseEpochIndexed: ref.SparseEpochIndexedF32,
+		SparseAdd:          ref.SparseAddF32,
+
+		Tile: ref.TileF32,
+		MR:   ref.MRF32, NR: ref.NRF32,
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
@@ -72,8 +86,15 @@ var (
 		EpochIndexed:   ref.EpochIndexedF64,
 		Transpose:      ref.TransposeF64,
 		MaxSquaredNorm: ref.MaxSquaredNormF64,
-		Tile:           ref.TileF64,
-		MR:             ref.MRF64, NR: ref.NRF64,
+
+		SparseScores:       ref.SparseScoresF64,
+		SparseScores8:      ref.SparseScores8F64,
+		SparseEpoch:        ref.SparseEpochF64,
+		SparseEpochIndexed: ref.SparseEpochIndexedF64,
+		SparseAdd:          ref.SparseAddF64,
+
+		Tile: ref.TileF64,
+		MR:   ref.MRF64, NR: ref.NRF64,
 		Pack:     ref.PackF64,
 		Bounds:   ref.BoundsF64,
 		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
@@ -129,6 +150,11 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},
 		{"Transpose", got.Transpose != nil, h.transpose},
 		{"MaxSquaredNorm", got.MaxSquaredNorm != nil, h.maxSquaredNorm},
+		{"SparseScores", got.SparseScores != nil, h.sparseScores},
+		{"SparseScores8", got.SparseScores8 != nil, h.sparseScores8},
+		{"SparseEpoch", got.SparseEpoch != nil, h.sparseEpoch},
+		{"SparseEpochIndexed", got.SparseEpochIndexed != nil, h.sparseEpochIndexed},
+		{"SparseAdd", got.SparseAdd != nil, h.sparseAdd},
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
@@ -145,7 +171,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 type harness[T kernel.Float] struct {
 	got, want Set[T]
 	rng       *rand.Rand
-	buffers   [5]*guard.Buffer
+	buffers   [6]*guard.Buffer
 	per       int // elements of 32 bytes
 }
 

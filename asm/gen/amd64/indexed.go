@@ -111,3 +111,83 @@ func (w *Writer) prefetchVisit(xs, ys, idx, i reg.GPVirtual, n operand.Mem, ws w
 		w.PREFETCHT0(mem(x, k*cacheLine))
 	}
 }
+
+// sparseEpochIndexed writes SparseEpochIndexed. The bases of a row's chunk come from slices of slices.
+func (w *Writer) sparseEpochIndexed() {
+	w.begin("SparseEpochIndexed")
+	s := w.weightsOf()
+	n := w.address(w.Param("rows").Len())
+	v := w.sparseVisitor(s)
+	i := w.GP64()
+	w.XORQ(i, i)
+	row, next, near, wrong, done := w.label("row"), w.label("next"), w.label("near"), w.label("wrong"), w.label("end")
+	w.Label(row)
+	w.CMPQ(i, n)
+	w.JAE(ref(done))
+	v.prefetch(i, n, near)
+	w.Label(near)
+	v.idx, v.val = w.GP64(), w.GP64()
+	rows, r, chunk, ptr, total := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.Load(w.Param("rows").Base(), rows)
+	w.MOVL(operand.Mem{Base: rows, Index: i, Scale: 4}, r.As32())
+	v.chunk(r, chunk)
+	slices := w.GP64()
+	w.Load(w.Param("idx").Base(), slices)
+	w.MOVQ(operand.Mem{Base: slices, Index: chunk, Scale: 8, Disp: 8}, total)
+	w.MOVQ(operand.Mem{Base: slices, Index: chunk, Scale: 8}, v.idx)
+	v.sliceOf("val", chunk, v.val)
+	v.sliceOf("ptr", chunk, ptr)
+	w.LEAQ(operand.Mem{Base: ptr, Index: r, Scale: 8}, ptr)
+	y := w.GP64()
+	v.sliceOf("y", chunk, y)
+	label := operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
+	v.test(ptr, label, total, wrong, done)
+	w.Label(next)
+	w.INCQ(i)
+	w.JMP(ref(row))
+
+	w.Label(wrong)
+	v.update(ptr, label, i)
+	w.JNE(ref(next))
+	w.INCQ(i)
+	w.Label(done)
+	w.Store(i, w.Return("visits"))
+	w.Store(v.updates, w.Return("updates"))
+	w.end()
+}
+
+// chunk splits the number of a row into three times the number of its chunk and the number within the chunk.
+func (v sparseVisitor) chunk(r, chunk reg.GPVirtual) {
+	v.MOVQ(r, chunk)
+	v.SHRQ(imm(chunkShift), chunk)
+	v.ANDL(imm(1<<chunkShift-1), r.As32())
+	v.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
+}
+
+// sliceOf loads the base of a chunk's slice in a slice of slices.
+func (v sparseVisitor) sliceOf(name string, chunk, to reg.GPVirtual) {
+	v.Load(v.Param(name).Base(), to)
+	v.MOVQ(operand.Mem{Base: to, Index: chunk, Scale: 8}, to)
+}
+
+// sparseLines is the number of lines of columns and of values that are prefetched of a row that is visited soon.
+const sparseLines = 4
+
+// prefetch fetches the first lines of a row that is visited soon, if there is one.
+func (v sparseVisitor) prefetch(i reg.GPVirtual, n operand.Mem, none string) {
+	rows, r, chunk, at, k := v.GP64(), v.GP64(), v.GP64(), v.GP64(), v.GP64()
+	v.LEAQ(mem(i, prefetchRow), r)
+	v.CMPQ(r, n)
+	v.JAE(ref(none))
+	v.Load(v.Param("rows").Base(), rows)
+	v.MOVL(operand.Mem{Base: rows, Index: r, Scale: 4}, r.As32())
+	v.chunk(r, chunk)
+	v.sliceOf("ptr", chunk, at)
+	v.MOVQ(operand.Mem{Base: at, Index: r, Scale: 8}, k)
+	for j, size := range []int{4, v.Size} {
+		v.sliceOf([]string{"idx", "val"}[j], chunk, at)
+		for line := range sparseLines {
+			v.PREFETCHT0(operand.Mem{Base: at, Index: k, Scale: uint8(size), Disp: line * cacheLine})
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package kernel
+
+import (
+	"math"
+
+	"halfspace/internal/race"
+)
+
+// A SparseRows is rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
+//
+// A score has the lanes and the fold of Dot. So a result equals that of the same rows in dense form, except for the sign
+// of a score of zero.
+//
+// No method believes Ptr or Idx. The kernels compare the bounds of a row with the length of Idx, and each column with
+// the number of weights. A method panics with a constant at the first row that is beyond; rows before it count. The
+// comparisons cost nothing that can be measured, since the loads of an element take longer.
+type SparseRows[T Float] struct {
+	Ptr []int64
+	Idx []uint32
+	Val []T
+}
+
+const (
+	sparsePanelRows     = 256     // most rows of a kernel call
+	sparsePanelElements = 1 << 14 // most elements of a kernel call, unless one row has more
+	sparseVisits        = 128     // most visits of a kernel call by row numbers
+)
+
+// Len returns the number of rows.
+func (s *SparseRows[T]) Len() int { return max(0, len(s.Ptr)-1) }
+
+// Row returns the columns and values of row r.
+func (s *SparseRows[T]) Row(r int) ([]uint32, []T) {
+	lo, hi := s.Ptr[r], s.Ptr[r+1]
+	return s.Idx[lo:hi], s.Val[lo:hi]
+}
+
+// check panics unless each element has a column and a value.
+func (s *SparseRows[T]) check() {
+	if len(s.Idx) != len(s.Val) {
+		panic("kernel: Idx and Val of sparse rows have different lengths")
+	}
+}
+
+func panicBeyond() {
+	panic("kernel: a sparse row is beyond its elements or has a column beyond the weights")
+}
+
+// panel returns the end of a kernel call's rows, which begin at row lo and end at row hi at most.
+func (s *SparseRows[T]) panel(lo, hi int) int {
+	n := min(hi-lo, sparsePanelRows)
+	for n > 1 && s.Ptr[lo+n]-s.Ptr[lo] > sparsePanelElements {
+		n /= 2
+	}
+	return lo + n
+}
+
+// Scores computes the score of each row. out has Len elements.
+//
+//	for r := range out { out[r] = s.Score(r, w) }
+func (s *SparseRows[T]) Scores(out, w []T) {
+	s.check()
+	if len(out) != s.Len() {
+		panic("kernel: length of out is not the number of rows")
+	}
+	race.Write(out)
+	race.Read(w)
+	race.Read(s.Idx)
+	race.Read(s.Val)
+	for lo := 0; lo < len(out); {
+		hi := s.panel(lo, len(out))
+		if s.scores(out[lo:hi], lo, w) < hi-lo {
+			panicBeyond()
+		}
+		lo = hi
+	}
+}
+
+// scores scores rows from row lo on, and returns how many.
+func (s *SparseRows[T]) scores(out []T, lo int, w []T) int {
+	ptr := s.Ptr[lo : lo+len(out)+1]
+	if is32[T]() {
+		return sparseScoresF32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
+	}
+	return sparseScoresF64(f64(out), ptr, s.Idx, f64(s.Val), f64(w))
+}
+
+// Score returns the dot product of row r with w.
+//
+//	for k := Ptr[r]; k < Ptr[r+1]; k++ { sum += Val[k] * w[Idx[k]] }
+func (s *SparseRows[T]) Score(r int, w []T) T {
+	s.check()
+	race.Read(w)
+	var out [1]T
+	if s.scores(out[:], r, w) == 0 {
+		panicBeyond()
+	}
+	return out[0]
+}
+
+// Add adds a times row r to w.
+//
+//	for k := Ptr[r]; k < Ptr[r+1]; k++ { w[Idx[k]] = fma(a, Val[k], w[Idx[k]]) }
+func (s *SparseRows[T]) Add(w []T, a T, r int) {
+	idx, val := s.Row(r)
+	race.Write(w)
+	added := 0
+	if is32[T]() {
+		added = sparseAddF32(f32(w), float32(a), idx, f32(val))
+	} else {
+		added = sparseAddF64(f64(w), float64(a), idx, f64(val))
+	}
+	if added < len(idx) {
+		panicBeyond()
+	}
+}
+
+// Epoch is the function Epoch on the rows of s. y has Len elements.
+func (s *SparseRows[T]) Epoch(w []T, log []uint32, y []T, eta, margin T) (rows, updates int) {
+	s.check()
+	if len(y) != s.Len() {
+		panic("kernel: length of y is not the number of rows")
+	}
+	if len(y) == 0 {
+		return 0, 0
+	}
+	if len(log) == 0 {
+		panic("kernel: empty log")
+	}
+	race.Write(w)
+	race.Write(log)
+	race.Read(y)
+	race.Read(s.Idx)
+	race.Read(s.Val)
+	for rows < len(y) && updates < len(log) {
+		hi := s.panel(rows, len(y))
+		n, more := s.epoch(w, log[updates:], rows, y[rows:hi], eta, margin)
+		for k := range log[updates : updates+more] {
+			log[updates+k] += uint32(rows)
+		}
+		rows, updates = rows+n, updates+more
+		if rows < hi && updates < len(log) {
+			panicBeyond()
+		}
+	}
+	return rows, updates
+}
+
+// epoch visits rows from row lo on.
+func (s *SparseRows[T]) epoch(w []T, log []uint32, lo int, y []T, eta, margin T) (rows, updates int) {
+	ptr := s.Ptr[lo : lo+len(y)+1]
+	if is32[T]() {
+		return sparseEpochF32(f32(w), log, ptr, s.Idx, f32(s.Val), f32(y), float32(eta), float32(margin))
+	}
+	return sparseEpochF64(f64(w), log, ptr, s.Idx, f64(s.Val), f64(y), float64(eta), float64(margin))
+}
+
+// MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the function of that name.
+func (s *SparseRows[T]) MaxSquaredNorm() float64 {
+	const lanes = 16
+	largest := 0.0
+	for r := range s.Len() {
+		idx, val := s.Row(r)
+		var lane [lanes]float64
+		for k, c := range idx {
+			lane[c%lanes] = math.FMA(float64(val[k]), float64(val[k]), lane[c%lanes])
+		}
+		for h := lanes / 2; h > 0; h /= 2 {
+			for j := range h {
+				lane[j] += lane[j+h]
+			}
+		}
+		if lane[0] > largest {
+			largest = lane[0]
+		}
+	}
+	return largest
+}
+
+// SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may
+// be shorter.
+type SparseIndex[T Float] struct {
+	ptr    [][]int64
+	idx    [][]uint32
+	val, y [][]T
+	n      int
+}
+
+// NewSparseIndex returns the rows whose chunk c is x[c], with labels y[c]. It keeps the slices of the chunks.
+func NewSparseIndex[T Float](x []*SparseRows[T], y [][]T) *SparseIndex[T] {
+	if len(x) != len(y) {
+		panic("kernel: x and y have different numbers of chunks")
+	}
+	s := &SparseIndex[T]{}
+	for c, rows := range x {
+		rows.check()
+		if rows.Len() != len(y[c]) || len(rows.Ptr) == 0 {
+			panic("kernel: a chunk has different numbers of rows and labels")
+		}
+		if len(y[c]) > ChunkRows || len(y[c]) < ChunkRows && c != len(y)-1 {
+			panic("kernel: a chunk before the last doesn't have ChunkRows rows")
+		}
+		s.ptr, s.idx, s.val, s.y = append(s.ptr, rows.Ptr), append(s.idx, rows.Idx), append(s.val, rows.Val), append(s.y, y[c])
+		s.n += len(y[c])
+	}
+	return s
+}
+
+// WithLabels returns the same rows with other labels, in the same chunks. It keeps the chunks of y.
+func (s *SparseIndex[T]) WithLabels(y [][]T) *SparseIndex[T] {
+	if len(y) != len(s.y) {
+		panic("kernel: x and y have different numbers of chunks")
+	}
+	for c := range y {
+		if len(y[c]) != len(s.y[c]) {
+			panic("kernel: a chunk has different numbers of rows and labels")
+		}
+	}
+	t := *s
+	t.y = append([][]T(nil), y...)
+	return &t
+}
+
+// Len returns the number of rows.
+func (s *SparseIndex[T]) Len() int { return s.n }
+
+// Epoch is the function EpochIndexed on the rows of s, whose numbers are in rows. It prefetches rows that it visits soon.
+func (s *SparseIndex[T]) Epoch(w []T, log []uint32, rows []uint32, eta, margin T) (visits, updates int) {
+	if !below(rows, uint(s.n)) {
+		panic("kernel: row number out of range")
+	}
+	if len(rows) == 0 {
+		return 0, 0
+	}
+	if len(log) == 0 {
+		panic("kernel: empty log")
+	}
+	race.Write(w)
+	race.Write(log)
+	for visits < len(rows) && updates < len(log) {
+		some := rows[visits:min(len(rows), visits+sparseVisits)]
+		n, more := s.epoch(w, log[updates:], some, eta, margin)
+		for k := range log[updates : updates+more] {
+			log[updates+k] += uint32(visits)
+		}
+		visits, updates = visits+n, updates+more
+		if n < len(some) && updates < len(log) {
+			panicBeyond()
+		}
+	}
+	return visits, updates
+}
+
+func (s *SparseIndex[T]) epoch(w []T, log []uint32, rows []uint32, eta, margin T) (visits, updates int) {
+	if is32[T]() {
+		return sparseEpochIndexedF32(f32(w), log, s.ptr, s.idx, f32s(s.val), f32s(s.y), rows, float32(eta), float32(margin))
+	}
+	return sparseEpochIndexedF64(f64(w), log, s.ptr, s.idx, f64s(s.val), f64s(s.y), rows, float64(eta), float64(margin))
+}
+
+// interleaved is the number of weight vectors of one kernel call.
+const interleaved = 8
+
+// Interleaved holds weight vectors by column: those of a column stand one after the other. So one pass over the elements
+// of sparse rows scores 8 of them, and a column of them is in one cache line or two. It is safe for concurrent use.
+type Interleaved[T Float] struct {
+	n, cols int
+	w       []T // of each 8 vectors, column after column; zeros in place of missing ones
+}
+
+// Interleave returns the vectors in w, each of stride elements, whose first cols ones count. It copies them.
+func Interleave[T Float](w []T, cols, stride int) *Interleaved[T] {
+	if cols <= 0 || stride < cols || len(w)%stride != 0 {
+		panic("kernel: length of w is not vectors of the stride")
+	}
+	v := &Interleaved[T]{n: len(w) / stride, cols: cols}
+	v.w = make([]T, (v.n+interleaved-1)/interleaved*interleaved*cols)
+	for i := range v.n {
+		group, at := v.w[i/interleaved*interleaved*cols:], i%interleaved
+		for c, x := range w[i*stride:][:cols] {
+			group[c*interleaved+at] = x
+		}
+	}
+	return v
+}
+
+// Len returns the number of vectors.
+func (v *Interleaved[T]) Len() int { return v.n }
+
+// Scores computes the score of each row of s by each vector. It calls each with the number of a row and of a vector, and
+// the scores of up to 8 vectors from that one on. It makes one pass over the rows for each 8 vectors.
+func (v *Interleaved[T]) Scores(s *SparseRows[T], each func(row, vector int, scores []T)) {
+	s.check()
+	race.Read(s.Idx)
+	race.Read(s.Val)
+	var out [sparsePanelRows * interleaved]T
+	for lo := 0; lo < s.Len(); {
+		hi := s.panel(lo, s.Len())
+		for first := 0; first < v.n; first += interleaved {
+			w, n := v.w[first*v.cols:][:interleaved*v.cols], min(interleaved, v.n-first)
+			scores := out[:(hi-lo)*interleaved]
+			if s.scores8(scores, lo, w) < hi-lo {
+				panicBeyond()
+			}
+			for r := range hi - lo {
+				each(lo+r, first, scores[r*interleaved:][:n])
+			}
+		}
+		lo = hi
+	}
+}
+
+func (s *SparseRows[T]) scores8(out []T, lo int, w []T) int {
+	ptr := s.Ptr[lo : lo+len(out)/interleaved+1]
+	if is32[T]() {
+		return sparseScores8F32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
+	}
+	return sparseScores8F64(f64(out), ptr, s.Idx, f64(s.Val), f64(w))
+}
