@@ -282,6 +282,9 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 
 // evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
 func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
+	if j.RowLoss != nil {
+		return train.EvaluateBy(ctx, j.src, j.workers(), learned, j.RowLoss(j.Settings))
+	}
 	if j.Perceptron == nil {
 		return train.Evaluate(ctx, j.src, j.workers(), learned)
 	}

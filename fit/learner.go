@@ -11,6 +11,7 @@ import (
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/passive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -28,6 +29,7 @@ var Learners = []*train.Learner{
 	logistic.Learner,
 	lda.Learner,
 	svm.Learner,
+	passive.Learner,
 }
 
 // Names returns the names of the learners.
@@ -95,6 +97,9 @@ func LDA(o lda.Options) Learner { return New(lda.Learner, &o) }
 
 // SVM returns the support vector machine.
 func SVM(o svm.Options) Learner { return New(svm.Learner, &o) }
+
+// PassiveAggressive returns the passive-aggressive algorithms.
+func PassiveAggressive(o passive.Options) Learner { return New(passive.Learner, &o) }
 
 // With returns the learner with an option set to what a user types, such as "l2" and "0.1".
 func (l Learner) With(option, value string) (Learner, error) {

@@ -21,8 +21,26 @@ import (
 // the least difference between the score of a row's class and the greatest other score. It is divided by the square
 // root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
-	_, _, err := evaluate(ctx, src, workers, r)
+	_, _, err := evaluate(ctx, src, workers, r, perceptronLoss)
 	return err
+}
+
+// EvaluateBy is Evaluate, and also sets the loss to a learner's: the sum of loss(m), times the sample weight. m is
+// y(w.x). With more than two classes, it is the score of the row's class, less the greatest other score.
+func EvaluateBy[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], loss func(m float64) float64) (err error) {
+	r.Loss, _, err = evaluate(ctx, src, workers, r, loss)
+	if err == nil && r.Loss-r.Loss != 0 {
+		err = TooLarge[T]()
+	}
+	return err
+}
+
+// perceptronLoss is the loss of EvaluateLoss.
+func perceptronLoss(m float64) float64 {
+	if !(m >= 0) {
+		return -m
+	}
+	return 0
 }
 
 // EvaluateLoss is Evaluate, and also sets the loss to the perceptron's: the sum of -y(w.x), times the sample weight,
@@ -30,14 +48,14 @@ func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 // another class, less that of the row's class. EvaluateLoss also returns the sum of sample weights of wrong rows, for
 // more than two classes.
 func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
-	r.Loss, wrong, err = evaluate(ctx, src, workers, r)
+	r.Loss, wrong, err = evaluate(ctx, src, workers, r, perceptronLoss)
 	if err == nil && r.Loss-r.Loss != 0 {
 		err = TooLarge[T]()
 	}
 	return wrong, err
 }
 
-func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (loss, wrong float64, err error) {
+func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of func(m float64) float64) (loss, wrong float64, err error) {
 	spec := src.Spec()
 	cols := spec.Cols()
 	stride := kernel.Stride[T](cols)
@@ -56,9 +74,9 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 			return judgement{err: err}
 		}
 		if len(w) == 1 {
-			return judge(run, w[0], src.Spec().PositiveClass())
+			return judge(run, w[0], src.Spec().PositiveClass(), of)
 		}
-		return judgeClasses(run, w)
+		return judgeClasses(run, w, of)
 	}
 	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
 	predicted := make([]int64, max(2, len(w)))
@@ -99,7 +117,7 @@ type judgement struct {
 }
 
 // judge scores rows labelled -1 and +1.
-func judge[T kernel.Float](run block.Run[T], w []T, positive int) (j judgement) {
+func judge[T kernel.Float](run block.Run[T], w []T, positive int, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.RunRows]T
 	scores := buf[:run.Len()]
@@ -111,9 +129,7 @@ func judge[T kernel.Float](run block.Run[T], w []T, positive int) (j judgement) 
 		j.predicted[predict.Class(score, positive)]++
 		j.bad = j.bad || score-score != 0
 		m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
-		if !(m >= 0) {
-			j.loss -= float64(m * run.Weight(i))
-		}
+		j.loss += float64(loss(m) * run.Weight(i))
 		j.margin = min(j.margin, m)
 	}
 	j.square = run.MaxSquaredNorm()
@@ -121,7 +137,7 @@ func judge[T kernel.Float](run block.Run[T], w []T, positive int) (j judgement) 
 }
 
 // judgeClasses scores rows of many classes.
-func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
+func judgeClasses[T kernel.Float](run block.Run[T], w [][]T, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
 	scores := make([][]T, len(w))
 	for c := range w {
@@ -143,7 +159,7 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T) (j judgement) {
 			}
 		}
 		j.margin = min(j.margin, above)
-		j.loss += float64(max(0, -above) * run.Weight(i))
+		j.loss += float64(loss(above) * run.Weight(i))
 	}
 	j.square = run.MaxSquaredNorm()
 	return j

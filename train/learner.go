@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 // Learner describes a learning algorithm: what it minimises, its options, what it needs of rows, and how it trains.
@@ -35,6 +36,14 @@ type Learner struct {
 	// Perceptron returns the margin and the penalty with which it makes the perceptron's updates. It is nil of other
 	// learners.
 	Perceptron func(Settings) (margin, l2 float64)
+
+	// RowLoss returns the loss of a row by its margin; see EvaluateBy. It is nil of learners that say their loss themselves.
+	RowLoss func(Settings) func(m float64) float64
+
+	// Stepper32 and Stepper64 return what learns from rows of a spec one after another, a Stepper of float32 or float64.
+	// They are nil of learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.
+	Stepper32 func(*schema.Spec, Settings) (Stepper[float32], error)
+	Stepper64 func(*schema.Spec, Settings) (Stepper[float64], error)
 
 	// ScaleFree tells whether features in other units give the same predictions. nil: they never do.
 	ScaleFree func(Settings) bool

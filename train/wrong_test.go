@@ -14,6 +14,7 @@ import (
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/passive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -79,6 +80,15 @@ func learnerCases() []learnerCase {
 			return r.Exact, nil
 		}
 	}
+	aggressive := func(order train.Order) func(context.Context, block.Source[float32], int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+			r, err := passive.Train(ctx, src, passive.Options{Options: train.Options{Order: order, Epochs: 2, Workers: workers}})
+			if err != nil {
+				return nil, err
+			}
+			return append(wide(r.Weights), r.Loss), nil
+		}
+	}
 	two, any := []int{2}, []int{2, 3}
 	return []learnerCase{
 		{"perceptron", any, true, false, false, false, walk(perceptron.Options{}, train.Cyclic)},
@@ -88,6 +98,8 @@ func learnerCases() []learnerCase {
 		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Options{Form: train.Averaged}, train.FixedShuffle)},
 		{"voted", two, true, false, false, false, walk(perceptron.Options{Form: train.Voted}, train.Cyclic)},
 		{"pocket", two, true, false, false, false, walk(perceptron.Options{Pocket: pocket.Epoch}, train.Cyclic)},
+		{"passive-aggressive", any, true, false, false, false, aggressive(train.Cyclic)},
+		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(train.Shuffle)},
 		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
 			r, err := winnow.Train(ctx, src, winnow.Options{Options: train.Options{Workers: workers, Epochs: 2}, Variant: winnow.Balanced})
 			if err != nil {

@@ -69,13 +69,14 @@ var usual = shape{rows: 200_000}
 
 // shapes are those of other learners. They are short, also in pure Go.
 var shapes = map[string]shape{
-	"perceptron":        {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
-	"averaged":          {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
-	"pocket":            {rows: 4000, options: map[string]string{"epochs": "1"}},
-	"voted":             {rows: 2000, options: map[string]string{"epochs": "1"}, alone: true},
-	"winnow":            {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, alone: true},
-	"dual":              {rows: 2000, options: map[string]string{"epochs": "10"}},
-	"kernel-perceptron": {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
+	"perceptron":         {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"averaged":           {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"pocket":             {rows: 4000, options: map[string]string{"epochs": "1"}},
+	"voted":              {rows: 2000, options: map[string]string{"epochs": "1"}, alone: true},
+	"winnow":             {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, alone: true},
+	"passive-aggressive": {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"dual":               {rows: 2000, options: map[string]string{"epochs": "10"}},
+	"kernel-perceptron":  {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
 }
 
 // trainings are a training of each learner.

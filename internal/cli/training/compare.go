@@ -41,6 +41,7 @@ type entrant struct {
 var entrants = []entrant{
 	{options: "--algo averaged --order shuffle --epochs 10"},
 	{options: "--algo perceptron --order shuffle --epochs 10"},
+	{options: "--algo passive-aggressive --C 0.1 --order shuffle --epochs 10"},
 	{options: "--algo pocket --order shuffle --epochs 10 --max-updates 10000", classes: 2},
 	{options: "--algo pocket --pocket epoch --order shuffle --epochs 10", classes: 3},
 	{options: "--algo voted --order shuffle --epochs 10", most: 10_000},

@@ -137,7 +137,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	o.algo.Advise = slips.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
-		"auto is joint for logistic and lda, else ovr.", multiclassNames...)
+		"auto is joint for logistic, lda and passive-aggressive, else ovr.", multiclassNames...)
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")

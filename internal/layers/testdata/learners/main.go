@@ -11,6 +11,7 @@ import (
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/passive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -25,6 +26,7 @@ func learn[T kernel.Float](data *block.Data[T]) {
 	separable.Check(ctx, src, separable.Options{})
 	svm.Train(ctx, src, svm.Options{})
 	train.Choose[T](ctx, src, 1, nil, nil)
+	passive.Train(ctx, src, passive.Options{})
 	winnow.Train(ctx, src, winnow.Options{})
 }
 

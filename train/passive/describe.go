@@ -1,0 +1,32 @@
+package passive
+
+import (
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/visits"
+)
+
+// Learner describes the passive-aggressive algorithms.
+var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
+	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
+	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
+	Options: []train.Option{train.OrderOption, cOption, lossOption, train.EpochsOption},
+	New: func() train.Settings {
+		return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1}, Loss: Hinge, C: 1}
+	},
+	Joint: true, Together: true,
+	NotFound:  "no plane with a margin of 1 for every row was found",
+	RowLoss:   func(s train.Settings) func(float64) float64 { return s.(*Options).rowLoss },
+	Stepper32: describe[float32], Stepper64: describe[float64]})
+
+var (
+	cOption = train.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
+		Want: "a number above 0", Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.C })}
+	lossOption = train.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: train.WordsOf(Losses),
+		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
+)
+
+func describe[T kernel.Float](spec *schema.Spec, s train.Settings) (train.Stepper[T], error) {
+	return newStepper[T](spec, *s.(*Options))
+}

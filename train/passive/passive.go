@@ -1,0 +1,156 @@
+// Package passive trains linear classifiers by passive-aggressive updates.
+package passive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/visits"
+)
+
+// Loss is what an update trades against a change of the weights.
+type Loss string
+
+const (
+	Hinge        Loss = "hinge"         // PA-I, the default
+	SquaredHinge Loss = "squared_hinge" // PA-II
+)
+
+// Losses lists every loss, the default first.
+var Losses = []Loss{Hinge, SquaredHinge}
+
+// Options are the options of Train. The zero value of a field stands for its default. Train doesn't use MaxUpdates and
+// Eta.
+type Options struct {
+	train.Options
+	Loss Loss    // Hinge
+	C    float64 // aggressiveness, above 0: the weight of the loss in an update; 1
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Loss == "" {
+		o.Loss = Hinge
+	}
+	if !slices.Contains(Losses, o.Loss) {
+		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
+	}
+	if o.C == 0 {
+		o.C = 1
+	}
+	if !(o.C > 0) || math.IsInf(o.C, 0) {
+		return o, fmt.Errorf("C is %v: use a number above 0", o.C)
+	}
+	return o, nil
+}
+
+// rowLoss returns the loss of a row by its margin.
+func (o Options) rowLoss(m float64) float64 {
+	loss := max(0, 1-m)
+	if o.Loss == SquaredHinge {
+		return loss * loss
+	}
+	return loss
+}
+
+// Train learns from one row after another, in opt.Epochs epochs. The weights, with the bias among them, are 0 at first.
+// Let l be the hinge loss of a row, max(0, 1 - y (w.x)). A row with l > 0 changes the weights to the minimum over w' of
+//
+//	1/2 |w' - w|^2 + C l'      Hinge, PA-I
+//	1/2 |w' - w|^2 + C l'^2    SquaredHinge, PA-II
+//
+// where l' is the loss of the row with w'. The minimum is w' = w + t y x (Crammer, Dekel, Keshet, Shalev-Shwartz and
+// Singer, "Online Passive-Aggressive Algorithms", Journal of Machine Learning Research 7, 2006, section 3) with
+//
+//	t = min(C, l / |x|^2)          Hinge
+//	t = l / (|x|^2 + 1/(2 C))      SquaredHinge
+//
+// With a large C, the loss of the row is 0 after the update. The sample weight of a row multiplies C.
+//
+// More than two classes: each class has a vector. Let s be the score of the row's class, less the greatest other score;
+// l is max(0, 1 - s). An update adds t x to the vector of the row's class. It subtracts t x from that of the other one,
+// the first of equal ones (section 7). |x|^2 above is then 2 |x|^2.
+//
+// Train stops after opt.Epochs, or after an epoch without an update. All rows then have a loss of 0. Every order but
+// Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out
+// of range, no rows, fewer than two classes, weights that overflow the element type, errors of src, and ctx's error.
+func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+	return visits.Learn(ctx, src, opt.Options, opt.rowLoss, func(spec *schema.Spec) (train.Stepper[T], error) { return newStepper[T](spec, opt) })
+}
+
+// A stepper makes the updates.
+type stepper[T kernel.Float] struct {
+	opt    Options
+	w      []T
+	stride int
+}
+
+// newStepper returns a stepper for rows of a spec.
+func newStepper[T kernel.Float](spec *schema.Spec, opt Options) (*stepper[T], error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if len(spec.Classes) < 2 {
+		return nil, train.TwoClasses(spec)
+	}
+	stride := kernel.Stride[T](spec.Cols())
+	return &stepper[T]{opt: opt, w: block.Alloc[T](spec.Vectors() * stride), stride: stride}, nil
+}
+
+func (s *stepper[T]) Weights() []T { return s.w }
+
+func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+	if len(scores) > 1 {
+		return s.stepClasses(scores, b, r, int(y))
+	}
+	scores[0] = b.Dot(r, s.w)
+	t := s.size(1-float64(float64(y)*float64(scores[0])), 1, b, r)
+	if t == 0 {
+		return false
+	}
+	b.Axpy(s.w, y*T(t), r)
+	return true
+}
+
+// stepClasses is Step with a vector for each class.
+func (s *stepper[T]) stepClasses(scores []T, b *block.Block[T], r, own int) (updated bool) {
+	b.RowScores(r, s.w, scores)
+	rival := 0
+	if own == 0 {
+		rival = 1
+	}
+	for c, v := range scores {
+		if c != own && v > scores[rival] {
+			rival = c
+		}
+	}
+	t := s.size(1-(float64(scores[own])-float64(scores[rival])), 2, b, r)
+	if t == 0 {
+		return false
+	}
+	b.Axpy(s.w[own*s.stride:][:s.stride], T(t), r)
+	b.Axpy(s.w[rival*s.stride:][:s.stride], -T(t), r)
+	return true
+}
+
+// size returns t, the size of the update of row r, whose loss is loss if that is above 0. The update adds t x or
+// subtracts it in that many vectors.
+func (s *stepper[T]) size(loss, vectors float64, b *block.Block[T], r int) float64 {
+	if !(loss > 0) {
+		return 0
+	}
+	c, square := float64(s.opt.C*b.Weight(r)), float64(vectors*b.SquaredNorm(r))
+	switch {
+	case square == 0 || c == 0:
+		return 0
+	case s.opt.Loss == SquaredHinge:
+		return loss / (square + 0.5/c)
+	}
+	return min(c, loss/square)
+}

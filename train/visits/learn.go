@@ -1,0 +1,125 @@
+package visits
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Learn has a stepper learn from all rows of src in up to opt.Epochs epochs, in the order of opt. It uses the epochs,
+// the order, the seed, the workers and the progress of opt. begin makes the stepper once rows and options are checked.
+// loss is that of a row by its margin; see train.EvaluateBy.
+//
+// Learn stops early, and the training has converged, if an epoch in another order than train.Random changes nothing. The
+// result doesn't depend on opt.Workers. Errors: options out of range, no rows, weights that overflow, and errors of src,
+// begin and ctx.
+func Learn[T kernel.Float](ctx context.Context, src block.Source[T], opt train.Options, loss func(m float64) float64,
+	begin func(*schema.Spec) (train.Stepper[T], error)) (*train.Result[T], error) {
+	opt, err := opt.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+		return nil, err
+	}
+	if src.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	rows, err := NewRows(src, opt)
+	if err != nil {
+		return nil, err
+	}
+	l := &learner[T]{src: src, opt: opt, r: new(train.Result[T]), start: time.Now(), scores: make([]T, src.Spec().Vectors())}
+	if l.stepper, err = begin(src.Spec()); err != nil {
+		return nil, err
+	}
+	if err := l.run(ctx, rows); err != nil {
+		if ctx.Err() == nil || l.r.Updates == 0 {
+			return nil, err
+		}
+		l.r.Interrupted = true
+		return l.learned(), err
+	}
+	return l.learned(), train.EvaluateBy(ctx, src, opt.Workers, l.r, loss)
+}
+
+// A learner is the state of a training.
+type learner[T kernel.Float] struct {
+	src     block.Source[T]
+	opt     train.Options
+	stepper train.Stepper[T]
+	scores  []T
+	r       *train.Result[T]
+
+	start, reported time.Time
+}
+
+// run makes the epochs.
+func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
+	l.report()
+	defer l.report()
+	for l.r.Epochs < l.opt.Epochs && !l.r.Converged {
+		before := l.r.Updates
+		l.r.Epochs++
+		if err := rows.Epoch(ctx, l.r.Epochs-1, l.visit); err != nil {
+			return err
+		}
+		l.r.Converged = l.r.Updates == before && l.opt.Order != train.Random
+		l.report()
+	}
+	return nil
+}
+
+func (l *learner[T]) visit(b *block.Block[T], r int) error {
+	if l.r.Visits++; l.r.Visits%4096 == 0 && time.Since(l.reported) > 100*time.Millisecond {
+		l.report()
+	}
+	if l.stepper.Step(l.scores, b, r, b.Y[r]) {
+		l.r.Updates++
+	}
+	return nil
+}
+
+func (l *learner[T]) report() {
+	if l.opt.Progress == nil {
+		return
+	}
+	l.reported = time.Now()
+	rows := l.src.Rows()
+	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
+		Best: -1, Elapsed: time.Since(l.start)})
+}
+
+// learned completes the result, except for figures that need another pass over the rows.
+func (l *learner[T]) learned() *train.Result[T] {
+	cols, w := l.src.Spec().Cols(), l.stepper.Weights()
+	for v := range slices.Chunk(w, kernel.Stride[T](cols)) {
+		l.r.Weights = append(l.r.Weights, v[:cols]...)
+	}
+	l.r.Seconds = time.Since(l.start).Seconds()
+	return l.r
+}
+
+// Complete adds to the description of a learner how it trains: Learn with its steppers.
+func Complete(l *train.Learner) *train.Learner {
+	l.Float32, l.Float64 = task[float32](l), task[float64](l)
+	return l
+}
+
+func task[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[T]) (*train.Learned[T], error) {
+	return func(ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+		r, err := Learn(ctx, task.Rows, *task.Settings.Shared(), l.RowLoss(task.Settings), func(spec *schema.Spec) (train.Stepper[T], error) {
+			return train.NewStepper[T](l, spec, task.Settings)
+		})
+		if r == nil {
+			return nil, err
+		}
+		return &train.Learned[T]{Result: r, Own: r}, err
+	}
+}

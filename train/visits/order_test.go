@@ -1,0 +1,79 @@
+package visits
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+)
+
+// TestEpoch: an epoch visits the rows that the seed and the number of the epoch say, in memory and in a cache, with one
+// worker and with two.
+func TestEpoch(t *testing.T) {
+	const rows, seed, epoch = 70_000, 5, 3
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r], y[r] = []float64{float64(r)}, 1
+	}
+	data := testrows.Dense[float32](x, y, false)
+	file, err := cache.Temporary(t.Context(), block.Source[float32](data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, order := range train.Orders {
+		var want []uint32
+		permuted := func(epoch int64) {
+			p := train.NewPermutation(rows, seed, epoch)
+			for k := range p.Windows() {
+				want = p.Rows(want, k)
+			}
+		}
+		switch order {
+		case train.Cyclic:
+			for r := range uint32(rows) {
+				want = append(want, r)
+			}
+		case train.Shuffle:
+			permuted(epoch)
+		case train.FixedShuffle:
+			permuted(0)
+		case train.Random:
+			want = drawRows(nil, rows, rand.NewPCG(seed, epoch), rows)
+		}
+		for _, src := range []block.Source[float32]{data, file, testrows.Sparse(data)} {
+			for workers := 1; workers < 3; workers++ {
+				s, err := NewRows(src, train.Options{Order: order, Seed: seed, Workers: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []uint32
+				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
+				if err := s.Epoch(t.Context(), epoch, func(b *block.Block[float32], r int) error {
+					got = append(got, uint32(b.Dot(r, one)))
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, %T, %d workers: other rows were visited", order, src, workers)
+				}
+				stop, visits := errors.New("stop"), 0
+				if err := s.Epoch(t.Context(), epoch, func(*block.Block[float32], int) error { visits++; return stop }); err != stop || visits != 1 {
+					t.Errorf("%s, %T: %d visits, error %v", order, src, visits, err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if err := s.Epoch(ctx, epoch, func(*block.Block[float32], int) error { return nil }); !errors.Is(err, context.Canceled) {
+					t.Errorf("%s, %T: error %v", order, src, err)
+				}
+			}
+		}
+	}
+}
