@@ -225,7 +225,8 @@ func (b *Block[T]) MaxSquaredNorm() float64 {
 // SquaredNorm returns the squared Euclidean norm of row r, the bias included, in the order of MaxSquaredNorm.
 func (b *Block[T]) SquaredNorm(r int) float64 {
 	if b.Sparse != nil {
-		return kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[r : r+2], Idx: b.Sparse.Idx, Val: b.Sparse.Val}.MaxSquaredNorm()
+		row := kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[r : r+2], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		return row.MaxSquaredNorm()
 	}
 	return kernel.MaxSquaredNorm(b.X[r*b.Stride:(r+1)*b.Stride], b.Stride)
 }
