@@ -18,7 +18,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race noasm arm64 worlds arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
+.PHONY: build test unit race noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -64,6 +64,9 @@ worlds: ## architectures without assembly, big-endian s390x among them, learn th
 	for arch in s390x ppc64le riscv64; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
 		GOARCH=$$arch go test -timeout 30m -exec qemu-$$arch-static -run TestRecorded ./fit || exit; done
+
+avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
+	./scripts/avx512.sh ./asm/avx512
 
 arm64-command: ## trainings of the whole command under arm64, beside those of this computer: to compile Arrow takes minutes
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "the command under arm64" || { test $$? = 3; exit; }; \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# need.sh COMMAND PACKAGE PURPOSE: makes sure that COMMAND works, installing the Debian package if it may.
+# need.sh COMMAND PACKAGE PURPOSE: makes sure that COMMAND works, installing the Debian package if it may, or several.
 #
 # Without it, it prints one line with SKIPPED and exits with status 3; with CI=true it fails, since a run that is to
 # check everything must not pass without.
@@ -12,12 +12,12 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	have && exit 0
 	echo "installing $package for $purpose" >&2
 	export DEBIAN_FRONTEND=noninteractive
-	{ apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package"; } >/dev/null 2>&1
+	{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $package; } >/dev/null 2>&1
 	have && exit 0
 fi
 if [ "${CI:-}" = true ]; then
 	echo "FAILED: $purpose: $package is missing and could not be installed" >&2
 	exit 1
 fi
-echo "SKIPPED: $purpose: install the package $package" >&2
+echo "SKIPPED: $purpose: install $package" >&2
 exit 3
