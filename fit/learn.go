@@ -107,6 +107,8 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
 	case o.Multiclass == model.Joint && !l.Joint:
 		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
+	case o.Multiclass == model.Joint && l.Apart != nil && l.Apart(l.Settings):
+		return fmt.Errorf("%s learns one class versus the rest with l1, not the classes together", l.Name)
 	case len(spec.Classes) <= 2:
 		return train.TwoClasses(spec)
 	}
@@ -211,7 +213,7 @@ func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
 
 // together tells whether the vectors of more than two classes are learned together.
 func (j *job[T]) together() bool {
-	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.Together
+	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsTogether(j.Settings)
 }
 
 // learn learns. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. What

@@ -108,6 +108,20 @@ func Recentre(w, pivots []float64) {
 	w[last] += kernel.Dot(w[:last], pivots[:last])
 }
 
+// RoundCentred rounds weights for the rows of Centre to those that weights of type T for the original rows stand for.
+// pivots may be nil: then the rows are the original ones.
+func RoundCentred[T kernel.Float](w, pivots []float64) {
+	if pivots != nil {
+		Uncentre(w, pivots)
+	}
+	for i, v := range w {
+		w[i] = float64(T(v))
+	}
+	if pivots != nil {
+		Recentre(w, pivots)
+	}
+}
+
 // centred is the rows of another source, centred.
 type centred[T kernel.Float] struct {
 	src      block.Source[T]

@@ -48,6 +48,13 @@ type Learner struct {
 	// ScaleFree tells whether features in other units give the same predictions. nil: they never do.
 	ScaleFree func(Settings) bool
 
+	// Apart tells whether it learns each of more than two classes versus the rest with these settings, and never
+	// together. nil: it doesn't.
+	Apart func(Settings) bool
+
+	// Refuses returns an option that can't be used with the others, and why. nil, or no option: there is none.
+	Refuses func(Settings) (option, why string)
+
 	Converged string                        // what a report adds if the last weights make no mistake; "" for nothing
 	NotFound  string                        // what was not found if it did not converge; "": a plane that separates the classes
 	Story     func(m *model.Model) []string // names and texts, alternating, of how it solved; nil for learners that visit rows
@@ -166,7 +173,26 @@ func (l *Learner) CheckSettings(s Settings, dtype string) error {
 			return err
 		}
 	}
+	if err := l.CheckTogether(s); err != nil {
+		return err
+	}
 	return l.checkUnused(s)
+}
+
+// CheckTogether returns an *OptionError if an option can't be used with the others.
+func (l *Learner) CheckTogether(s Settings) error {
+	if l.Refuses == nil {
+		return nil
+	}
+	if option, why := l.Refuses(s); option != "" {
+		return &OptionError{Option: option, text: why}
+	}
+	return nil
+}
+
+// LearnsTogether tells whether it learns more than two classes together with these settings, unless told otherwise.
+func (l *Learner) LearnsTogether(s Settings) bool {
+	return l.Together && !(l.Apart != nil && l.Apart(s))
 }
 
 // checkUnused returns an error if an option is set and has no effect.

@@ -17,6 +17,9 @@ func StepsStory(m *model.Model, method, sum string) []string {
 	if !t.Converged {
 		converged = "not converged"
 	}
+	if m.Options.L1 > 0 {
+		loss += "l1 " + say.Real(m.Options.L1) + ", "
+	}
 	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)),
 		"solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), method, say.Passes(t.Epochs), converged),
 		"loss", say.Known(t.Loss, ", the sum of "+sum)}
@@ -24,5 +27,21 @@ func StepsStory(m *model.Model, method, sum string) []string {
 		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
 			say.Real(t.Optimum.Gap)))
 	}
+	if m.Options.L1 > 0 {
+		story = append(story, "weights", sparsity(m))
+	}
 	return story
+}
+
+// sparsity tells how many weights aren't 0.
+func sparsity(m *model.Model) string {
+	left, all := 0, 0
+	for _, w := range m.Weights {
+		for _, v := range w {
+			if all++; v != 0 {
+				left++
+			}
+		}
+	}
+	return fmt.Sprintf("%s of %s are not 0; with l1 there are no standard errors", say.Count(int64(left)), say.Count(int64(all)))
 }

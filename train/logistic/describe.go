@@ -13,18 +13,27 @@ import (
 )
 
 // Learner describes logistic regression.
-var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + 1/2 l2 |w|^2",
+var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
-	Options: []train.Option{epochsOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
+	Options: []train.Option{epochsOption, l1Option, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
 	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },
+	Apart:   func(s train.Settings) bool { return s.(*Options).L1 > 0 },
+	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
-	ScaleFree: func(s train.Settings) bool { return s.(*Options).L2 == 0 && s.(*Options).Solver != SGD },
-	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
+	ScaleFree: func(s train.Settings) bool {
+		return s.(*Options).L2 == 0 && s.(*Options).L1 == 0 && s.(*Options).Solver != SGD
+	},
+	Story: story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	l1Option = func() train.Option {
+		o := train.L1Option
+		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
+		return o
+	}()
 	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes and up to 256 columns, else lbfgs.",
 		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 	etaOption = func() train.Option {
@@ -107,6 +116,9 @@ func story(m *model.Model) []string {
 		method = "L-BFGS"
 	case SGD:
 		method = "stochastic gradient descent"
+	}
+	if m.Options.L1 > 0 {
+		method = "the proximal Newton method"
 	}
 	return train.StepsStory(m, method, sum)
 }

@@ -31,6 +31,9 @@ func TestFamilies(t *testing.T) {
 				if _, err := s.minimise(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				if r := mustTrain(t, d, Options{L1: 1}); r.Converged == r.Rounded || r.Epochs > 50 {
+					t.Errorf("%s, l1: converged %v, rounded %v, gap %v of %v in %d passes", f.Name, r.Converged, r.Rounded, r.Gap, r.Objective, r.Epochs)
+				}
 				if r.Epochs > s.passes+2 {
 					t.Errorf("%s: %d passes with a sample, %d without", f.Name, r.Epochs, s.passes)
 				}

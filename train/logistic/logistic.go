@@ -71,6 +71,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
+	if err := checkElastic(&opt, src.Spec()); err != nil {
+		return nil, err
+	}
 	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
 		return nil, err
 	}
@@ -94,9 +97,14 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	var r *Result[T]
-	if pivots == nil {
+	switch {
+	case pivots == nil && opt.L1 > 0:
+		r, err = learnElastic[T](ctx, src, nil, opt)
+	case pivots == nil:
 		r, err = learn[T](ctx, src, nil, opt)
-	} else {
+	case opt.L1 > 0:
+		r, err = learnElastic[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
+	default:
 		r, err = learn[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
 	}
 	if err != nil {
@@ -114,15 +122,7 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 	}
 	s.round = func(c []float64) []float64 {
 		for w := range slices.Chunk(c, s.cols) {
-			if pivots != nil {
-				train.Uncentre(w, pivots)
-			}
-			for i, v := range w {
-				w[i] = float64(T(v))
-			}
-			if pivots != nil {
-				train.Recentre(w, pivots)
-			}
+			train.RoundCentred[T](w, pivots)
 		}
 		return c
 	}

@@ -36,7 +36,8 @@ func (s Solver) Epochs() int64 {
 // most passes over the rows; its default is 100, or 1,000 for LBFGS.
 type Options struct {
 	train.Options
-	L2     float64 // the penalty, 0 or more
+	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more
+	L1     float64 // the penalty L1 |w|_1, 0 or more, of two classes; see package elastic
 	Solver Solver  // Auto
 	Robust bool    // standard errors are those of the sandwich estimator, for sample weights that aren't counts
 }

@@ -9,15 +9,19 @@ import (
 )
 
 // Learner describes the support vector machine.
-var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + 1/2 l2 |w|^2",
+var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
-	Options: []train.Option{epochsOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
-	New:    func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
-	Solves: true,
+	Options: []train.Option{epochsOption, l1Option, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
+	Solves:  true,
+	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
 			sum += "^2"
+		}
+		if m.Options.L1 > 0 {
+			return train.StepsStory(m, "the proximal Newton method", sum)
 		}
 		return train.StepsStory(m, "Newton's", sum)
 	},
@@ -26,8 +30,13 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --loss hinge, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	l1Option = func() train.Option {
+		o := train.L1Option
+		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
+		return o
+	}()
 	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		Want: "a penalty above 0", Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
+		Want: "a penalty above 0", Valid: func(v float64) bool { return v > 0 }, Auto: true, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
 	lossOption = train.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: train.WordsOf(Losses), Bare: true,
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )
@@ -42,8 +51,11 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		if opt.Epochs == 0 {
 			m.Options.Epochs = opt.Loss.Epochs()
 		}
+		if opt.L2 == 0 && opt.L1 == 0 {
+			*m.Options.L2 = 1
+		}
 		if !r.Interrupted {
-			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap}
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
 		}
 	}}, err
 }

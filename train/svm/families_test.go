@@ -43,6 +43,9 @@ func TestFamilies(t *testing.T) {
 				measure(t, name, d, SquaredHinge, l2, 70)
 				measure(t, name, d, Hinge, l2, 130)
 			}
+			if r := mustTrain(t, d, Options{L1: 1}); !r.Converged || r.Epochs > 40 {
+				t.Errorf("%d x %s, l1: converged %v, gap %v of %v in %d passes", n, f.Name, r.Converged, r.Gap, r.Objective, r.Epochs)
+			}
 		}
 	}
 }

@@ -19,14 +19,7 @@ func (p *problem[T]) rest(w []float64, at *sums) {
 // objective.
 func (p *problem[T]) objectives(w []float64, at *sums) {
 	p.rest(w, at)
-	scale := [2]float64{1, 1}
-	if p.src.Spec().Bias {
-		for class, a := range at.a {
-			if other := at.a[1-class]; a > other {
-				scale[class] = other / a
-			}
-		}
-	}
+	scale := at.balance(p.src.Spec().Bias)
 	scaled := func(i int) float64 { return float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i]) }
 	shared, features := 0.0, len(p.src.Spec().Features)
 	if p.frame != nil && p.frame.of < features {
@@ -47,6 +40,19 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 		at.dual += float64(c*at.a[class]) - float64(float64(c*c)*at.squares[class])
 	}
 	p.descend(w, at)
+}
+
+// balance returns factors of the dual variables of both classes. If there is a bias, they make the sums equal.
+func (s *sums) balance(bias bool) [2]float64 {
+	scale := [2]float64{1, 1}
+	if bias {
+		for class, a := range s.a {
+			if other := s.a[1-class]; a > other {
+				scale[class] = other / a
+			}
+		}
+	}
+	return scale
 }
 
 // descend computes the gradient from the sums over rows.

@@ -41,7 +41,8 @@ func (l Loss) Epochs() int64 {
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
-	L2   float64 // the penalty, above 0; 1. LIBLINEAR's C is 1/L2
+	L2   float64 // the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 it may be 0, the default then
+	L1   float64 // the penalty L1 |w|_1, 0 or more, of the squared hinge; see package elastic
 }
 
 // Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap
@@ -53,6 +54,7 @@ type Result[T kernel.Float] struct {
 	Exact     []float64 // the weights, one for each column, the bias last
 	Objective float64   // Loss and the penalty
 	Gap       float64   // Objective is above the optimum by at most this; at least 0
+	Rounded   bool      // with L1: the gap of Exact is small enough, but that of Weights isn't
 }
 
 const (
@@ -113,6 +115,13 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	}
 	after, end := beside.After(ctx)
 	defer end()
+	if opt.L1 > 0 {
+		r, err := learnElastic(ctx, src, opt)
+		if err == nil {
+			err = train.Evaluate(ctx, src, opt.Workers, &r.Result)
+		}
+		return r, err
+	}
 	start := time.Now()
 	r, err := learn(ctx, src, opt)
 	r.Seconds = time.Since(start).Seconds()
@@ -185,10 +194,13 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Options, err = o.Options.WithDefaults(); err != nil {
 		return o, err
 	}
-	if o.L2 == 0 {
+	if err := checkElastic(&o); err != nil {
+		return o, err
+	}
+	if o.L2 == 0 && o.L1 == 0 {
 		o.L2 = 1
 	}
-	if !(o.L2 > 0) || math.IsInf(o.L2, 0) {
+	if !(o.L2 > 0 || o.L2 == 0 && o.L1 > 0) || math.IsInf(o.L2, 0) {
 		return o, fmt.Errorf("l2 is %v: use a penalty above 0", o.L2)
 	}
 	return o, nil

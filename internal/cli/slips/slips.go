@@ -21,7 +21,7 @@ var otherVerbs = map[string]string{
 // is for verbs that have it.
 var otherOptions = map[string]string{
 	"C": "l2 with 1/C", "c": "l2 with 1/C", "alpha": "l2 with alpha times the number of rows", "lambda": "l2", "reg": "l2", "reg_param": "l2",
-	"penalty": "l2, the only penalty", "lr": "eta", "learning-rate": "eta", "eta0": "eta", "max-iter": "epochs", "iterations": "epochs", "n-iter": "epochs", "passes": "epochs",
+	"penalty": "l2 or l1", "lasso": "l1", "lr": "eta", "learning-rate": "eta", "eta0": "eta", "max-iter": "epochs", "iterations": "epochs", "n-iter": "epochs", "passes": "epochs",
 	"target": "label", "y": "label", "class-column": "label", "output": "out", "o": "out", "save": "out", "random-state": "seed", "threads": "workers", "jobs": "workers",
 	"n-jobs": "workers", "normalize": "standardize", "scale": "standardize", "test-size": "validation", "validation-split": "validation", "folds": "cv",
 	"na-values": "null-values", "missing": "null-values", "sep": "delimiter", "one-hot": "categorical onehot", "onehot": "categorical onehot", "fit-intercept": "no-bias, or leave it out",
@@ -49,6 +49,7 @@ var otherLearners = map[string]string{
 	"lr": "logistic", "softmax": "logistic", "multinomial": "logistic", "maxent": "logistic", "l2rlr": "logistic, whose --l2 is 1/C",
 	"sgdclassifier": "logistic with --solver sgd, or averaged", "sgd": "logistic with --solver sgd, or averaged",
 	"linearsvc": "svm, whose --l2 is 1/C", "linearsvm": "svm", "hinge": "svm with --loss hinge", "liblinear": "svm or logistic, whose --l2 is 1/C",
+	"l1rlr": "logistic with --l1, which is 1/C", "l1rl2losssvc": "svm with --l1, which is 1/C", "lasso": "logistic with --l1", "elasticnet": "logistic with --l1 and --l2",
 	"l2rl2losssvc": "svm, whose --l2 is 1/C", "l2rl2losssvcdual": "svm, whose --l2 is 1/C", "l2rl1losssvcdual": "svm with --loss hinge, whose --l2 is 1/C",
 	"svc": "svm, whose --l2 is 1/C, or with a kernel dual", "libsvm": "svm, whose --l2 is 1/C, or with a kernel dual",
 	"lineardiscriminantanalysis": "lda", "fisher": "lda", "discriminant": "lda", "ridgeclassifier": "lda, or svm",

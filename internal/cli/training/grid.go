@@ -12,6 +12,7 @@ import (
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
+	"halfspace/train"
 )
 
 // defaultFolds is the number of folds of a grid without --cv.
@@ -31,6 +32,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if err := o.readGrid(cmd); err != nil {
 		return err
 	}
+	o.setDefaultL2(cmd)
 	learners, err := o.learner.Grid(o.axes)
 	if err != nil {
 		return console.Usagef("--%w", err)
@@ -46,6 +48,18 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		o.learner = learners[0]
 	}
 	return o.checkEffect()
+}
+
+// setDefaultL2 sets l2 to 0 if l1 is given and l2 isn't.
+func (o *trainOptions) setDefaultL2(cmd *cobra.Command) {
+	varied := func(name string) bool {
+		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
+	}
+	l1 := o.learner.Text("l1")
+	if given := l1 != "" && (l1 != "0" || varied("l1")); given && !cmd.Flags().Changed("l2") && !varied("l2") {
+		o.learner.Settings = train.CopySettings(o.learner.Settings)
+		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
+	}
 }
 
 // checkEffect returns an error if an option of the grid has no effect in any combination.

@@ -158,6 +158,9 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
 		}
 	}
+	if err := l.CheckTogether(l.Settings); err != nil {
+		return l, console.Usagef("--%w", err)
+	}
 	l.Settings = train.CopySettings(l.Settings)
 	l.Drop(l.Settings)
 	if l.Judges && !l.Has("pocket") && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {

@@ -1,0 +1,205 @@
+package elastic
+
+import (
+	"context"
+	"math"
+
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+)
+
+const (
+	precise   = 1e-11 // coordinate descent ends when its largest move is at most this times the largest of all
+	maxRounds = 200   // the most rounds of coordinate descent
+	sweeps    = 4     // over the weights that aren't 0, in a round
+	corners   = 8     // how many weights at most a round's Newton steps set to 0
+	constant  = 1e-13 // a column is constant if its variance is at most this times its mean square
+)
+
+// A quadratic is the model g.d + 1/2 d'Hd + the penalty of w + d at a point w, as a function of z = w + d without the
+// bias. For each z it takes the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk - h_j
+// h_k/h_b, where b is the bias and h its row of H.
+type quadratic struct {
+	*Search
+	n        int         // features
+	bias     []float64   // the row of the bias in H, its own element last; nil if there is no bias, or no row changes it
+	diagonal []float64   // of the Hessian in z
+	columns  [][]float64 // of that Hessian; nil if not needed so far
+	damping  float64     // this multiple of the diagonal is added
+	z, r     []float64   // the variables, and the gradient of the loss's model in them
+	largest  float64     // the largest move, in the norm of the Hessian
+}
+
+func newQuadratic(s *Search, damping float64) *quadratic {
+	p, n := s.Point, s.features()
+	q := &quadratic{Search: s, n: n, damping: damping, diagonal: make([]float64, n), columns: make([][]float64, n),
+		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
+	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {
+		q.bias = p.Hessian[last-n:]
+		kernel.Axpy(q.r, -p.Gradient[n]/q.bias[n], q.bias[:n])
+	}
+	for j := range q.diagonal {
+		h := p.Hessian[j*(j+1)/2+j]
+		q.diagonal[j] = h
+		if q.bias != nil {
+			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.bias[n]))
+		}
+		if q.diagonal[j] <= constant*h {
+			q.diagonal[j] = 0
+		}
+		q.diagonal[j] *= 1 + damping
+	}
+	return q
+}
+
+// column returns column j of the Hessian in z.
+func (q *quadratic) column(j int) []float64 {
+	if q.columns[j] != nil {
+		return q.columns[j]
+	}
+	c, h := make([]float64, q.n), q.Point.Hessian
+	copy(c, h[j*(j+1)/2:][:j+1])
+	for i := j + 1; i < q.n; i++ {
+		c[i] = h[i*(i+1)/2+j]
+	}
+	if q.bias != nil {
+		kernel.Axpy(c, -q.bias[j]/q.bias[q.n], q.bias[:q.n])
+	}
+	c[j] = q.diagonal[j]
+	q.columns[j] = c
+	return c
+}
+
+// minimise finds the minimum by cyclic coordinate descent in the order of the columns. If that is slow, Newton steps
+// help in the variables that aren't 0. Its error is ctx's.
+func (q *quadratic) minimise(ctx context.Context) error {
+	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		moved := q.sweep(false)
+		for i := 0; i < sweeps && moved > precise*q.largest; i++ {
+			moved = q.sweep(true)
+			if moved <= precise*q.largest {
+				moved = q.sweep(false)
+			}
+		}
+		if moved <= precise*q.largest {
+			return nil
+		}
+		for range corners {
+			if whole, err := q.newton(ctx); err != nil || whole {
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// sweep minimises over one variable after the other. It skips those at 0 if active is set. It returns the largest move.
+func (q *quadratic) sweep(active bool) (largest float64) {
+	for j, z := range q.z {
+		if active && z == 0 {
+			continue
+		}
+		if d := q.best(j) - z; d != 0 {
+			q.move(j, d)
+			largest = max(largest, math.Abs(d)*math.Sqrt(q.diagonal[j]+q.L2))
+		}
+	}
+	q.largest = max(q.largest, largest)
+	return largest
+}
+
+// best returns the minimum over variable j, which soft-thresholding gives.
+func (q *quadratic) best(j int) float64 {
+	h := q.diagonal[j]
+	if h+q.L2 == 0 {
+		return 0
+	}
+	v := float64(h*q.z[j]) - q.r[j]
+	switch {
+	case v > q.L1:
+		return (v - q.L1) / (h + q.L2)
+	case v < -q.L1:
+		return (v + q.L1) / (h + q.L2)
+	}
+	return 0
+}
+
+// move adds d to variable j.
+func (q *quadratic) move(j int, d float64) {
+	if q.z[j] == -d {
+		q.z[j] = 0
+	} else {
+		q.z[j] += d
+	}
+	kernel.Axpy(q.r, d, q.column(j))
+}
+
+// newton goes to the minimum over the variables that aren't 0 with their signs as they are. If a sign would change, it
+// stops where the first of them is 0. It tells whether it went the whole way.
+func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
+	var on []int
+	for j, z := range q.z {
+		if z != 0 {
+			on = append(on, j)
+		}
+	}
+	var h, g []float64
+	for i, j := range on {
+		c := q.column(j)
+		for _, k := range on[:i+1] {
+			h = append(h, c[k])
+		}
+		h[len(h)-1] += q.L2
+		g = append(g, q.r[j]+float64(q.L2*q.z[j])+math.Copysign(q.L1, q.z[j]))
+	}
+	f, _, err := dense.Factorise(ctx, h, len(on))
+	if f == nil {
+		return true, err
+	}
+	step, part, first := f.Solve(g), 1.0, -1
+	for i, j := range on {
+		if t := q.z[j] / step[i]; t > 0 && t < part {
+			part, first = t, i
+		}
+	}
+	for i, j := range on {
+		if i == first {
+			q.move(j, -q.z[j])
+		} else if d := -float64(part * step[i]); d != 0 && q.z[j]+d != 0 {
+			q.move(j, d)
+		}
+	}
+	return first < 0, nil
+}
+
+// step returns the step to the minimum.
+func (q *quadratic) step() *Step {
+	p := q.Point
+	s := &Step{D: make([]float64, len(p.W)), Slope: append([]float64(nil), p.Gradient...)}
+	for j, z := range q.z {
+		s.D[j] = z - p.W[j]
+	}
+	if q.bias != nil {
+		s.D[q.n] = -(p.Gradient[q.n] + kernel.Dot(q.bias[:q.n], s.D[:q.n])) / q.bias[q.n]
+	}
+	for j, d := range s.D {
+		if d == 0 {
+			continue
+		}
+		row := p.Hessian[j*(j+1)/2:][:j+1]
+		kernel.Axpy(s.Slope[:j+1], d, row)
+		for i := j + 1; i < len(s.D); i++ {
+			s.Slope[i] = math.FMA(d, p.Hessian[i*(i+1)/2+j], s.Slope[i])
+		}
+	}
+	for j, d := range s.D {
+		s.Square += float64(d * (s.Slope[j] - p.Gradient[j]))
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+// Package elastic minimises a sum of losses over rows plus the penalty of the elastic net, L1 |w|_1 + L2/2 |w|^2.
+package elastic
+
+import (
+	"context"
+	"math"
+
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+)
+
+// A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
+type Penalty struct {
+	L1, L2 float64
+}
+
+// of returns the penalty of weights without the bias.
+func (p Penalty) of(w []float64) float64 {
+	size, square := 0.0, 0.0
+	for _, v := range w {
+		size += math.Abs(v)
+		square = math.FMA(v, v, square)
+	}
+	return float64(p.L1*size) + float64(p.L2/2*square)
+}
+
+// A Point is what a pass over the rows at some weights tells.
+type Point struct {
+	W        []float64 // a weight for each column, the bias last
+	Loss     float64
+	Gradient []float64              // of the loss
+	Hessian  []float64              // of the loss, the rows of its lower triangle
+	Dual     func(step *Step) *Dual // returns a point of the dual problem; nil if it finds none
+}
+
+// A Step leads from a point to the minimum of the quadratic model of the objective there.
+type Step struct {
+	D      []float64 // change of each weight
+	Slope  []float64 // the gradient of the model's loss at its end: the gradient at the point plus H D
+	Square float64   // D'HD
+}
+
+// A Dual is a point a of the dual problem. For s from 0 to 1, the dual objective at s a is at least s Linear - s^2
+// Square, less the conjugate of the penalty at s Vector.
+type Dual struct {
+	Linear, Square float64
+	Vector         []float64 // the rows times a, an element for each feature
+}
+
+// A Search is a minimisation under way. Its method is proximal Newton. Each step minimises the penalty plus the
+// quadratic model of the loss, by coordinate descent. If the objective would rise, a multiple of the Hessian's
+// diagonal is added to the Hessian. References: Lee, Sun and Saunders, "Proximal Newton-type methods for minimizing
+// composite functions", SIAM Journal on Optimization 24, 2014; Friedman, Hastie and Tibshirani, "Regularization paths
+// for generalized linear models via coordinate descent", Journal of Statistical Software 33, 2010.
+type Search struct {
+	Penalty
+	Bias    bool                                                   // the last column is the bias, without a penalty
+	At      func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
+	Most    int64                                                  // the most passes
+	Point   *Point
+	Lower   float64 // a lower bound of the optimum
+	Passes  int64
+	Steps   int64
+	damping dense.Damping
+}
+
+const (
+	flat     = 1e-12 // a smaller difference between objectives, relative to them, is rounding
+	maxFlat  = 4     // the most steps with a smaller gain, which only improve the bound
+	maxTried = 40    // the most steps that are tried from one point, each with more damping
+)
+
+// features returns the number of penalised weights.
+func (s *Search) features() int {
+	if s.Bias {
+		return len(s.Point.W) - 1
+	}
+	return len(s.Point.W)
+}
+
+// Objective returns the objective at a point.
+func (s *Search) Objective(p *Point) float64 { return p.Loss + s.of(p.W[:s.features()]) }
+
+// Gap returns an upper bound of how far the objective is above the optimum.
+func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
+
+// Begin makes a pass at w, and begins there.
+func (s *Search) Begin(ctx context.Context, w []float64) (err error) {
+	s.Point, err = s.pass(ctx, w)
+	return err
+}
+
+// Change replaces the penalty, and stays at the point.
+func (s *Search) Change(p Penalty) {
+	s.Penalty, s.Lower, s.damping = p, 0, 0
+}
+
+// Minimise goes on until the gap, relative to the objective, is at most goal. It also stops when rounding allows no
+// further step, and after Most passes. It returns the last step that it computed at the point, or nil.
+func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
+	for level := 0; ; {
+		if s.Gap() <= goal*s.Objective(s.Point) {
+			return nil, nil
+		}
+		step, err := s.Step(ctx)
+		if err != nil || s.Gap() <= goal*s.Objective(s.Point) || s.Passes >= s.Most {
+			return step, err
+		}
+		if !(s.gain(step) > flat*s.Objective(s.Point)) {
+			level++
+		}
+		if level > maxFlat {
+			return step, nil
+		}
+		if moved, err := s.move(ctx, step); err != nil || !moved {
+			return nil, err
+		}
+	}
+}
+
+// Step returns the step from the point, and improves the lower bound with it.
+func (s *Search) Step(ctx context.Context) (*Step, error) {
+	q := newQuadratic(s, 0)
+	if err := q.minimise(ctx); err != nil {
+		return nil, err
+	}
+	step := q.step()
+	if d := s.Point.Dual(step); d != nil {
+		s.Lower = max(s.Lower, s.dual(d))
+	}
+	return step, nil
+}
+
+// gain returns by how much the step lowers the model of the objective.
+func (s *Search) gain(step *Step) float64 {
+	n := s.features()
+	slope := kernel.Dot(s.Point.Gradient, step.D)
+	return s.of(s.Point.W[:n]) - s.of(sum(s.Point.W, step.D)[:n]) - slope - step.Square/2
+}
+
+// move takes a step with which the objective falls. It tells whether there is one.
+func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
+	from := s.Objective(s.Point)
+	for range maxTried {
+		if s.damping > 0 {
+			q := newQuadratic(s, float64(s.damping))
+			if err := q.minimise(ctx); err != nil {
+				return false, err
+			}
+			step = q.step()
+		}
+		next, err := s.pass(ctx, sum(s.Point.W, step.D))
+		if err != nil {
+			return false, err
+		}
+		gain, to := s.gain(step), s.Objective(next)
+		if level := gain <= flat*from; to < from || level && to <= from*(1+flat) {
+			if !level {
+				s.damping.Gain((from - to) / gain)
+			}
+			s.Point = next
+			s.Steps++
+			return true, nil
+		}
+		if s.damping.Fail(); s.Passes >= s.Most {
+			break
+		}
+	}
+	return false, nil
+}
+
+// dual returns the dual objective of a point, shrunk if its vector is out of bounds. The conjugate of the penalty at u
+// is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1.
+func (s *Search) dual(d *Dual) float64 {
+	largest, excess := 0.0, 0.0
+	for _, u := range d.Vector {
+		u = math.Abs(u)
+		largest = max(largest, u)
+		if u > s.L1 {
+			excess = math.FMA(u-s.L1, u-s.L1, excess)
+		}
+	}
+	shrink := 1.0
+	if largest > s.L1 {
+		shrink = s.L1 / largest
+	}
+	best := float64(shrink*d.Linear) - float64(shrink*shrink*d.Square)
+	if s.L2 > 0 {
+		best = max(best, d.Linear-d.Square-excess/(2*s.L2))
+	}
+	return best
+}
+
+func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
+	s.Passes++
+	return s.At(ctx, w)
+}
+
+// sum returns a + b.
+func sum(a, b []float64) []float64 {
+	c := make([]float64, len(a))
+	for i := range c {
+		c[i] = a[i] + b[i]
+	}
+	return c
+}

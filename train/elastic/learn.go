@@ -1,0 +1,191 @@
+package elastic
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/beside"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const (
+	converges = 1e-6 // the gap of a converged result, relative to the objective
+	nearly    = 1e-7 // the gap at which the search stops; another step follows, which divides the gap again
+)
+
+// A Loss is a sum of losses over rows, convex and with a second derivative almost everywhere.
+type Loss interface {
+	At(ctx context.Context, w []float64) (*Point, error)     // makes a pass over the rows, see Search
+	Value(ctx context.Context, w []float64) (float64, error) // makes a pass that only sums the losses
+
+	// Alone returns the bias with the least loss if all other weights are 0, and that loss. weights are the sums of
+	// sample weights of the classes -1 and +1. Without biased, the bias is 0.
+	Alone(weights [2]float64, biased bool) (bias, loss float64)
+}
+
+// A Task is rows, a loss, a penalty and options. Of train.Options it uses Epochs, the most passes, Workers and Progress.
+type Task[T kernel.Float] struct {
+	Penalty
+	train.Options
+	Rows  block.Source[T]
+	Of    func(block.Source[T]) Loss // the loss of all rows, or of a sample of them
+	Round func(w []float64)          // rounds weights to those of the model
+}
+
+// A Solution is the result of a task.
+type Solution struct {
+	Exact                []float64 // the weights before rounding, one for each column
+	Loss, Objective, Gap float64   // of the rounded weights
+	Converged            bool      // Gap is at most 1e-6 of Objective
+	Rounded              bool      // it is before rounding, and isn't after it
+	Interrupted          bool      // ctx ended the search
+	Uncounted            bool      // Loss and Objective are unknown
+	Passes, Steps        int64
+	Seconds              float64
+}
+
+// Learn finds the minimum. If there are many rows, it begins at the minimum of a sample. If ctx ends the search after a
+// step, Learn returns the weights so far with ctx's error.
+func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {
+	start := time.Now()
+	after, end := beside.After(ctx)
+	defer end()
+	loss := t.Of(t.Rows)
+	s := t.search(loss, start)
+	w, err := t.minimise(ctx, s, loss)
+	r := &Solution{Steps: s.Steps, Seconds: time.Since(start).Seconds()}
+	if err != nil {
+		if ctx.Err() == nil || s.Steps == 0 {
+			return nil, err
+		}
+		r.Interrupted, w, ctx = true, s.Point.W, after
+	}
+	r.Exact = w
+	if late := t.measure(ctx, r, s, loss); late != nil {
+		if ctx.Err() == nil || !r.Interrupted {
+			return nil, late
+		}
+		r.Uncounted, r.Loss, r.Objective = true, 0, 0
+	}
+	if r.Interrupted {
+		r.Gap = math.Inf(1)
+		return r, err
+	}
+	r.Converged = r.Gap <= converges*r.Objective
+	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective(s.Point)
+	return r, nil
+}
+
+// measure sums the losses of the rounded weights.
+func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss) (err error) {
+	w := slices.Clone(r.Exact)
+	t.Round(w)
+	r.Passes = s.Passes + 1
+	r.Loss, err = loss.Value(ctx, w)
+	r.Objective = r.Loss + s.of(w[:s.features()])
+	r.Gap = max(0, r.Objective-s.Lower)
+	if err == nil && r.Objective-r.Objective != 0 {
+		err = train.TooLarge[T]()
+	}
+	return err
+}
+
+// search returns a search with this loss.
+func (t *Task[T]) search(loss Loss, start time.Time) *Search {
+	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
+	s.At = func(ctx context.Context, w []float64) (*Point, error) {
+		p, err := loss.At(ctx, w)
+		if err == nil && p.Loss-p.Loss != 0 {
+			err = train.TooLarge[T]()
+		}
+		if t.Progress != nil {
+			rows := t.Rows.Rows()
+			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start)})
+		}
+		return p, err
+	}
+	return s
+}
+
+// minimise returns the weights of the minimum. The last step needs no pass after it.
+func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
+	if err := t.begin(ctx, s, loss); err != nil {
+		return nil, err
+	}
+	step, err := s.Minimise(ctx, nearly)
+	if err == nil && s.Gap() <= nearly*s.Objective(s.Point) && step == nil {
+		step, err = s.Step(ctx)
+	}
+	if err != nil || s.Gap() > nearly*s.Objective(s.Point) {
+		return s.Point.W, err
+	}
+	return sum(s.Point.W, step.D), nil
+}
+
+// begin makes the first pass, at the minimum of a sample. If the bias alone is better, begin makes another pass there.
+func (t *Task[T]) begin(ctx context.Context, s *Search, loss Loss) error {
+	alone, least, err := t.alone(ctx, t.Rows, loss)
+	if err != nil {
+		return err
+	}
+	sample, err := train.Sample(ctx, t.Rows)
+	if err != nil {
+		return err
+	}
+	if sample != nil {
+		w, err := t.near(ctx, sample)
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			if err := s.Begin(ctx, w); err != nil || s.Objective(s.Point) < least {
+				return err
+			}
+		}
+	}
+	return s.Begin(ctx, alone)
+}
+
+// near returns the minimum of a sample, or nil if there is none.
+func (t *Task[T]) near(ctx context.Context, sample *block.Data[T]) ([]float64, error) {
+	few, loss, share := *t, t.Of(sample), float64(sample.Rows())/float64(t.Rows.Rows())
+	few.Rows, few.L1, few.L2, few.Progress = sample, t.L1*share, t.L2*share, nil
+	s := few.search(loss, time.Now())
+	alone, least, err := few.alone(ctx, sample, loss)
+	if err == nil && least > 0 {
+		err = s.Begin(ctx, alone)
+	}
+	if err == nil && least > 0 {
+		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows())) // about what the minimum of all rows is above that of the sample at the same weights
+	}
+	if err != nil || least == 0 {
+		return nil, ctx.Err() // training on all rows may work though training on a sample failed
+	}
+	return s.Point.W, nil
+}
+
+// alone returns the weights with the best bias and zeros, and their loss. It reads only labels and sample weights.
+func (t *Task[T]) alone(ctx context.Context, rows block.Source[T], loss Loss) (w []float64, least float64, err error) {
+	var weights [2]float64
+	err = block.ReduceRuns(ctx, rows, t.Workers, func(run block.Run[T]) (sums [2]float64) {
+		for i, y := range run.Y {
+			class := 0
+			if y > 0 {
+				class = 1
+			}
+			sums[class] += run.Weight(i)
+		}
+		return sums
+	}, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	biased := rows.Spec().Bias
+	bias, least := loss.Alone(weights, biased)
+	w = make([]float64, rows.Spec().Cols())
+	if biased {
+		w[len(w)-1] = bias
+	}
+	return w, least, err
+}

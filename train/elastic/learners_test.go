@@ -1,0 +1,209 @@
+package elastic_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+	"halfspace/train/elastic"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+)
+
+// A learned is what both learners tell of a training.
+type learned struct {
+	exact          []float64
+	weights        []float64
+	objective, gap float64
+	converged      bool
+}
+
+// losses train with the penalties l1 and l2. derivative returns that of the loss at a margin.
+var losses = []struct {
+	name       string
+	train      func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned
+	derivative func(margin float64) float64
+}{
+	{"logistic", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
+		r, err := logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, Options: train.Options{Workers: workers}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged}
+	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
+	{"squared hinge", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
+		r, err := svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, Options: train.Options{Workers: workers}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged}
+	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
+}
+
+// gradient returns the gradient of the sum of losses at w, in plain loops.
+func gradient(t *testing.T, d block.Source[float64], w []float64, derivative func(float64) float64) []float64 {
+	g := make([]float64, len(w))
+	for b, err := range d.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, y := range b.Y {
+			x, score := b.X[r*b.Stride:][:len(w)], 0.0
+			for i, v := range x {
+				score += v * w[i]
+			}
+			for i, v := range x {
+				g[i] += b.Weight(r) * y * derivative(y*score) * v
+			}
+		}
+	}
+	return g
+}
+
+// optimal fails unless the weights meet the conditions of Karush, Kuhn and Tucker: the gradient of the loss and of l2
+// is -l1 times the sign of a weight, between -l1 and l1 at weights of 0, and 0 for the bias.
+func optimal(t *testing.T, name string, d block.Source[float64], w []float64, p elastic.Penalty, derivative func(float64) float64) {
+	t.Helper()
+	size := p.L1
+	for _, v := range gradient(t, d, make([]float64, len(w)), derivative) {
+		size = max(size, math.Abs(v))
+	}
+	features := len(d.Spec().Features)
+	for i, v := range gradient(t, d, w, derivative) {
+		wrong := math.Abs(v)
+		switch {
+		case i >= features:
+		case w[i] == 0:
+			wrong = max(0, wrong-p.L1)
+		default:
+			wrong = math.Abs(v + p.L2*w[i] + math.Copysign(p.L1, w[i]))
+		}
+		if !(wrong <= 1e-7*size) {
+			t.Errorf("%s: weight %d is %v, and its gradient is off by %v of %v", name, i, w[i], wrong, size)
+		}
+	}
+}
+
+// problems returns small data: normal rows, ties, equal and constant columns, rows that a plane separates, sample
+// weights of which some are 0, columns far from zero, and no bias.
+func problems() map[string]*block.Data[float64] {
+	rng := rand.New(rand.NewPCG(8, 1))
+	draw := func(n, d int, change func(row []float64, y *float64)) *block.Data[float64] {
+		x, y := make([][]float64, n), make([]float64, n)
+		for r := range x {
+			x[r] = make([]float64, d)
+			for i := range x[r] {
+				x[r][i] = rng.NormFloat64()
+			}
+			y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
+			change(x[r], &y[r])
+		}
+		return testrows.Dense[float64](x, y, true)
+	}
+	plain := func([]float64, *float64) {}
+	normal := draw(300, 6, plain)
+	spec := *draw(200, 5, plain).Spec()
+	spec.Bias = false
+	noBias := draw(200, 4, plain)
+	for b := range noBias.Blocks(context.Background()) {
+		noBias = block.NewData(&spec, []*block.Block[float64]{b}) // its column of ones is a feature
+	}
+	return map[string]*block.Data[float64]{
+		"normal": normal,
+		"ties": draw(200, 6, func(x []float64, _ *float64) {
+			for i := range x {
+				x[i] = math.Round(x[i])
+			}
+		}),
+		"equal and constant": draw(200, 7, func(x []float64, _ *float64) { x[2], x[3], x[4], x[5] = x[0], 5, 0, -2*x[1] }),
+		"separable":          draw(100, 4, func(x []float64, y *float64) { *y = math.Copysign(1, x[0]) }),
+		"weights":            testrows.Weighted(normal, func(r int) float64 { return float64(r%5) / 2 }),
+		"far":                draw(200, 4, func(x []float64, _ *float64) { x[1] += 1e5; x[2] = 1e3*x[2] - 1e4 }),
+		"few positive":       draw(300, 4, func(x []float64, y *float64) { *y = math.Copysign(1, x[0]-2) }),
+		"no bias":            noBias,
+		"many columns":       draw(40, 60, plain),
+	}
+}
+
+var penalties = []elastic.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4}}
+
+// TestOptimum: the weights are the optimum, and the gap proves it.
+func TestOptimum(t *testing.T) {
+	zeros := 0
+	for name, d := range problems() {
+		for _, p := range penalties {
+			for _, l := range losses {
+				r := l.train(t, d, p, 2)
+				name := fmt.Sprintf("%s, %s, %v", name, l.name, p)
+				optimal(t, name, d, r.exact, p, l.derivative)
+				if !r.converged || !(r.gap <= 1e-6*r.objective) {
+					t.Errorf("%s: converged %v, gap %v of %v", name, r.converged, r.gap, r.objective)
+				}
+				for _, v := range r.exact {
+					if v == 0 {
+						zeros++
+					}
+				}
+			}
+		}
+	}
+	if zeros < 500 {
+		t.Errorf("%d weights are 0", zeros)
+	}
+}
+
+// TestLargest: all weights are 0 from the greatest gradient of the best bias on, and below it one isn't.
+func TestLargest(t *testing.T) {
+	d := problems()["normal"]
+	for _, l := range losses {
+		alone := l.train(t, d, elastic.Penalty{L1: 1e9}, 1)
+		largest := 0.0
+		for _, v := range gradient(t, d, alone.exact, l.derivative) {
+			largest = max(largest, math.Abs(v))
+		}
+		for part, want := range map[float64]int{1.0001: 0, 0.9999: 1} {
+			r, left := l.train(t, d, elastic.Penalty{L1: part * largest}, 1), 0
+			for _, v := range r.weights[:6] {
+				if v != 0 {
+					left++
+				}
+			}
+			if left != want {
+				t.Errorf("%s: %d weights aren't 0 at %v of the largest penalty, want %d", l.name, left, part, want)
+			}
+		}
+	}
+}
+
+// TestSameWeights: neither workers nor a stream nor sparse rows change a bit of the weights. There are enough rows for
+// a sample.
+func TestSameWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	x, y := make([][]float64, 10*block.RunRows+99), make([]float64, 10*block.RunRows+99)
+	for r := range x {
+		x[r] = make([]float64, 6)
+		for i := range x[r] {
+			if rng.IntN(3) > 0 {
+				x[r][i] = rng.NormFloat64()
+			}
+		}
+		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
+	}
+	d := testrows.Dense[float64](x, y, true)
+	for _, l := range losses {
+		p := elastic.Penalty{L1: 300, L2: 1}
+		want := l.train(t, d, p, 1)
+		optimal(t, l.name, d, want.exact, p, l.derivative)
+		for name, r := range map[string]learned{"3 workers": l.train(t, d, p, 3), "a stream": l.train(t, testrows.Stream[float64]{Data: d}, p, 2), "sparse rows": l.train(t, testrows.Sparse(d), p, 2)} {
+			if !slices.Equal(r.exact, want.exact) || r.gap != want.gap {
+				t.Errorf("%s, %s: weights %v with a gap of %v, want %v and %v", l.name, name, r.exact, r.gap, want.exact, want.gap)
+			}
+		}
+	}
+}

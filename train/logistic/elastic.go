@@ -1,0 +1,188 @@
+package logistic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/elastic"
+)
+
+// checkElastic returns an error if l1 can't be had with rows and a solver like these.
+func checkElastic(opt *Options, spec *schema.Spec) error {
+	_, why := opt.refuses()
+	switch {
+	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
+		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
+	case opt.L1 == 0:
+		return nil
+	case why != "":
+		return errors.New(why)
+	case len(spec.Classes) > 2:
+		return fmt.Errorf("column %q: l1 takes two classes: learn one class versus the rest", spec.Label)
+	case spec.Cols() > maxColumns:
+		return fmt.Errorf("%d columns are too many for l1, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
+	}
+	return nil
+}
+
+// refuses returns an option that l1 can't be used with, and why.
+func (o *Options) refuses() (option, why string) {
+	switch o.Solver {
+	case "", Auto, Newton:
+		return "", ""
+	}
+	if o.L1 == 0 {
+		return "", ""
+	}
+	return "solver", fmt.Sprintf("solver is %s, and l1 takes newton alone: leave one of them out", o.Solver)
+}
+
+// learnElastic is learn with a penalty l1.
+func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+	task := elastic.Task[S]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+		Of:    func(src block.Source[S]) elastic.Loss { return &rowLoss[S]{problem: newProblem(src, 0, opt.Workers)} },
+		Round: func(w []float64) { train.RoundCentred[T](w, pivots) }}
+	s, err := task.Learn(ctx)
+	if s == nil {
+		return nil, err
+	}
+	r := &Result[T]{Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*src.Rows(), s.Steps, s.Converged, s.Seconds
+	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
+	if pivots != nil {
+		train.Uncentre(r.Exact, pivots)
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	return r, err
+}
+
+// rowLoss is the loss of rows as package elastic takes it.
+type rowLoss[T kernel.Float] struct {
+	*problem[T]
+	widest []float64 // the greatest absolute value of each column; nil before the first pass
+}
+
+// Value makes a pass over the rows and sums their losses.
+func (l *rowLoss[T]) Value(ctx context.Context, w []float64) (float64, error) {
+	var at sums
+	err := l.pass(ctx, l.spread(w), false, &at)
+	return at.loss, err
+}
+
+const surest = 30 // the greatest bias of rows without features
+
+// Alone returns the bias log(p/n) for weights p and n of the classes, and the loss with it.
+func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+	n, p, odds := weights[0], weights[1], []float64{0}
+	if big := max(n, p); biased && n != p {
+		odds[0] = big/min(n, p) - 1
+		kernel.Log1p(odds, odds)
+		if bias = min(odds[0], surest); n > p {
+			bias = -bias
+		}
+	}
+	e := []float64{bias, -bias}
+	kernel.Exp(e, e)
+	kernel.Log1p(e, e)
+	return bias, float64(n*e[0]) + float64(p*e[1])
+}
+
+// At makes a pass over the rows.
+func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+	m, err := gram.NewSymmetric[float64](l.cols, gram.Packed)
+	if err != nil {
+		return nil, err
+	}
+	type part struct {
+		sums
+		widest []float64
+	}
+	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
+	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
+	err = train.Scatter(ctx, m, l.src, l.workers, func(run block.Run[T], s, _ []float64) part {
+		p := part{sums: l.run(run, padded, s, nil)}
+		if first {
+			p.widest = columnSizes(run, l.cols)
+		}
+		return p
+	}, func(p part) {
+		at.add(p.sums)
+		for i, v := range p.widest {
+			widest[i] = max(widest[i], v)
+		}
+	})
+	if err == nil && at.noLabels {
+		err = block.ErrNoLabels
+	}
+	if err == nil && math.IsInf(at.margin, 1) {
+		err = errWeightless
+	}
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		l.widest = widest
+	}
+	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p.Dual = func(s *elastic.Step) *elastic.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
+	return p, nil
+}
+
+// columnSizes returns the greatest absolute value of each column of a run.
+func columnSizes[T kernel.Float](run block.Run[T], cols int) []float64 {
+	widest := make([]T, cols)
+	for r := range run.Len() {
+		if run.Sparse != nil {
+			columns, values := run.Sparse.Row(r)
+			for k, c := range columns {
+				widest[c] = max(widest[c], values[k], -values[k])
+			}
+			continue
+		}
+		for c, v := range run.X[r*run.Stride:][:cols] {
+			if v < 0 {
+				v = -v
+			}
+			if v > widest[c] {
+				widest[c] = v
+			}
+		}
+	}
+	wide := make([]float64, cols)
+	for c, v := range widest {
+		wide[c] = float64(v)
+	}
+	return wide
+}
+
+// dualAfter returns the point of the dual problem to which a step leads.
+//
+// Let c be the sample weight of a row, p the probability of the class that isn't the row's, and a = c p its dual
+// variable. The step d changes it by c p(1-p) y x.d, which turns the gradient g of the loss into g + H d. With z the
+// greatest |x.d| below 1, all variables stay between 0 and c. On the way, the second derivative of the entropy is at
+// most 1/(1-z) times that at p. So the sum of entropies at the end is at least loss - w.(g + H d) - d'Hd / (2 (1-z)). It
+// is concave and 0 at 0, so that s times the variables leave at least s times that.
+func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int) *elastic.Dual {
+	z := 0.0
+	for i, d := range s.D {
+		z += math.Abs(float64(widest[i] * d))
+	}
+	if !(z < 1) {
+		return nil
+	}
+	d := &elastic.Dual{Linear: p.Loss - kernel.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
+	for _, v := range s.Slope[:features] {
+		d.Vector = append(d.Vector, -v)
+	}
+	return d
+}

@@ -1,0 +1,122 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/elastic"
+)
+
+// checkElastic returns an error if l1 can't be had with the loss.
+func checkElastic(opt *Options) error {
+	_, why := opt.refuses()
+	switch {
+	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
+		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
+	case why != "":
+		return errors.New(why)
+	}
+	return nil
+}
+
+// refuses returns an option that l1 can't be used with, and why.
+func (o *Options) refuses() (option, why string) {
+	if o.L1 == 0 || o.Loss != Hinge {
+		return "", ""
+	}
+	return "loss", fmt.Sprintf("loss is %s, and l1 takes %s alone: leave one of them out", Hinge, SquaredHinge)
+}
+
+// learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
+// bias first, which doesn't change the penalty.
+func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	pivots, err := train.Pivots(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if pivots == nil {
+		return minimiseElastic[T](ctx, src, nil, opt)
+	}
+	return minimiseElastic[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
+}
+
+func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+	none := opt
+	none.L2 = 0
+	task := elastic.Task[S]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+		Of:    func(src block.Source[S]) elastic.Loss { return &rowLoss[S]{newProblem(src, none)} },
+		Round: func(w []float64) { train.RoundCentred[T](w, pivots) }}
+	s, err := task.Learn(ctx)
+	if s == nil {
+		return nil, err
+	}
+	r := &Result[T]{Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*src.Rows(), s.Steps, s.Converged, s.Seconds
+	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
+	if pivots != nil {
+		train.Uncentre(r.Exact, pivots)
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	return r, err
+}
+
+// rowLoss is the squared hinge of rows as package elastic takes it.
+type rowLoss[T kernel.Float] struct{ *problem[T] }
+
+// Value makes a pass over the rows and sums their losses.
+func (l *rowLoss[T]) Value(ctx context.Context, w []float64) (float64, error) {
+	losses, err := l.losses(ctx, [][]float64{l.padded(w)})
+	return losses[0], err
+}
+
+// padded returns a copy of weights as the sums take them.
+func (l *rowLoss[T]) padded(w []float64) []float64 {
+	p := make([]float64, dense.Pad(l.cols))
+	copy(p, w)
+	return p
+}
+
+// Alone returns the bias (p-n)/(p+n) for weights p and n of the classes, and the loss with it.
+func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+	n, p := weights[0], weights[1]
+	if biased && n+p > 0 {
+		bias = (p - n) / (p + n)
+	}
+	return bias, float64(p*float64((1-bias)*(1-bias))) + float64(n*float64((1+bias)*(1+bias)))
+}
+
+// At makes a pass over the rows.
+func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+	var at sums
+	var h hessian
+	if err := l.pass(ctx, point{w: l.padded(w)}, &h, &at); err != nil {
+		return nil, err
+	}
+	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	p.Dual = func(*elastic.Step) *elastic.Dual { return l.dual(&at) }
+	return p, nil
+}
+
+// dual returns the point of the dual problem with the dual variables of the rows. With a bias, those of one class are
+// scaled down to the sum of the other's.
+func (l *rowLoss[T]) dual(at *sums) *elastic.Dual {
+	scale := at.balance(l.src.Spec().Bias)
+	d := &elastic.Dual{Vector: make([]float64, len(l.src.Spec().Features))}
+	for class, c := range scale {
+		d.Linear += float64(c * at.a[class])
+		d.Square += float64(float64(c*c) * at.squares[class])
+	}
+	for i := range d.Vector {
+		d.Vector[i] = float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i])
+	}
+	return d
+}
