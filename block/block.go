@@ -112,9 +112,7 @@ func (b *Block[T]) Scores(w, out []T) {
 		panic("block: length of out is not the number of rows")
 	}
 	if b.Sparse != nil {
-		for r := range out {
-			out[r] = b.Sparse.Score(r, w)
-		}
+		b.Sparse.Scores(out, w)
 		return
 	}
 	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
@@ -153,13 +151,19 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 		c.Errors(counts, b.X, b.Y)
 		return
 	}
-	for i := range c.Len() {
-		for r, y := range b.Y {
-			if (b.Sparse.Score(r, c.Weights(i)) > 0) != (y > 0) {
-				counts[i]++
-			}
-		}
+	if len(counts) != c.Len() {
+		panic("block: length of counts is not the number of candidates")
 	}
+	c.Interleaved().Scores(b.Sparse, func(r, first int, scores []T) {
+		positive := b.Y[r] > 0
+		for i, s := range scores {
+			n := int64(0) // no branch on it, which would be mispredicted
+			if (s > 0) != positive {
+				n = 1
+			}
+			counts[first+i] += n
+		}
+	})
 }
 
 // Weight returns the weight of row r.

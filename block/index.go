@@ -9,8 +9,9 @@ import (
 
 // Index reaches the rows of a data set in any order.
 type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T] // nil if rows are sparse
-	chunks []chunk[T]      // of kernel.ChunkRows rows each
+	dense  *kernel.Rows[T]        // nil if rows are sparse
+	sparse *kernel.SparseIndex[T] // nil if rows are dense
+	chunks []chunk[T]             // of kernel.ChunkRows rows each
 }
 
 // A chunk is the block that holds some rows, and the number of their first row there.
@@ -34,6 +35,7 @@ func (d *Data[T]) Index() (*Index[T], error) {
 	}
 	index := &Index[T]{}
 	var x, y [][]T
+	var rows []*kernel.SparseRows[T]
 	for n, b := range d.blocks {
 		if err := l.next(n, b); err != nil {
 			return nil, err
@@ -44,12 +46,17 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
 			index.chunks = append(index.chunks, chunk[T]{b, lo})
-			if b.Sparse == nil {
-				x, y = append(x, b.X[lo*b.Stride:hi*b.Stride]), append(y, b.Y[lo:hi])
+			y = append(y, b.Y[lo:hi])
+			if some := b.Slice(lo, hi); b.Sparse == nil {
+				x = append(x, some.X)
+			} else {
+				rows = append(rows, some.Sparse)
 			}
 		}
 	}
-	if !l.sparse {
+	if l.sparse {
+		index.sparse = kernel.NewSparseIndex(rows, y)
+	} else {
 		index.dense = kernel.NewRows(x, y, l.stride)
 	}
 	return index, nil
@@ -63,3 +70,6 @@ func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
 
 // Rows returns the rows as kernel.EpochIndexed takes them. It returns nil if they are sparse or there are none.
 func (x *Index[T]) Rows() *kernel.Rows[T] { return x.dense }
+
+// Sparse returns the rows as kernel.SparseIndex has them. It returns nil if they are dense or there are none.
+func (x *Index[T]) Sparse() *kernel.SparseIndex[T] { return x.sparse }

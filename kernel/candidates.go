@@ -30,6 +30,9 @@ type Candidates[T Float] struct {
 	shifts       []float64 // by which the packed bias of each candidate is less than its own
 	exactTo      []float64 // the largest norm of a row whose shifted scores have no rounding errors
 	buffers      sync.Pool // of *judgement[T]
+
+	mu     sync.Mutex
+	sparse *Interleaved[T] // for sparse rows; nil until they are asked for
 }
 
 // A judgement is the memory that counting on a panel needs.
@@ -64,6 +67,7 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 // Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
 // method may run meanwhile.
 func (c *Candidates[T]) Reset(w []T) {
+	c.sparse = nil
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
 	}
@@ -120,6 +124,16 @@ func (c *Candidates[T]) Cols() int { return c.cols }
 
 // Weights returns candidate i.
 func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
+
+// Interleaved returns the candidates for sparse rows.
+func (c *Candidates[T]) Interleaved() *Interleaved[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sparse == nil {
+		c.sparse = Interleave(c.w, c.cols, c.stride)
+	}
+	return c.sparse
+}
 
 // Errors adds the errors of each candidate to counts, which has Len elements. An error is a row whose prediction, +1
 // where the score is > 0, else -1, isn't its label. x has len(y) rows of Stride(cols) elements, zeros from cols on. y

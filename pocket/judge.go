@@ -188,6 +188,7 @@ func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
 	for _, i := range j.alive {
 		j.counts[i], j.weights[i] = 0, 0
 	}
+	j.candidates.Reset(j.w)
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -227,20 +228,34 @@ type tally struct {
 // wrongRows returns the tally of each candidate that is left.
 func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
 	all := make([]tally, len(j.alive))
+	if run.Sparse != nil {
+		j.candidates.Interleaved().Scores(run.Sparse, func(r, first int, scores []T) {
+			for k, s := range scores {
+				add(&all[first+k], s, run.Y[r], run.W[r])
+			}
+		})
+		return all
+	}
 	var buf [block.RunRows]T
 	scores := buf[:run.Len()]
 	for k := range all {
 		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
 		for i, s := range scores {
-			wrong := uint64(0) // no branch on it, which would be mispredicted
-			if (s > 0) != (run.Y[i] > 0) {
-				wrong = 1
-			}
-			all[k].rows += int64(wrong)
-			all[k].weight += math.Float64frombits(math.Float64bits(run.W[i]) & -wrong)
+			add(&all[k], s, run.Y[i], run.W[i])
 		}
 	}
 	return all
+}
+
+// add adds a row with that score, label and sample weight to a tally. It has no branch on the prediction, which would be
+// mispredicted.
+func add[T kernel.Float](t *tally, score, y T, weight float64) {
+	wrong := uint64(0)
+	if (score > 0) != (y > 0) {
+		wrong = 1
+	}
+	t.rows += int64(wrong)
+	t.weight += math.Float64frombits(math.Float64bits(weight) & -wrong)
 }
 
 // drop drops the candidates that have reached a limit.

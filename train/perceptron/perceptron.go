@@ -130,7 +130,7 @@ type learner[T kernel.Float] struct {
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
 	spec := src.Spec()
 	stride, vectors := kernel.Stride[T](spec.Cols()), 1
-	l := &learner[T]{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, kernel.PanelRows[T](stride))}
+	l := &learner[T]{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf[T](stride, true))}
 	l.rule = rule[T]{eta: T(opt.Eta), margin: T(opt.Margin), weighted: spec.Weighted, stride: stride}
 	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != train.Voted {
 		l.rule.scores, l.rule.rivals, vectors = make([]T, classes), make([]uint32, len(l.log)), classes

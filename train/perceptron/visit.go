@@ -68,8 +68,12 @@ type rule[T kernel.Float] struct {
 // visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
 // last row, or when log is full.
 func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
-	if u.scores == nil && !s.sparse() {
-		return u.epoch(w, log, s)
+	if u.scores == nil {
+		visits, updates = u.epoch(w, log, s)
+		if u.weighted {
+			updates = s.dropWeightless(log[:updates])
+		}
+		return visits, updates
 	}
 	for i := range s.len() {
 		b, r := s.at(i)
@@ -78,10 +82,7 @@ func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int
 			continue
 		}
 		u.add(w, u.eta, b, r, rival)
-		log[updates] = uint32(i)
-		if u.scores != nil {
-			u.rivals[updates] = uint32(rival)
-		}
+		log[updates], u.rivals[updates] = uint32(i), uint32(rival)
 		if updates++; updates == len(log) {
 			return i + 1, updates
 		}
@@ -89,23 +90,38 @@ func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int
 	return s.len(), updates
 }
 
-// epoch visits dense rows of two classes by one kernel call. With sample weights, the labels of that call are the steps
-// of the rows.
+// epoch visits rows of two classes by one kernel call. With sample weights, the labels of that call are the steps of the
+// rows.
 func (u *rule[T]) epoch(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
-	b := s.block
-	switch {
-	case b == nil && !u.weighted:
-		return kernel.EpochIndexed(w, log, s.index.Rows(), s.rows, s.ahead, u.eta, u.margin)
-	case b == nil:
-		visits, updates = kernel.EpochIndexed(w, log, s.steps.rows, s.rows, s.ahead, 1, u.margin)
-	default:
-		x, y := b.X[s.lo*b.Stride:s.hi*b.Stride], b.Y[s.lo:s.hi]
-		if !u.weighted {
-			return kernel.Epoch(w, log, x, y, u.eta, u.margin)
-		}
-		visits, updates = kernel.Epoch(w, log, x, u.stepsOf(b, s.lo, s.hi), 1, u.margin)
+	eta := u.eta
+	if u.weighted {
+		eta = 1
 	}
-	return visits, s.dropWeightless(log[:updates])
+	b := s.block
+	if b == nil {
+		return u.epochIndexed(w, log, s, eta)
+	}
+	y := b.Y[s.lo:s.hi]
+	if u.weighted {
+		y = u.stepsOf(b, s.lo, s.hi)
+	}
+	if b.Sparse != nil {
+		rows := kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[s.lo : s.hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		return rows.Epoch(w, log, y, eta, u.margin)
+	}
+	return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], y, eta, u.margin)
+}
+
+// epochIndexed is epoch by row numbers.
+func (u *rule[T]) epochIndexed(w []T, log []uint32, s *stretch[T], eta T) (visits, updates int) {
+	sparse, dense := s.index.Sparse(), s.index.Rows()
+	if u.weighted {
+		sparse, dense = s.steps.sparse, s.steps.dense
+	}
+	if sparse != nil {
+		return sparse.Epoch(w, log, s.rows, eta, u.margin)
+	}
+	return kernel.EpochIndexed(w, log, dense, s.rows, s.ahead, eta, u.margin)
 }
 
 // stepsOf returns the signed steps of rows lo to hi of b. It keeps them for the visits that go on among these rows.
@@ -140,23 +156,33 @@ func signedSteps[T kernel.Float](dst, y []T, weights []float64, eta T) {
 
 // steps are the signed steps of rows that have sample weights. Kernels take them in the place of labels.
 type steps[T kernel.Float] struct {
-	index *block.Index[T]
-	eta   T
-	y     [][]T           // by chunk
-	rows  *kernel.Rows[T] // the rows of index with y
+	index  *block.Index[T]
+	eta    T
+	y      [][]T                  // by chunk
+	dense  *kernel.Rows[T]        // the rows of index with y; nil if they are sparse
+	sparse *kernel.SparseIndex[T] // the same if they are sparse
 }
 
-// newSteps returns the steps of the rows of a dense index, or nil if the rows are sparse or not weighted.
+// newSteps returns the steps of the rows of an index, or nil if there are none or they aren't weighted.
 func newSteps[T kernel.Float](index *block.Index[T], eta T, weighted bool) *steps[T] {
-	rows := index.Rows()
-	if rows == nil || !weighted {
+	if !weighted || index.Rows() == nil && index.Sparse() == nil {
 		return nil
 	}
 	s := &steps[T]{index: index, eta: eta}
-	for left := rows.Len(); left > 0; left -= kernel.ChunkRows {
+	left := 0
+	if rows := index.Rows(); rows != nil {
+		left = rows.Len()
+	} else {
+		left = index.Sparse().Len()
+	}
+	for ; left > 0; left -= kernel.ChunkRows {
 		s.y = append(s.y, make([]T, min(left, kernel.ChunkRows)))
 	}
-	s.rows = rows.WithLabels(s.y)
+	if rows := index.Rows(); rows != nil {
+		s.dense = rows.WithLabels(s.y)
+	} else {
+		s.sparse = index.Sparse().WithLabels(s.y)
+	}
 	s.update()
 	return s
 }
@@ -172,16 +198,9 @@ func (s *steps[T]) update() {
 	}
 }
 
-// wrong tells whether the score of row r of b is on the wrong side, or within the margin. NaN is never wrong, and
+// wrong tells whether row r of b, of more than two classes, is a mistake, or within the margin. NaN is never wrong, and
 // neither is a label that is no class.
 func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool) {
-	if u.scores == nil {
-		s := b.Dot(r, w)
-		if b.Y[r] < 0 {
-			s = -s
-		}
-		return 0, s <= u.margin
-	}
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
 	if own < 0 || own >= len(u.scores) {

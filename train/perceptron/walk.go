@@ -54,7 +54,6 @@ func (l *learner[T]) order() (epoch func(context.Context, int64) error, err erro
 
 // cyclic is an epoch in file order.
 func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
-	panel := kernel.PanelRows[T](l.rule.stride)
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -63,7 +62,7 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 			return block.ErrNoLabels
 		}
 		for r := 0; r < b.Len(); {
-			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)})
+			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: l.reach(b, r)})
 			if err != nil {
 				return err
 			}
@@ -74,6 +73,40 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 		}
 	}
 	return nil
+}
+
+// Dense rows are visited a panel at a time, and the end of a panel may end a span of the mean, or the training. Stretches
+// of sparse rows are longer, but they end where the panels of the same rows in dense form would end one of those. So both
+// forms give the same weights and counts.
+
+// sparseRows is the least number of sparse rows in a stretch. Their kernel bounds its work itself.
+const sparseRows = kernel.ChunkRows
+
+// panelOf returns the number of rows of a stretch.
+func panelOf[T kernel.Float](stride int, sparse bool) int {
+	if panel := kernel.PanelRows[T](stride); !sparse || panel > sparseRows {
+		return panel
+	}
+	return sparseRows
+}
+
+// least returns how many visits end a span or the training if no row updates.
+func (l *learner[T]) least() int {
+	n := l.rows - l.streak
+	if l.mean != nil {
+		n = min(n, spanVisits-l.mean.span)
+	}
+	return int(min(max(n, 1), spanVisits))
+}
+
+// reach returns the end of the stretch that begins at row r of b.
+func (l *learner[T]) reach(b *block.Block[T], r int) int {
+	panel, hi := panelOf[T](l.rule.stride, b.Sparse != nil), b.Len()
+	if b.Sparse != nil {
+		dense := kernel.PanelRows[T](l.rule.stride)
+		hi = min(hi, (r+l.least()+dense-1)/dense*dense)
+	}
+	return min(hi, r-r%panel+panel)
 }
 
 // visit visits the rows of a stretch, from the first one on. It returns how many: fewer than all if the log was full.
@@ -156,10 +189,13 @@ func (x *numbered[T]) filled(index *block.Index[T]) (again func()) {
 // walk visits the rows of a window, a panel at a time. Meanwhile it prefetches the chunks ahead: row i of them, in
 // storage order, during visit i. Between panels it calls after, unless that is nil.
 func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func() error) error {
-	panel := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride))
+	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride)), win.Index.Sparse() != nil
 	for i := 0; i < len(win.Rows); {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+panel)
+		if sparse {
+			hi = min(kernel.ChunkRows, lo+(x.least()+panel-1)/panel*panel)
+		}
 		s := &stretch[T]{index: win.Index, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
@@ -235,11 +271,11 @@ func (x *numbered[T]) verify(ctx context.Context) error {
 // prediction is right.
 func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
 	w = slices.Clone(w)
-	panel := kernel.PanelRows[T](l.rule.stride)
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return false, err
 		}
+		panel := panelOf[T](l.rule.stride, b.Sparse != nil)
 		for r := 0; r < b.Len(); {
 			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)}
 			visits, updates := l.rule.visit(w, l.log[:1], s)
