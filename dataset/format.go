@@ -56,7 +56,8 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	}
 	opt.tell(opt.Text.unused(f))
 	pick := &encode.Picker{Choices: opt.choices()}
-	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress}
+	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress,
+		Count: opt.counts}
 	var in frame.Input
 	switch f {
 	case formatCSV:

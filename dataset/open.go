@@ -45,7 +45,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float = nil, frame.FloatType[T]()
+	opt.Keep, opt.float, opt.counts = nil, frame.FloatType[T](), opt.Storage == Auto || opt.Storage == Sparse
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
@@ -57,6 +57,9 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	sel := in.selection()
+	if err := chooseStorage[T](in.Input, sel, &opt); err != nil {
+		return nil, err
+	}
 	files := &Input[T]{in: in.Input, sel: sel, opt: opt, pool: p, mem: mem}
 	files.within(0)
 	if sel.Unlearned() {
@@ -98,7 +101,7 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	in.within(block.Bytes[T](max(0, rows), in.Cols(), in.sel.Weight >= 0))
+	in.within(in.Bytes(max(0, rows), in.sel.Weight >= 0))
 	var mem page.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}
@@ -118,7 +121,7 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 // there are would be large.
 func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
 	const large = 64 << 20
-	if in.survey == nil && (in.Rows() >= 0 || block.Bytes[T](int64(block.Rows[T](in.Cols())), in.Cols(), in.sel.Weight >= 0) < large) {
+	if in.survey == nil && (in.Rows() >= 0 || in.Bytes(int64(block.Rows[T](in.Cols())), in.sel.Weight >= 0) < large) {
 		return in.Rows(), nil
 	}
 	s, err := in.surveyed(ctx)
@@ -250,8 +253,8 @@ func (in *Input[T]) number(ctx context.Context, l *encode.Labels, sel *encode.Se
 		}
 		numbers := make([]T, rows)
 		for i, span := range kept.Spans() {
-			if bad, what = encode.Encode(l, bt.Columns[sel.Label], span.Lo, numbers[i:][:span.Len()]); what != "" {
-				missing = frame.IsMissing(bt.Columns[sel.Label], bad)
+			if bad, what = encode.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
+				missing = frame.IsMissing(bt.Label(sel.Label), bad)
 				break
 			}
 		}

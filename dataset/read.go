@@ -68,10 +68,15 @@ type Options struct {
 	LearnedFrom string `json:",omitempty"`
 
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
+	counts   bool           // Open: rows of svmlight are counted, also for a model
 	float    arrow.DataType // of the blocks' values; nil where there are none
 
+	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto. Only the numbers of svmlight files can be sparse, and only as
+	// they are: neither standardized nor filled in.
+	Storage Storage `json:",omitempty"`
+
 	// Spec, if not nil, is that of a model: the blocks have its features, and labels are its classes. Of the fields above,
-	// only Label, SampleWeight, Keep, Workers, Text and Memory count then.
+	// only Label, SampleWeight, Keep, Workers, Text, Memory and Storage count then.
 	Spec *schema.Spec
 
 	// End, when it is closed, ends standard input. Text counts up to the last line break that was read; Arrow IPC that ends

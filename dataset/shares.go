@@ -134,7 +134,7 @@ func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, 
 func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut, first int64) ([]float64, error) {
 	classes := make([]float64, kept.Len())
 	for k, span := range kept.Spans() {
-		if row, what := encode.Encode(l, bt.Columns[label], span.Lo, classes[k:][:span.Len()]); what != "" {
+		if row, what := encode.Encode(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
 			return nil, encode.Unfit(frame.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
 		}
 	}

@@ -22,11 +22,12 @@ import (
 // Passes may be nested. A file that changed since Open is an error.
 type Stream[T kernel.Float] struct {
 	*Input[T]
-	rows  int64
-	spec  *schema.Spec
-	spare sync.Pool // *[]*block.Block[T], those in flight
-	warn  sync.Once
-	heard []string // warnings
+	rows   int64
+	spec   *schema.Spec
+	budget *frame.Budget // of the blocks of a pass
+	spare  sync.Pool     // *[]*block.Block[T], those in flight
+	warn   sync.Once
+	heard  []string // warnings
 }
 
 // Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column to find the
@@ -72,9 +73,10 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	}
 	bytes := int64(0)
 	for _, n := range sizes {
-		bytes += block.Bytes[T](int64(n), s.spec.Cols(), s.spec.Weighted)
+		bytes += in.Bytes(int64(n), s.spec.Weighted)
 	}
-	if err := frame.NewBudget(in.opt.Memory).Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
+	s.budget = frame.NewBudget(in.opt.Memory)
+	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
 		say.Plural(int64(in.sel.Width()), "feature"))); err != nil {
 		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
 	}
@@ -82,7 +84,11 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	s.spare.New = func() any {
 		blocks := make([]*block.Block[T], count)
 		for i := range blocks {
-			blocks[i] = block.NewFor[T](s.spec, 0, sizes[i])
+			if in.sel.Sparse {
+				blocks[i] = block.NewSparseFor[T](s.spec, 0, sizes[i], int(in.elements(int64(sizes[i]))))
+			} else {
+				blocks[i] = block.NewFor[T](s.spec, 0, sizes[i])
+			}
 			if in.sel.Label < 0 {
 				blocks[i].Y = nil
 			}
@@ -178,6 +184,9 @@ func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], rea
 		}
 		return nil
 	})
+	if s.sel.Sparse { // dense ones don't grow
+		b.Budget = s.budget
+	}
 	b.Spare = <-free
 	if err := b.Run(ctx, s.in.Batches(ctx, s.pool, s.mem), nil); err != nil {
 		return nil, err

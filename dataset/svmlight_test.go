@@ -98,8 +98,11 @@ func TestSvmlightPairs(t *testing.T) {
 		path := textFile(t, "a.svm", c.text)
 		var want []*block.Block[float32]
 		var wantHeard string
-		for _, way := range []string{"columns", "pairs", "streamed"} {
+		for _, way := range []string{"columns", "pairs", "streamed", "sparse", "sparse, streamed"} {
 			heard := ""
+			if c.opt.Storage = ""; strings.HasPrefix(way, "sparse") {
+				c.opt.Storage = Sparse
+			}
 			c.opt.Warn, c.opt.Workers = func(text string) { heard += text + "\n" }, 2
 			in, err := Open[float32](context.Background(), []string{path}, c.opt)
 			if err != nil {
@@ -111,7 +114,7 @@ func TestSvmlightPairs(t *testing.T) {
 			}
 			svm.Plain = way != "columns"
 			var d *block.Data[float32]
-			if way != "streamed" {
+			if !strings.HasSuffix(way, "streamed") {
 				d, err = in.Load(context.Background())
 			} else if s, errStream := in.Stream(context.Background()); errStream != nil {
 				err = errStream
@@ -131,12 +134,39 @@ func TestSvmlightPairs(t *testing.T) {
 				t.Errorf("%s, %s: heard\n%s\nwant\n%s", name, way, heard, wantHeard)
 			}
 			if err == nil {
-				if err := sameBlocks(blocksOf(t, d), want); err != nil {
+				got := blocksOf(t, d)
+				if c.opt.Storage == Sparse {
+					got = denseOf(t, got)
+				}
+				if err := sameBlocks(got, want); err != nil {
 					t.Errorf("%s, %s: %v", name, way, err)
 				}
 			}
 		}
 	}
+}
+
+// denseOf returns the rows of sparse blocks in dense ones.
+func denseOf(t *testing.T, blocks []*block.Block[float32]) (all []*block.Block[float32]) {
+	t.Helper()
+	for _, b := range blocks {
+		if b.Sparse == nil {
+			t.Fatal("a block is dense")
+		}
+		if err := b.CheckShape(b.Cols); err != nil {
+			t.Fatal(err)
+		}
+		d := block.New[float32](b.First, b.Len(), b.Cols)
+		copy(d.Y, b.Y)
+		for r := range b.Len() {
+			columns, values := b.Sparse.Row(r)
+			for k, c := range columns {
+				d.X[r*d.Stride+int(c)] = values[k]
+			}
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // TestSvmlightKeep: features that are handed on too.

@@ -219,7 +219,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 	if c.classWeights != nil {
 		judges = train.WithClassWeights(judges, c.classWeights)
 	}
-	side, bytes := 1, 2*block.Bytes[T](all.Rows(), all.Spec().Cols(), all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
+	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
 	if _, inMemory := all.(*block.Data[T]); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}

@@ -149,7 +149,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	if opt.Judged != nil {
 		l = opt.Judged.Best().with(l.workers(), l.Settings.Shared().Progress)
 	}
-	held := block.Bytes[T](src.Rows(), src.Spec().Cols(), src.Spec().Weighted || opt.classWeighted())
+	held := block.Held(src, src.Spec().Weighted || opt.classWeighted())
 	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
 	after, end := beside.After(ctx)
 	defer end()

@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -190,37 +191,70 @@ func (s *share[T]) Rows() int64 { return s.rows }
 
 func (s *share[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return func(yield func(*block.Block[T], error) bool) {
-		b := block.NewFor[T](s.Spec(), 0, int(min(s.rows, int64(block.Rows[T](s.Spec().Cols())))))
-		n, is, spec := 0, s.has(), s.Spec()
+		is, spec := s.has(), s.Spec()
+		rows := int(min(s.rows, int64(block.Rows[T](spec.Cols()))))
+		var to *gathered[T]
 		for from, err := range s.Source.Blocks(ctx) {
-			if err == nil && from.Sparse != nil {
-				err = errors.New("sparse rows can't be parted: hold out rows of your own, in a source of their own")
-			}
 			if err != nil {
 				yield(nil, err)
 				return
+			}
+			if to == nil {
+				to = newGathered[T](spec, rows, from.Sparse != nil)
 			}
 			for r, y := range from.Y {
 				if is(train.ClassOf(y, spec)) != s.held {
 					continue
 				}
-				copy(b.X[n*b.Stride:(n+1)*b.Stride], from.X[r*b.Stride:])
-				b.Y[n] = y
-				if b.W != nil {
-					b.W[n] = from.W[r]
-				}
-				if n++; n < b.Len() {
+				if to.add(from, r); to.n < rows {
 					continue
 				}
-				if !yield(b, nil) {
+				if !yield(to.block, nil) {
 					return
 				}
-				b.First += int64(n)
-				n = 0
+				to.clear()
 			}
 		}
-		if n > 0 {
-			yield(b.Slice(0, n), nil)
+		if to != nil && to.n > 0 {
+			yield(to.block.Slice(0, to.n), nil)
 		}
 	}
+}
+
+// A gathered is a block that rows of others are copied to.
+type gathered[T kernel.Float] struct {
+	block *block.Block[T]
+	n     int // rows in it
+}
+
+func newGathered[T kernel.Float](spec *schema.Spec, rows int, sparse bool) *gathered[T] {
+	if sparse {
+		return &gathered[T]{block: block.NewSparseFor[T](spec, 0, rows, 0)}
+	}
+	return &gathered[T]{block: block.NewFor[T](spec, 0, rows)}
+}
+
+// add copies row r of a block.
+func (g *gathered[T]) add(from *block.Block[T], r int) {
+	b := g.block
+	g.n++
+	if from.Sparse != nil {
+		b.AppendRow(from, r)
+		return
+	}
+	copy(b.X[(g.n-1)*b.Stride:g.n*b.Stride], from.X[r*b.Stride:])
+	b.Y[g.n-1] = from.Y[r]
+	if b.W != nil {
+		b.W[g.n-1] = from.W[r]
+	}
+}
+
+// clear removes all rows.
+func (g *gathered[T]) clear() {
+	if g.block.Sparse != nil {
+		g.block.Clear(g.block.First + int64(g.n))
+	} else {
+		g.block.First += int64(g.n)
+	}
+	g.n = 0
 }

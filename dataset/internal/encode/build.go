@@ -39,7 +39,7 @@ type Builder[T kernel.Float] struct {
 	Spare *block.Block[T] // one to use again
 	Reuse bool            // each block is to be used again when emit returns
 	Live  bool            // a block ends with each batch
-	All   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun
+	All   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun. Sparse blocks take the room of its elements in turn
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
 	keptBytes int64 // of keep, about
@@ -98,6 +98,10 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 // allocates at most a multiple of stored, the file's bytes, and no more than is available.
 func (b *Builder[T]) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
+	if b.sel.Sparse {
+		b.makeSparseRoom()
+		return
+	}
 	bytes := float64(b.total) * float64(block.Bytes[T](1, b.Cols, b.sel.Weight >= 0))
 	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), frame.AvailableMemory())) &&
 		b.Budget.Take(int64(bytes), "") == nil {
@@ -166,7 +170,7 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 			b.start()
 		}
 		rows := kept.slice(i, min(kept.Len()-i, b.room(), most))
-		if err := b.grow(b.fill + rows.Len()); err != nil {
+		if err := b.growFor(bt, rows); err != nil {
 			return frame.ErrorIn(bt.File, "%w", err)
 		}
 		if err := b.put(ctx, bt, readers, rows); err != nil {
@@ -222,6 +226,8 @@ func (b *Builder[T]) start() {
 		b.most = int(min(int64(b.most), b.total-b.Rows))
 	}
 	switch {
+	case b.sel.Sparse:
+		b.startSparse()
 	case b.All != nil:
 		b.block = b.All.Slice(int(b.Rows), int(b.Rows)+b.most)
 	case b.Spare != nil:
@@ -235,6 +241,14 @@ func (b *Builder[T]) start() {
 // bytes returns how many bytes a block of rows takes.
 func (b *Builder[T]) bytes(rows int) int64 {
 	return block.Bytes[T](int64(rows), b.Cols, b.sel.Weight >= 0)
+}
+
+// growFor makes room in the block for rows of a batch.
+func (b *Builder[T]) growFor(bt *frame.Batch, rows Cut) error {
+	if b.sel.Sparse {
+		return b.growSparse(len(b.block.Sparse.Idx) + int(bt.Pairs.Ends[rows.Hi]-bt.Pairs.Ends[rows.Lo]) + rows.Len())
+	}
+	return b.grow(b.fill + rows.Len())
 }
 
 // grow makes the block one of so many rows at least. Blocks of wide rows double with the rows that come: they may be few.
@@ -271,10 +285,10 @@ func (b *Builder[T]) newBlock(first int64, rows int) *block.Block[T] {
 
 // flush emits the rows in the block.
 func (b *Builder[T]) flush() error {
-	full := b.block.Slice(0, b.fill)
 	if b.Reuse {
 		b.Spare = b.block
 	}
+	full := b.finished()
 	b.block = nil
 	keep := make([]arrow.Array, len(b.keep))
 	for k, parts := range b.keep {

@@ -29,6 +29,9 @@ const fewRows = 16
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
 func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
 	step := b.panel()
+	if b.sel.Sparse {
+		step = rows.Len() // where a row ends tells where the next begins
+	}
 	var badLabel *rowError
 	each := b.pool.Each
 	if rows.Len() < fewRows {
@@ -77,7 +80,7 @@ func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {
 	}
 	y := b.block.Y[b.fill:]
 	for i, span := range rows.Spans() {
-		row, what := Encode(b.Labels, bt.Columns[b.sel.Label], span.Lo, y[i:i+span.Len()])
+		row, what := Encode(b.Labels, bt.Label(b.sel.Label), span.Lo, y[i:i+span.Len()])
 		if what != "" {
 			return b.rowError(bt, -1, row, what)
 		}
@@ -109,7 +112,10 @@ func (f *fault[T]) note(k int, lost frame.Loss, row int, what string) {
 
 // putPanel writes rows of a batch to the block, from the block's row at on.
 func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at int) *rowError {
-	if bt.Pairs != nil {
+	switch {
+	case b.sel.Sparse:
+		return b.putSparse(bt, rows)
+	case bt.Pairs != nil:
 		return b.putPairs(bt, rows, at)
 	}
 	s := b.scratch.Get().(*scratch[T])
@@ -178,19 +184,28 @@ func (b *Builder[T]) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError)
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		row := dst[(r-rows.Lo)*stride:][:stride]
 		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
-			k, v := p.Place[p.Index[i]], T(p.Value[i])
+			k, v := int(p.Index[i]), T(p.Value[i])
 			row[k] = v
-			if v-v != 0 {
-				if bad == nil || k < bad.col {
-					bad = b.rowError(bt, k, r, b.unusable(p.Value[i]))
-				}
-			} else if float64(v) != p.Value[i] && frame.LossOf(p.Value[i]) == frame.Merged { // zeros make any column a wide one
-				b.losses[k].merged.Store(true)
+			if v-v != 0 || float64(v) != p.Value[i] {
+				bad = b.inexact(bt, r, k, p.Value[i], bad)
 			}
 		}
 		if b.sel.Bias {
 			row[b.Cols-1] = 1
 		}
+	}
+	return bad
+}
+
+// inexact notes a value of feature k that T doesn't hold. It returns the first bad value of the row, which is bad so far.
+func (b *Builder[T]) inexact(bt *frame.Batch, row, k int, value float64, bad *rowError) *rowError {
+	switch v := T(value); {
+	case v-v == 0:
+		if frame.LossOf(value) == frame.Merged { // zeros make any column a wide one
+			b.losses[k].merged.Store(true)
+		}
+	case bad == nil || k < bad.col:
+		return b.rowError(bt, k, row, b.unusable(value))
 	}
 	return bad
 }
@@ -258,7 +273,7 @@ func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowErro
 		col = b.sel.Features[k]
 	}
 	err := frame.ErrorIn(bt.File, "column %q, %s: %s", b.sel.Columns[col].Name, bt.Row(b.Input, row), what)
-	if a := bt.Columns[col]; a != nil && frame.IsMissing(a, row) {
+	if k < 0 && frame.IsMissing(bt.Label(col), row) || k >= 0 && bt.Pairs == nil && frame.IsMissing(bt.Columns[col], row) {
 		err = frame.Mark(err, frame.ErrNulls)
 	}
 	return &rowError{n, k, err}

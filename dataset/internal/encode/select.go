@@ -16,10 +16,13 @@ type Selection struct {
 	*frame.Chosen
 	Inputs []schema.Column // how each of the features' columns becomes features of the block, in order
 	Bias   bool
-	Nulls  schema.Nulls
-	words  []string // that are nulls in text, see choices
-	left   left
-	passed []string // columns, with their types, that a pattern of Keep matched and that can't be kept
+	Sparse bool // the blocks are
+	// Elements is about how many elements the rows of sparse blocks have in all, the bias included; 0: unknown.
+	Elements int64
+	Nulls    schema.Nulls
+	words    []string // that are nulls in text, see choices
+	left     left
+	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
 
 	standardize bool // learn how
 	Fixed       bool // by a model: what features depend on isn't learned from the data

@@ -13,10 +13,18 @@ type Batch struct {
 	File    string // for messages; may be ""
 	Rows    int64
 	Columns []arrow.Array
-	Pairs   *Pairs // the features, if not nil, whose columns are nil then
+	Pairs   *Pairs // the features, if not nil: then Columns has the label alone
 
 	// Line returns the line in which a row of the batch begins, of text that can't be read again; else it is nil.
 	Line func(row int64) int64
+}
+
+// Label returns the column of the label, whose number in the selection is i.
+func (b *Batch) Label(i int) arrow.Array {
+	if b.Pairs != nil {
+		return b.Columns[0]
+	}
+	return b.Columns[i]
 }
 
 // Row names a row of the batch in messages. The first row of the batch has the number first.
@@ -82,9 +90,8 @@ func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 type Pairs struct {
 	Labels []float64
 	Ends   []int32 // of each row's pairs, after a 0
-	Index  []int32
+	Index  []int32 // numbers of features
 	Value  []float64
 
-	Place []int // for each index the number of its feature
-	Home  *sync.Pool
+	Home *sync.Pool
 }

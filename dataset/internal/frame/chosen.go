@@ -30,6 +30,7 @@ type Request struct {
 	Spec     *schema.Spec // of a model whose features are wanted; nil: none
 	Words    []string     // that are nulls in text; nil: the default ones
 	Memory   int64        // bytes that may be taken; 0: no bound
+	Count    bool         // find the number of rows, and of their values, at once
 	Live     bool         // rows are handed on as they come
 	Progress func(rows, total int64)
 }

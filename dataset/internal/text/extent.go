@@ -15,9 +15,10 @@ import (
 
 // An extent is what lines of svmlight hold.
 type extent struct {
-	rows int64
-	zero bool // the index 0 is there
-	last int  // index
+	rows  int64
+	pairs int64 // no fewer than there are
+	zero  bool  // the index 0 is there
+	last  int   // index
 }
 
 // modelExtent returns the extent of the features of a model, of those that have indices.
@@ -39,7 +40,7 @@ func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err 
 	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
 		return One(c, func() (*frame.Batch, error) {
 			defer c.recycle(&in.texts)
-			seen, err := measured(in.sources[file].Path, c)
+			seen, err := measured(in.sources[file].Path, c, in.fewer)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
@@ -54,11 +55,12 @@ func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err 
 	return all, ctx.Err()
 }
 
-// measured returns the extent of a chunk.
-func measured(path string, c Chunk) (seen extent, err error) {
+// measured returns the extent of a chunk. Its features are those of a model if fewer is set: others are passed over.
+func measured(path string, c Chunk, fewer bool) (seen extent, err error) {
 	n := c.line
+	seen.pairs = int64(bytes.Count(c.Text, []byte{':'}))
 	for line := range bytes.Lines(c.Text) {
-		if err := seen.Add(line); err != nil {
+		if err := seen.Add(line); err != nil && !fewer {
 			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
 		}
 		n++
@@ -68,6 +70,7 @@ func measured(path string, c Chunk) (seen extent, err error) {
 
 func (e *extent) merge(other extent) {
 	e.rows += other.rows
+	e.pairs += other.pairs
 	e.zero = e.zero || other.zero
 	e.last = max(e.last, other.last)
 }

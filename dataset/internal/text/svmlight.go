@@ -32,9 +32,10 @@ type Svmlight struct {
 	sources  []*source.Source
 	sel      *frame.Chosen
 	rows     int64     // -1 where nobody counted
+	pairs    int64     // no fewer than the lines have; -1 where nobody counted
 	least    int       // index that a feature may have
 	label    int       // its number in the selection, or -1
-	place    []int     // for each index its number in the selection, or -1
+	place    []int32   // for each index its number in the selection, or -1
 	fewer    bool      // the columns are a model's: lines may have more
 	Plain    bool      // batches have pairs, and no columns but the label
 	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
@@ -47,18 +48,19 @@ type Svmlight struct {
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*Svmlight, error) {
-	in := &Svmlight{sources: sources, rows: -1, fewer: req.Spec != nil && len(req.Spec.Features) > 0}
+	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && len(req.Spec.Features) > 0}
 	var seen extent
-	if in.fewer {
-		seen = modelExtent(req.Spec.Features)
-	} else {
+	if !in.fewer || req.Count {
 		var err error
 		if seen, err = in.measure(ctx, p); err != nil {
 			return nil, err
 		}
-		if in.rows = seen.rows; in.rows == 0 {
+		if in.rows, in.pairs = seen.rows, seen.pairs; in.rows == 0 {
 			return nil, fmt.Errorf("%s: no rows: name a file that has some", in.Name())
 		}
+	}
+	if in.fewer {
+		seen = modelExtent(req.Spec.Features)
 	}
 	first := 1
 	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
@@ -88,12 +90,12 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 
 // read sets the columns that are read; last is the last index that a feature has.
 func (in *Svmlight) read(sel *frame.Chosen, last int) {
-	in.sel, in.place, in.label = sel, slices.Repeat([]int{-1}, last+1), -1
+	in.sel, in.place, in.label = sel, slices.Repeat([]int32{-1}, last+1), -1
 	for k, c := range sel.Columns {
 		if c.Name == frame.SvmlightLabel {
 			in.label = k
 		} else {
-			in.place[c.Index] = k
+			in.place[c.Index] = int32(k)
 		}
 	}
 }
@@ -103,6 +105,9 @@ func (in *Svmlight) Name() string { return source.NameOf(in.sources) }
 
 // Total returns the number of rows, or -1 if nobody counted them.
 func (in *Svmlight) Total() int64 { return in.rows }
+
+// Pairs returns an upper bound of the number of pairs in all rows, or -1 if nobody counted them.
+func (in *Svmlight) Pairs() int64 { return in.pairs }
 
 // Most returns what Total does.
 func (in *Svmlight) Most() int64 { return in.rows }
@@ -194,7 +199,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 		const perLine, perPair = 32, 5 // bytes, to begin with
 		lines, most := 1+len(c.Text)/perLine, 1+len(c.Text)/perPair
 		rows = &frame.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
-			Value: make([]float64, 0, most), Place: in.place, Home: &in.spare}
+			Value: make([]float64, 0, most), Home: &in.spare}
 	}
 	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
 	n := c.line
@@ -207,9 +212,9 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 		}
 		n++
 	}
-	b := &frame.Batch{File: path, Rows: int64(len(rows.Labels)), Columns: make([]arrow.Array, len(in.sel.Columns)), Pairs: rows}
+	b := &frame.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
 	if in.label >= 0 {
-		b.Columns[in.label] = numbers(rows.Labels)
+		b.Columns = []arrow.Array{numbers(rows.Labels)}
 	}
 	return b, nil
 }
@@ -227,7 +232,7 @@ func (in *Svmlight) dense(b *frame.Batch) *frame.Batch {
 	}
 	for r := range n {
 		for i := rows.Ends[r]; i < rows.Ends[r+1]; i++ {
-			columns[in.place[rows.Index[i]]][r] = rows.Value[i]
+			columns[rows.Index[i]][r] = rows.Value[i]
 		}
 	}
 	all := &frame.Batch{File: b.File, Rows: b.Rows}
@@ -243,83 +248,3 @@ func numbers(v []float64) arrow.Array {
 	defer data.Release()
 	return array.NewFloat64Data(data)
 }
-
-// row adds a line to rows.
-func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
-	label, rest := numberAt(line)
-	if rest == nil {
-		return fmt.Errorf("the label %s is not a number: write one label in front of each line", quote(word(line)))
-	}
-	last := -1
-	for {
-		for len(rest) > 0 && isBlank(rest[0]) {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			break
-		}
-		pair := rest
-		index, digits := 0, 0
-		for digits < len(rest) && digits < 9 && rest[digits]-'0' < 10 {
-			index = index*10 + int(rest[digits]-'0')
-			digits++
-		}
-		if bytes.HasPrefix(rest, []byte("qid:")) && last < 0 {
-			in.sawQuery.Store(true)
-			rest = rest[len(word(rest)):]
-			continue
-		}
-		if digits == 0 || digits == len(rest) || rest[digits] != ':' {
-			return fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(pair)))
-		}
-		var v float64
-		if v, rest = numberAt(rest[digits+1:]); rest == nil {
-			return fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(pair)))
-		}
-		switch {
-		case index <= last:
-			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)
-		case index < in.least:
-			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
-		case index < len(in.place) && in.place[index] >= 0:
-			rows.Index, rows.Value = append(rows.Index, int32(index)), append(rows.Value, v)
-		case index >= len(in.place) && in.fewer:
-			in.sawMore.Store(true)
-		case index == 0 && in.fewer:
-			in.sawZero.Store(true)
-		}
-		last = index
-	}
-	rows.Labels, rows.Ends = append(rows.Labels, label), append(rows.Ends, int32(len(rows.Index)))
-	return nil
-}
-
-// numberAt reads the number that text begins with, up to a blank, and returns what follows it, or nil if it is none.
-func numberAt(text []byte) (v float64, rest []byte) {
-	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
-		return float64(text[0] - '0'), text[1:]
-	}
-	v, n := parseDecimal(text)
-	if n > 0 && (n == len(text) || isBlank(text[n])) {
-		return v, text[n:]
-	}
-	w := word(text)
-	v, err := parseNumber(w)
-	if err != nil {
-		return 0, nil
-	}
-	return v, text[len(w):]
-}
-
-// word returns text up to the first blank.
-func word(text []byte) []byte {
-	if i := slices.IndexFunc(text, isBlank); i >= 0 {
-		return text[:i]
-	}
-	return text
-}
-
-// blankBytes are those of isBlank but the line break.
-const blankBytes = " \t\v\f\r"
-
-func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }

@@ -18,6 +18,8 @@ import (
 // Rows are rows that are open.
 type Rows[T kernel.Float] struct {
 	block.Source[T]
+	Density float64 // share of values that aren't 0, about, of sparse rows; otherwise 0
+
 	shut  func() error                      // closes them; nil of rows in memory
 	input func() (*dataset.Input[T], error) // opens the files of the rows; nil if they have none
 }
@@ -76,12 +78,8 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 // Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
 // cache, which is temporary without --cache. Open limits the memory of the garbage collector.
 func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
-	opt := dataset.Options{
-		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
-		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
-		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
-		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.LearnFromName,
-	}
+	opt := o.options()
+	opt.Progress = func(rows, total int64) { bar.Show("loading", "", rows, total) }
 	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
 		if !said {
@@ -92,6 +90,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	written := func(rows, total int64) { bar.Show("writing the cache", "", rows, total) }
 	s := &o.Storage
 	if s.cache != "" {
+		opt.Storage = dataset.Dense
 		r, err := openCache[T](ctx, o, paths, opt, written)
 		if err == nil {
 			r.input = func() (*dataset.Input[T], error) {
@@ -113,23 +112,47 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](s, count, in.Cols())
+	fits, err := budget[T](s, count, in.Cols(), sizes(s, in))
 	if err != nil {
 		return nil, err
 	}
+	if !fits && in.Sparse() && (s.Access != train.InOrder || s.Parted) { // which takes a cache, whose rows are dense
+		opt.Storage = dataset.Dense
+		if in, err = openInput[T](ctx, o, paths, opt); err == nil {
+			_, err = budget[T](s, count, in.Cols(), sizes(s, in))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if fits {
 		data, err := in.Load(ctx)
-		return &Rows[T]{data, nil, again}, err
+		return &Rows[T]{data, in.Density(), nil, again}, err
 	}
 	stream, err := in.Stream(ctx)
 	if err != nil || s.Access == train.InOrder || s.Parted {
-		return &Rows[T]{stream, nil, again}, err
+		return &Rows[T]{stream, in.Density(), nil, again}, err
 	}
 	f, err := cache.Temporary(ctx, stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}
-	return &Rows[T]{f, f.Close, again}, nil
+	return &Rows[T]{f, in.Density(), f.Close, again}, nil
+}
+
+// options returns the options on files.
+func (o *Options) options() dataset.Options {
+	return dataset.Options{
+		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
+		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
+		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
+		LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
+	}
+}
+
+// sizes returns the function for the memory of blocks of some rows.
+func sizes[T kernel.Float](s *Storage, in *dataset.Input[T]) func(rows int64) int64 {
+	return func(rows int64) int64 { return in.Bytes(rows, s.Weighted) }
 }
 
 // openInput opens files. Features are learned from the rows that o.LearnFrom chooses.
@@ -148,7 +171,7 @@ func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 // rowsAtMost returns an upper bound on the number of rows. It reads text files only if the bound of their size is too large for the memory.
 func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T]) (int64, error) {
 	most := in.Most()
-	if most >= 0 && block.Bytes[T](most, in.Cols(), s.Weighted) <= s.Memory.Limit()/5*4 {
+	if most >= 0 && in.Bytes(most, s.Weighted) <= s.Memory.Limit()/5*4 {
 		return most, nil
 	}
 	return in.Count(ctx)
@@ -171,7 +194,7 @@ func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 		if total, err = in.Count(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := budget[T](s, total, in.Cols()); err != nil {
+		if _, err := budget[T](s, total, in.Cols(), sizes(s, in)); err != nil {
 			return nil, err
 		}
 		stream, err := in.Stream(ctx)
@@ -187,7 +210,7 @@ func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](s, f.Rows(), f.Spec().Cols())
+	fits, err := budget[T](s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return block.Bytes[T](rows, f.Spec().Cols(), s.Weighted) })
 	if err == nil && !fits {
 		return New(f, f.Close), nil
 	}

@@ -18,6 +18,7 @@ type Options struct {
 	Text    flags.Text
 	Columns Columns
 	Dtype   flags.Choice
+	form    flags.Choice // of the rows in memory
 	Storage Storage
 
 	// LearnFrom chooses the rows that features are learned from, by the number of rows of each class; nil: all. LearnFromName names its choice.
@@ -63,6 +64,8 @@ func (o *Options) AddData(cmd *cobra.Command, types ...string) {
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.Dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
+	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse, of svmlight files). auto chooses sparse where "+
+		"that takes an eighth of the memory or less.", storageNames()...)
 	o.Text.AddTo(cmd)
 }
 
@@ -72,6 +75,14 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
 	f.StringVar(&o.Storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
 	o.Machine.AddTo(cmd)
+}
+
+func storageNames() []string {
+	var names []string
+	for _, s := range dataset.Storages {
+		names = append(names, string(s))
+	}
+	return names
 }
 
 func nullsNames() []string {

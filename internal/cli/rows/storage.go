@@ -61,9 +61,9 @@ func (s *Storage) Hold(bytes int64) {
 }
 
 // budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
-// are in use at a time.
-func budget[T kernel.Float](s *Storage, count int64, cols int) (fits bool, err error) {
-	limit, all := s.Memory.Limit(), block.Bytes[T](count, cols, s.Weighted)
+// are in use at a time. bytes returns the memory of the blocks of some rows.
+func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
+	limit, all := s.Memory.Limit(), bytes(count)
 	held := all
 	if s.Shared {
 		held *= 2
@@ -79,7 +79,7 @@ func budget[T kernel.Float](s *Storage, count int64, cols int) (fits bool, err e
 		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
 		return true, nil
 	}
-	pass := min(all, block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.Weighted))
+	pass := min(all, block.InFlight*bytes(int64(block.Rows[T](cols))))
 	least := pass + beside
 	switch s.Access {
 	case train.AnyOrder:

@@ -19,6 +19,7 @@ import (
 func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows[T], bar *console.Progress) (*Rows[T], error) {
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
+		Storage:  dataset.Storage(o.form.Value),
 		Progress: func(rows, total int64) { bar.Show("loading the validation", "", rows, total) },
 		Warn:     func(s string) { bar.End(); a.Note("--validation: %s", s) },
 	})
@@ -31,7 +32,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 			return nil, err
 		}
 	}
-	fits, err := budgetBeside(&o.Storage, count, learned.Source)
+	fits, err := budgetBeside(&o.Storage, count, sizes(&o.Storage, in), learned.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +64,10 @@ func openTemporary[T kernel.Float](ctx context.Context, in *dataset.Input[T], wr
 
 // budgetBeside tells whether so many rows fit in memory beside those that are learned from, and limits the memory of the garbage collector. It
 // is an error if not even the blocks fit that are in use at a time.
-func budgetBeside[T kernel.Float](s *Storage, count int64, learned block.Source[T]) (fits bool, err error) {
+func budgetBeside[T kernel.Float](s *Storage, count int64, bytes func(rows int64) int64, learned block.Source[T]) (fits bool, err error) {
 	cols := learned.Spec().Cols()
-	all, pass := block.Bytes[T](count, cols, s.Weighted), block.InFlight*block.Bytes[T](int64(block.Rows[T](cols)), cols, s.Weighted)
-	limit, used := s.Memory.Limit(), block.Bytes[T](learned.Rows(), cols, s.Weighted)
+	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows[T](cols)))
+	limit, used := s.Memory.Limit(), block.Held(learned, s.Weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
 		used = min(used, pass) + visits.WindowBytes[T](cols, s.Weighted)
 	} else if s.Memory.Bytes == 0 {

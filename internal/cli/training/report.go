@@ -2,6 +2,7 @@ package training
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,7 +54,9 @@ type Report struct {
 	Dtype           string               `json:"dtype"`
 	ISA             string               `json:"isa"`
 	Workers         int                  `json:"workers"`
-	Streamed        bool                 `json:"streamed"` // the rows weren't in memory
+	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
+	Storage         string               `json:"storage,omitempty"` // of the rows; none if they are dense
+	Density         float64              `json:"density,omitempty"` // share of the values that aren't 0, of sparse rows
 	PeakRSSBytes    int64                `json:"peak_rss_bytes"`
 	Seconds         trainSeconds         `json:"seconds"`
 	Model           *string              `json:"model"` // path of the file, null if none was written
@@ -243,10 +246,13 @@ func (r *Report) machine() []string {
 	if r.Streamed {
 		streamed = "streamed, "
 	}
-	pairs := []string{
-		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
-		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)),
+	var pairs []string
+	if r.Density > 0 {
+		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage, say.Percent(r.Density), say.Real(math.Round(10*r.Density*float64(r.Features))/10)))
 	}
+	pairs = append(pairs,
+		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)))
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
 	}

@@ -122,7 +122,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
-		bytes := block.Bytes[T](t.data.Rows(), t.data.Spec().Cols(), t.Storage.Weighted)
+		bytes := block.Held(t.data.Source, t.Storage.Weighted)
 		if t.folds > 0 {
 			bytes *= 2
 		}
@@ -167,6 +167,9 @@ func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	if f.Survey != nil {
 		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
 		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+	}
+	if r.Density = t.data.Density; r.Density > 0 {
+		r.Storage = string(dataset.Sparse)
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)

@@ -1,0 +1,177 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
+)
+
+// row adds a line to rows.
+func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
+	label, rest := numberAt(line)
+	if rest == nil {
+		return fmt.Errorf("the label %s is not a number: write one label in front of each line", quote(word(line)))
+	}
+	last := -1
+	for {
+		for len(rest) > 0 && isBlank(rest[0]) {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			break
+		}
+		index, v, after := pairAt(rest)
+		if after == nil {
+			var err error
+			if index, v, after, err = in.oddPair(rest, last); err != nil {
+				return err
+			}
+			if index < 0 {
+				rest = after
+				continue
+			}
+		}
+		rest = after
+		switch {
+		case index <= last:
+			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)
+		case index < in.least:
+			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
+		case index < len(in.place) && in.place[index] >= 0:
+			rows.Index, rows.Value = append(rows.Index, in.place[index]), append(rows.Value, v)
+		case index >= len(in.place) && in.fewer:
+			in.sawMore.Store(true)
+		case index == 0 && in.fewer:
+			in.sawZero.Store(true)
+		}
+		last = index
+	}
+	rows.Labels, rows.Ends = append(rows.Labels, label), append(rows.Ends, int32(len(rows.Index)))
+	return nil
+}
+
+// oddPair reads the pair that text begins with, for which pairAt is too simple. The index of qid is -1. last is the index
+// before it.
+func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest []byte, err error) {
+	if bytes.HasPrefix(text, []byte("qid:")) && last < 0 {
+		in.sawQuery.Store(true)
+		return -1, 0, text[len(word(text)):], nil
+	}
+	const most = 18 // digits that int64 holds
+	digits := 0
+	for ; digits < len(text) && text[digits]-'0' < 10; digits++ {
+		if digits < most {
+			index = index*10 + int(text[digits]-'0')
+		}
+	}
+	if digits > 0 && digits < len(text) && text[digits] == ':' {
+		if digits > most {
+			return 0, 0, nil, fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", text[:digits], schema.MaxFeatures)
+		}
+		if v, rest = numberAt(text[digits+1:]); rest != nil {
+			return index, v, rest, nil
+		}
+	}
+	return 0, 0, nil, fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(text)))
+}
+
+// pairAt reads the pair that text begins with, and returns what follows it, or nil if the pair isn't one that this quick
+// function knows: an index of up to 7 digits, and a number of up to 7 digits on each side of the point. The value is that
+// of parseDecimal.
+func pairAt(text []byte) (index int, v float64, rest []byte) {
+	if len(text) < 8 {
+		return 0, 0, nil
+	}
+	whole, n := leadingDigits(text)
+	if n == 0 || n == 8 || text[n] != ':' {
+		return 0, 0, nil
+	}
+	index, text = int(whole), text[n+1:]
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+		return index, float64(text[0] - '0'), text[1:]
+	}
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	if len(text) < 8 {
+		return 0, 0, nil
+	}
+	whole, n = leadingDigits(text)
+	if n == 8 {
+		return 0, 0, nil
+	}
+	point := text[n] == '.'
+	digits := n
+	if point {
+		if text = text[n+1:]; len(text) < 8 {
+			return 0, 0, nil
+		}
+		part, places := leadingDigits(text)
+		if places == 8 {
+			return 0, 0, nil
+		}
+		v = float64(whole*wholeTens[places]+part) / tens[places]
+		n, digits = places, digits+places
+	} else {
+		v = float64(whole)
+	}
+	if digits == 0 || !isBlank(text[n]) {
+		return 0, 0, nil
+	}
+	if negative {
+		v = -v
+	}
+	return index, v, text[n:]
+}
+
+// wholeTens are the powers of ten of up to 7 digits.
+var wholeTens = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
+
+// leadingDigits reads the digits that the first 8 bytes of text begin with: their number as a value, and how many they are.
+// It looks at all 8 bytes at once (Lemire, "Number parsing at a gigabyte per second", 2021).
+func leadingDigits(text []byte) (v uint64, n int) {
+	const ones = 0x0101010101010101
+	w := binary.LittleEndian.Uint64(text) ^ '0'*ones // a digit is now its value
+	other := ((w + 0x76*ones) | w) & (0x80 * ones)   // a byte of 10 or more has its high bit; so may bytes behind the first of these
+	n = bits.TrailingZeros64(other) / 8
+	w <<= 64 - 8*uint(n) // zeros in front
+	w = w*10 + w>>8
+	const low = 0x000000ff000000ff
+	return ((w&low)*(1e6<<32+100) + (w>>16&low)*(1e4<<32+1)) >> 32, n
+}
+
+// numberAt reads the number that text begins with, up to a blank, and returns what follows it, or nil if it is none.
+func numberAt(text []byte) (v float64, rest []byte) {
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+		return float64(text[0] - '0'), text[1:]
+	}
+	v, n := parseDecimal(text)
+	if n > 0 && (n == len(text) || isBlank(text[n])) {
+		return v, text[n:]
+	}
+	w := word(text)
+	v, err := parseNumber(w)
+	if err != nil {
+		return 0, nil
+	}
+	return v, text[len(w):]
+}
+
+// word returns text up to the first blank.
+func word(text []byte) []byte {
+	if i := slices.IndexFunc(text, isBlank); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// blankBytes are those of isBlank but the line break.
+const blankBytes = " \t\v\f\r"
+
+func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
