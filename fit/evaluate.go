@@ -30,8 +30,7 @@ type Evaluation[T kernel.Float] struct {
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
 func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
 	scorer, err := predict.NewScorer[T](m, workers)
-	l := Describe(m.Algorithm)
-	return &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: l != nil && l.LogOdds}, err
+	return &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: m.HasProbabilities()}, err
 }
 
 // Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.

@@ -8,6 +8,7 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/internal/say"
 	"halfspace/train"
+	"halfspace/train/adaptive"
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
@@ -30,6 +31,8 @@ var Learners = []*train.Learner{
 	lda.Learner,
 	svm.Learner,
 	passive.Learner,
+	adaptive.FTRL,
+	adaptive.AdaGrad,
 }
 
 // Names returns the names of the learners.
@@ -100,6 +103,12 @@ func SVM(o svm.Options) Learner { return New(svm.Learner, &o) }
 
 // PassiveAggressive returns the passive-aggressive algorithms.
 func PassiveAggressive(o passive.Options) Learner { return New(passive.Learner, &o) }
+
+// FTRL returns FTRL-Proximal.
+func FTRL(o adaptive.Options) Learner { return New(adaptive.FTRL, &o) }
+
+// AdaGrad returns AdaGrad.
+func AdaGrad(o adaptive.AdaGradOptions) Learner { return New(adaptive.AdaGrad, &o) }
 
 // With returns the learner with an option set to what a user types, such as "l2" and "0.1".
 func (l Learner) With(option, value string) (Learner, error) {

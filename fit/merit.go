@@ -45,7 +45,7 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 		if len(scores) == 1 {
 			auc.Add(scores[0], b.Y)
 		}
-		if j.LogOdds {
+		if m.HasProbabilities() {
 			sum.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
 		}
 	}

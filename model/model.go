@@ -256,7 +256,15 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 }
 
 // HasProbabilities tells whether scores are logarithms of odds, so that they give a probability of each class.
-func (m *Model) HasProbabilities() bool { return m.Algorithm == "logistic" || m.Algorithm == "lda" }
+func (m *Model) HasProbabilities() bool {
+	switch m.Algorithm {
+	case "logistic", "lda", "ftrl":
+		return true
+	case "adagrad":
+		return m.Options.Loss == "logistic"
+	}
+	return false
+}
 
 // vectors returns how many vectors of weights the classes need.
 func (m *Model) vectors() int {

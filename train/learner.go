@@ -29,7 +29,7 @@ type Learner struct {
 	Together  bool   // it does so unless told otherwise
 	EachClass bool   // it learns each class versus the rest separately
 	Judges    bool   // it chooses its weights by the errors on validation rows
-	LogOdds   bool   // scores are logarithms of the odds of the positive class
+	LogOdds   bool   // scores are logarithms of the odds of the positive class, with the options that New returns
 	Solves    bool   // it solves for an optimum over all rows, in steps; others visit rows one by one
 	LastOnly  bool   // it keeps the last weights, which need not be the best seen
 

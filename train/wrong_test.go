@@ -11,6 +11,7 @@ import (
 	"halfspace/pocket"
 	"halfspace/separable"
 	"halfspace/train"
+	"halfspace/train/adaptive"
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
@@ -100,6 +101,13 @@ func learnerCases() []learnerCase {
 		{"pocket", two, true, false, false, false, walk(perceptron.Options{Pocket: pocket.Epoch}, train.Cyclic)},
 		{"passive-aggressive", any, true, false, false, false, aggressive(train.Cyclic)},
 		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(train.Shuffle)},
+		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+			r, err := adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{Options: train.Options{Order: train.FixedShuffle, Epochs: 2, Workers: workers}})
+			if err != nil {
+				return nil, err
+			}
+			return append(wide(r.Weights), r.Loss), nil
+		}},
 		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
 			r, err := winnow.Train(ctx, src, winnow.Options{Options: train.Options{Workers: workers, Epochs: 2}, Variant: winnow.Balanced})
 			if err != nil {

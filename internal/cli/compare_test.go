@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 			} else {
 				last = errors
 			}
-			probabilities := slices.Contains([]string{"logistic", "lda"}, names[len(names)-1])
+			probabilities := slices.Contains([]string{"logistic", "lda", "ftrl", "adagrad"}, names[len(names)-1])
 			if loss, ok := l["log_loss"].(float64); ok != probabilities || ok && !(loss > 0 && loss < 1) {
 				t.Errorf("%v: log loss %v", l["options"], l["log_loss"])
 			}

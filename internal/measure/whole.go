@@ -75,6 +75,8 @@ var shapes = map[string]shape{
 	"voted":              {rows: 2000, options: map[string]string{"epochs": "1"}, alone: true},
 	"winnow":             {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, alone: true},
 	"passive-aggressive": {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+	"ftrl":               {rows: 200_000, options: map[string]string{"epochs": "1"}, alone: true},
+	"adagrad":            {rows: 200_000, options: map[string]string{"epochs": "1"}, alone: true},
 	"dual":               {rows: 2000, options: map[string]string{"epochs": "10"}},
 	"kernel-perceptron":  {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
 }

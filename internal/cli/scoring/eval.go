@@ -46,8 +46,8 @@ the labels. It reports:
   - errors and accuracy
   - the confusion matrix, with precision, recall and F1 of each class
   - the exact area under the ROC curve (equal scores count half)
-  - the log loss of models with probabilities (logistic and lda): the mean of
-    -log(probability of the row's class)
+  - the log loss of models with probabilities (logistic, lda, ftrl, adagrad):
+    the mean of -log(probability of the row's class)
 
 Rows with missing values are skipped if the training skipped them.
 

@@ -16,7 +16,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/records"
 	"halfspace/internal/cli/console"
-	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
@@ -100,7 +99,7 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
 	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above 0 predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
-	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic and lda.")
+	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad.")
 	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
 		"directions in which the classes differ most.")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
@@ -323,10 +322,10 @@ func (p *predictions[T]) abort() {
 
 // checkProba returns an error unless the scores of a model are log odds.
 func checkProba(path string, m *model.Model) error {
-	if facts.Learner(m.Algorithm).LogOdds {
+	if m.HasProbabilities() {
 		return nil
 	}
-	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic or lda, or write --score", path, m.Algorithm)
+	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic, lda or ftrl, or write --score", path, m.Algorithm)
 }
 
 // projectionName is the name of the column of coordinates along direction i.

@@ -42,6 +42,8 @@ var entrants = []entrant{
 	{options: "--algo averaged --order shuffle --epochs 10"},
 	{options: "--algo perceptron --order shuffle --epochs 10"},
 	{options: "--algo passive-aggressive --C 0.1 --order shuffle --epochs 10"},
+	{options: "--algo ftrl --order shuffle --epochs 10"},
+	{options: "--algo adagrad --order shuffle --epochs 10"},
 	{options: "--algo pocket --order shuffle --epochs 10 --max-updates 10000", classes: 2},
 	{options: "--algo pocket --pocket epoch --order shuffle --epochs 10", classes: 3},
 	{options: "--algo voted --order shuffle --epochs 10", most: 10_000},
@@ -74,7 +76,7 @@ The last line is the baseline, which always predicts the class with the most
 rows. The command below the table trains the best learner on all rows. Ctrl-C
 prints the table of the folds so far; the exit status is 130.
 
-Some limits keep the run short. Perceptrons make 10 epochs, and pocket makes
+Some limits keep the run short. Learners that visit rows one by one make 10 epochs, and pocket makes
 10,000 updates. voted runs on up to 10,000 rows, the kernel perceptron on 3,000,
 svm with --loss hinge on 100,000. winnow runs with --standardize=false if all
 features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,

@@ -8,6 +8,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/separable"
 	"halfspace/train"
+	"halfspace/train/adaptive"
 	"halfspace/train/dual"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
@@ -19,6 +20,8 @@ import (
 
 func learn[T kernel.Float](data *block.Data[T]) {
 	ctx, src := context.Background(), block.Source[T](data)
+	adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{})
+	adaptive.TrainFTRL(ctx, src, adaptive.Options{})
 	dual.Train(ctx, data, dual.Options{})
 	lda.Train(ctx, src, lda.Options{})
 	logistic.Train(ctx, src, logistic.Options{})

@@ -1,0 +1,258 @@
+package adaptive
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/logistic"
+)
+
+// clicks returns rows with a bias and features of very different frequencies, 0 or normal.
+func clicks[T kernel.Float](rows, features int) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(features)))
+	var x [][]float64
+	var y []float64
+	for range rows {
+		row, score := make([]float64, features), 0.3
+		for i := range row {
+			if rng.IntN(1+i) == 0 {
+				row[i] = float64(float32(rng.NormFloat64()))
+				score += row[i] * float64(i%3-1)
+			}
+		}
+		label := -1.0
+		if rng.Float64() < 1/(1+math.Exp(-2*score)) {
+			label = 1
+		}
+		x, y = append(x, row), append(y, label)
+	}
+	return testrows.Dense[T](x, y, true)
+}
+
+// weightOf is a weight of each row, some of them 0.
+func weightOf(r int) float64 { return float64(r%4) / 2 }
+
+// slopeOf is the derivative of a loss by the score, by math.Exp.
+func slopeOf(loss Loss, y, score float64) float64 {
+	switch {
+	case loss == Logistic:
+		return -y / (1 + math.Exp(y*score))
+	case y*score < 1:
+		return -y
+	}
+	return 0
+}
+
+// near fails unless weights agree but for rounding.
+func near(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	for i, v := range want {
+		if len(got) != len(want) || !(math.Abs(got[i]-v) <= 1e-9*(1+math.Abs(v))) {
+			t.Fatalf("%s: weights %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestFTRLLiteral compares with algorithm 1 of the paper, said literally. It computes the weights of a row's features
+// when the row comes.
+func TestFTRLLiteral(t *testing.T) {
+	data := clicks[float64](400, 8)
+	for _, src := range []*block.Data[float64]{data, testrows.Weighted(data, weightOf)} {
+		for _, o := range []Options{{}, {Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}, {Alpha: 2, L1: 10}} {
+			o.Epochs = 3
+			r, err := TrainFTRL(context.Background(), src, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alpha, beta := 0.1, 1.0
+			if o.Alpha > 0 {
+				alpha = o.Alpha
+			}
+			if o.Beta > 0 {
+				beta = o.Beta
+			}
+			z, n := make([]float64, 9), make([]float64, 9)
+			weight := func(i int) float64 {
+				l1, l2 := o.L1, o.L2
+				if i == 8 {
+					l1, l2 = 0, 0
+				}
+				if math.Abs(z[i]) <= l1 {
+					return 0
+				}
+				return -1 / ((beta+math.Sqrt(n[i]))/alpha + l2) * (z[i] - math.Copysign(l1, z[i]))
+			}
+			for range o.Epochs {
+				for b := range src.Blocks(context.Background()) {
+					for row, y := range b.Y {
+						w, score := make([]float64, 9), 0.0
+						for i, v := range b.X[row*b.Stride:][:9] {
+							w[i] = weight(i)
+							score += w[i] * v
+						}
+						for i, v := range b.X[row*b.Stride:][:9] {
+							g := slopeOf(Logistic, y, score) * v * b.Weight(row)
+							sigma := 1 / alpha * (math.Sqrt(n[i]+g*g) - math.Sqrt(n[i]))
+							z[i] += g - sigma*w[i]
+							n[i] += g * g
+						}
+					}
+				}
+			}
+			want, zeros := make([]float64, 9), 0
+			for i := range want {
+				if want[i] = weight(i); want[i] == 0 {
+					zeros++
+				}
+			}
+			near(t, "ftrl", r.Weights, want)
+			if o.L1 == 10 && (zeros == 0 || zeros == 9) {
+				t.Errorf("%d weights are 0 with l1 10", zeros)
+			}
+		}
+	}
+}
+
+// TestAdaGradLiteral compares with the gradient steps of the paper, said literally.
+func TestAdaGradLiteral(t *testing.T) {
+	data := clicks[float64](400, 8)
+	for _, src := range []*block.Data[float64]{data, testrows.Weighted(data, weightOf)} {
+		for _, loss := range Losses {
+			o := AdaGradOptions{Options: train.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
+			r, err := TrainAdaGrad(context.Background(), src, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, n, updates := make([]float64, 9), make([]float64, 9), int64(0)
+			for range o.Epochs {
+				for b := range src.Blocks(context.Background()) {
+					for row, y := range b.Y {
+						score := 0.0
+						for i, v := range b.X[row*b.Stride:][:9] {
+							score += w[i] * v
+						}
+						slope := slopeOf(loss, y, score) * b.Weight(row)
+						if slope != 0 {
+							updates++
+						}
+						for i, v := range b.X[row*b.Stride:][:9] {
+							g := slope * v
+							n[i] += g * g
+							w[i] -= o.Eta * g / (1e-10 + math.Sqrt(n[i]))
+						}
+					}
+				}
+			}
+			near(t, string(loss), r.Weights, w)
+			if r.Updates != updates {
+				t.Errorf("%s: %d updates, want %d", loss, r.Updates, updates)
+			}
+		}
+	}
+}
+
+// TestOptimum: after many epochs, the loss is near the optimum of logistic regression, and above it.
+func TestOptimum(t *testing.T) {
+	src := clicks[float64](2000, 8)
+	best, err := logistic.Train(context.Background(), src, logistic.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := train.Options{Epochs: 60, Order: train.Shuffle}
+	ftrl, err := TrainFTRL(context.Background(), src, Options{Options: shared, Alpha: 0.3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.Eta = 0.3
+	ada, err := TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*train.Result[float64]{"ftrl": ftrl, "adagrad": ada} {
+		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
+			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)
+		}
+	}
+}
+
+// TestSame: the weights are the same for dense and sparse rows, in memory, streamed and in a cache, on every instruction
+// set and for every number of workers.
+func TestSame(t *testing.T) {
+	best := kernel.Active()
+	defer kernel.Use(best)
+	data := testrows.Weighted(clicks[float32](5000, 9), weightOf)
+	file, err := cache.Temporary(context.Background(), data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, order := range train.Orders {
+		for name, learn := range map[string]func(block.Source[float32], int) (*train.Result[float32], error){
+			"ftrl": func(src block.Source[float32], workers int) (*train.Result[float32], error) {
+				return TrainFTRL(context.Background(), src, Options{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, L1: 3, L2: 0.5})
+			},
+			"hinge": func(src block.Source[float32], workers int) (*train.Result[float32], error) {
+				return TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, Loss: Hinge})
+			},
+		} {
+			want, err := learn(data, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, level := range kernel.Levels() {
+				kernel.Use(level)
+				forms := []block.Source[float32]{testrows.Sparse(data), file, data}
+				if order == train.Cyclic {
+					forms = append(forms, testrows.Stream[float32]{Data: data})
+				}
+				for workers, src := range forms {
+					got, err := learn(src, workers+1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !slices.Equal(got.Weights, want.Weights) || got.Loss != want.Loss {
+						t.Errorf("%s, %s, %s, %T: weights %v, want %v", name, order, level, src, got.Weights, want.Weights)
+					}
+				}
+			}
+			kernel.Use(best)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	src := clicks[float64](20, 2)
+	for want, o := range map[string]Options{
+		"alpha is -1: use a number above 0":     {Alpha: -1},
+		"beta is +Inf":                          {Beta: math.Inf(1)},
+		"l1 is NaN: use a penalty of 0 or more": {L1: math.NaN()},
+		"l2 is -3":                              {L2: -3},
+	} {
+		if _, err := TrainFTRL(context.Background(), src, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	three := testrows.RandomClasses[float64](20, 2, 3, 0)
+	for want, o := range map[string]AdaGradOptions{
+		"eta is 2:":            {Options: train.Options{Eta: 2}},
+		`unknown loss "cubic"`: {Loss: "cubic"},
+		"3 classes":            {},
+	} {
+		data := src
+		if want == "3 classes" {
+			data = three
+		}
+		if _, err := TrainAdaGrad(context.Background(), data, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

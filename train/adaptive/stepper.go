@@ -1,0 +1,101 @@
+package adaptive
+
+import (
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// A stepper makes the visits.
+type stepper[T kernel.Float] struct {
+	rates
+	w       []T
+	at      []state // of each column; w follows from them
+	bias    int     // the column without penalties; -1: there is none
+	inverse float64 // of alpha
+	slope   [1]float64
+}
+
+// A state is what a column has of the visits so far: z, n and the root of n.
+type state struct{ z, n, root float64 }
+
+// newStepper returns a stepper for rows of a spec.
+func newStepper[T kernel.Float](spec *schema.Spec, r rates) (*stepper[T], error) {
+	if err := train.TwoClasses(spec); err != nil {
+		return nil, err
+	}
+	cols := spec.Cols()
+	s := &stepper[T]{rates: r, w: block.Alloc[T](kernel.Stride[T](cols)), bias: -1, inverse: 1 / r.alpha,
+		at: make([]state, cols)}
+	if spec.Bias {
+		s.bias = cols - 1
+	}
+	return s, nil
+}
+
+func (s *stepper[T]) Weights() []T { return s.w }
+
+func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+	scores[0] = b.Dot(r, s.w)
+	g := float64(s.derivative(float64(y), float64(scores[0])) * b.Weight(r))
+	if g == 0 {
+		return false
+	}
+	if b.Sparse != nil {
+		idx, val := b.Sparse.Row(r)
+		for k, c := range idx {
+			s.add(int(c), float64(g*float64(val[k])))
+		}
+		return true
+	}
+	for c, v := range b.X[r*b.Stride:][:b.Cols] {
+		if v != 0 {
+			s.add(c, float64(g*float64(v)))
+		}
+	}
+	return true
+}
+
+// derivative returns that of the loss of a row with label y by its score.
+func (s *stepper[T]) derivative(y, score float64) float64 {
+	m := float64(y * score)
+	if s.loss == Hinge {
+		if m < 1 {
+			return -y
+		}
+		return 0
+	}
+	s.slope[0] = -m
+	kernel.Sigmoid(s.slope[:], s.slope[:])
+	return -y * s.slope[0]
+}
+
+// add adds the gradient g of column c, and computes its weight.
+func (s *stepper[T]) add(c int, g float64) {
+	at := &s.at[c]
+	n := at.n + float64(g*g)
+	root := math.Sqrt(n)
+	z := at.z + (g - float64(float64((root-at.root)*s.inverse)*float64(s.w[c])))
+	at.z, at.n, at.root = z, n, root
+	s.w[c] = s.weight(c, z, root)
+}
+
+// weight returns the weight of column c.
+func (s *stepper[T]) weight(c int, z, root float64) T {
+	l1, l2 := s.l1, s.l2
+	if c == s.bias {
+		l1, l2 = 0, 0
+	}
+	switch {
+	case z > l1:
+		z -= l1
+	case z < -l1:
+		z += l1
+	default:
+		return 0
+	}
+	return T(-z / (float64((s.beta+root)*s.inverse) + l2))
+}
