@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -17,7 +18,8 @@ import (
 // nothing else: not on files, their format or how they were read.
 //
 // The hash of a run is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows' bytes (little-endian,
-// padding included). If a row of the run has a weight other than 1, the hash is the XXH3-64 of the weights' bytes,
+// padding included). Of rows with more than 1,024 columns, the bytes of a row are the number of its elements that aren't 0,
+// their columns, both as 32-bit numbers, and their values; -0 counts as an element. If a row of the run has a weight other than 1, the hash is the XXH3-64 of the weights' bytes,
 // seeded with that hash. The fingerprint is the XXH3-64 of the number of columns and then the hashes of the runs in row
 // order.
 func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
@@ -30,8 +32,12 @@ func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int
 	add(uint64(src.Spec().Cols()))
 	err := ReduceRuns(ctx, src, workers, func(r Run[T]) uint64 {
 		rows := xxh3.New()
-		for row := range r.dense() {
-			rows.Write(littleEndian(row))
+		if r.Cols > maxWhole {
+			r.elements(rows.Write)
+		} else {
+			for row := range r.dense() {
+				rows.Write(littleEndian(row))
+			}
 		}
 		sum := xxh3.HashSeed(littleEndian(r.Y), rows.Sum64())
 		if slices.ContainsFunc(r.W, func(w float64) bool { return w != 1 }) {
@@ -40,6 +46,36 @@ func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int
 		return sum
 	}, add)
 	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
+}
+
+// maxWhole is the most columns of rows that Fingerprint hashes with their zeros.
+const maxWhole = 1024
+
+// elements writes the elements of the rows that aren't 0, as Fingerprint hashes them.
+func (b *Block[T]) elements(write func([]byte) (int, error)) {
+	var columns []uint32
+	var values []T
+	add := func(c uint32, v T) {
+		if v != 0 || math.Signbit(float64(v)) {
+			columns, values = append(columns, c), append(values, v)
+		}
+	}
+	for r := range b.Len() {
+		columns, values = columns[:0], values[:0]
+		if b.Sparse != nil {
+			own, all := b.Sparse.Row(r)
+			for k, c := range own {
+				add(c, all[k])
+			}
+		} else {
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				add(uint32(c), v)
+			}
+		}
+		write(littleEndian([]uint32{uint32(len(columns))}))
+		write(littleEndian(columns))
+		write(littleEndian(values))
+	}
 }
 
 // dense yields the rows as they lie in a dense block, in one piece or several.

@@ -78,8 +78,7 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 // Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
 // cache, which is temporary without --cache. Open limits the memory of the garbage collector.
 func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
-	opt := o.options()
-	opt.Progress = func(rows, total int64) { bar.Show("loading", "", rows, total) }
+	opt := o.options(bar)
 	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
 		if !said {
@@ -118,10 +117,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	}
 	if !fits && in.Sparse() && (s.Access != train.InOrder || s.Parted) { // which takes a cache, whose rows are dense
 		opt.Storage = dataset.Dense
-		if in, err = openInput[T](ctx, o, paths, opt); err == nil {
-			_, err = budget[T](s, count, in.Cols(), sizes(s, in))
-		}
-		if err != nil {
+		if in, err = openInput[T](ctx, o, paths, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -141,12 +137,12 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 }
 
 // options returns the options on files.
-func (o *Options) options() dataset.Options {
+func (o *Options) options(bar *console.Progress) dataset.Options {
 	return dataset.Options{
 		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
 		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
 		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
-		LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
+		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
 	}
 }
 

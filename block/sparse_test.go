@@ -1,0 +1,87 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// sparseRows returns the same few values in dense and in sparse rows.
+func sparseRows(rows, cols int) (dense, sparse *Data[float32]) {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	spec := &schema.Spec{Classes: make([]schema.Class, 2)}
+	for c := range cols {
+		spec.Features = append(spec.Features, fmt.Sprint(c))
+	}
+	d, s := New[float32](0, rows, cols), NewSparse[float32](0, 0, 0, cols)
+	row := NewSparse[float32](0, 1, 0, cols)
+	for r := range rows {
+		row.Clear(int64(r))
+		for c := rng.IntN(cols); c < cols; c += 1 + rng.IntN(cols) {
+			v := []float32{1, -2.5, float32(math.Copysign(0, -1)), float32(rng.NormFloat64())}[rng.IntN(4)]
+			d.X[r*d.Stride+c] = v
+			row.Sparse.Idx, row.Sparse.Val = append(row.Sparse.Idx, uint32(c)), append(row.Sparse.Val, v)
+		}
+		row.Sparse.Ptr = append(row.Sparse.Ptr, int64(len(row.Sparse.Idx)))
+		d.Y[r] = float32(2*rng.IntN(2) - 1)
+		row.Y = append(row.Y, d.Y[r])
+		s.AppendRow(row, 0)
+	}
+	return NewData(spec, []*Block[float32]{d}), NewData(spec, []*Block[float32]{s})
+}
+
+// TestSparseFingerprint: sparse rows have the fingerprint of the same dense rows, whatever their width, and also if they
+// store zeros. A value that moves changes it.
+func TestSparseFingerprint(t *testing.T) {
+	print := func(d *Data[float32]) string {
+		f, err := Fingerprint(context.Background(), d, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, cols := range []int{3, 1024, 1025, 3000} {
+		dense, sparse := sparseRows(500, cols)
+		want := print(dense)
+		if got := print(sparse); got != want {
+			t.Errorf("%d columns: %s of sparse rows, %s of dense ones", cols, got, want)
+		}
+		s := sparse.blocks[0].Sparse
+		r := slices.IndexFunc(s.Ptr, func(p int64) bool { return p > 1 }) - 1
+		last := s.Ptr[r+1] - 1 // in the row
+		zeros := kernel.SparseRows[float32]{Ptr: slices.Clone(s.Ptr), Idx: slices.Clone(s.Idx), Val: slices.Clone(s.Val)}
+		if c := s.Idx[last]; int(c) < cols-1 {
+			zeros.Idx, zeros.Val = slices.Insert(zeros.Idx, int(last)+1, c+1), slices.Insert(zeros.Val, int(last)+1, 0)
+			for i := r + 1; i < len(zeros.Ptr); i++ {
+				zeros.Ptr[i]++
+			}
+			b := *sparse.blocks[0]
+			b.Sparse = &zeros
+			if got := print(NewData(sparse.spec, []*Block[float32]{&b})); got != want {
+				t.Errorf("%d columns: %s with a stored zero, want %s", cols, got, want)
+			}
+		}
+		s.Ptr[r+1]--                                                                                             // the row's last value becomes one of the next row
+		if got, err := Fingerprint(context.Background(), Trust[float32](sparse), 1); err != nil || got == want { // unchecked, since columns may not ascend now
+			t.Errorf("%d columns: the fingerprint doesn't show that a value moved to another row", cols)
+		}
+	}
+}
+
+// TestHeld: the memory of sparse rows is that of their elements.
+func TestHeld(t *testing.T) {
+	dense, sparse := sparseRows(300, 200)
+	elements := int64(len(sparse.blocks[0].Sparse.Idx))
+	if got, want := Held(sparse, false), 300*(8+4)+elements*8; got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+	if got, want := Held(dense, true), Bytes[float32](300, 200, true); got != want {
+		t.Errorf("dense: %d bytes, want %d", got, want)
+	}
+}
