@@ -168,15 +168,15 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
 		return nil, err
 	}
-	err = c.folds(ctx, src)
+	err = c.folds(ctx, src, c.fold)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	return c.CrossValidation, cmp.Or(err, c.choose(src.Spec().Weighted || opt.classWeighted()))
 }
 
-// folds judges on one fold after the other.
-func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
+// folds judges on one fold after the other, by a function.
+func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], judge func(ctx context.Context, from block.Source[T], has Chooser, number int) error) error {
 	has := func(f int) Chooser { return Fold(c.seed, c.Folds, len(src.Spec().Classes), f) }
 	var choices []func(class int) bool
 	for f := range c.Folds {
@@ -195,7 +195,7 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T]) error {
 			from, err = again[f](ctx)
 		}
 		if err == nil {
-			err = c.fold(ctx, from, has(f), f)
+			err = judge(ctx, from, has(f), f)
 		}
 		if err != nil && ctx.Err() != nil {
 			return &train.Unfinished{Far: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}

@@ -27,6 +27,7 @@ type Options struct {
 	Stage   func(name string, done, total int64) // told how far work other than learning is, which follows a colon in some names; may be nil
 	Weights string                               // name of the column that the weights of rows came from, for the model
 	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
+	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
 	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
 }
 
@@ -165,6 +166,9 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	if cv := opt.Judged; cv != nil {
 		f.CrossValidation = cv
 		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
+	}
+	if opt.Path != nil {
+		m.Training.Path = &opt.Path.Path
 	}
 	var err error
 	m.Data.Rows = src.Rows()
@@ -342,7 +346,7 @@ func (j *job[T]) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil {
+	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil {
 		m.Seed = &shared.Seed
 	}
 	m.SampleWeight, m.Validation = j.opt.Weights, j.opt.HoldOut

@@ -87,6 +87,11 @@ func (m *Model) checkStdErrors() error {
 // checkSums makes sure that the other numbers can be written too.
 func (m *Model) checkSums() error {
 	t := &m.Training
+	if t.Path != nil {
+		if err := t.Path.check(); err != nil {
+			return err
+		}
+	}
 	var optimum Optimum
 	if t.Optimum != nil {
 		optimum = *t.Optimum

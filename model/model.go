@@ -178,6 +178,8 @@ type Training struct {
 
 	CrossValidation *CrossValidation `json:"cross_validation,omitempty"`
 
+	Path *Path `json:"path,omitempty"` // the penalties l1 that were tried
+
 	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`

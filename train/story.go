@@ -30,7 +30,21 @@ func StepsStory(m *model.Model, method, sum string) []string {
 	if m.Options.L1 > 0 {
 		story = append(story, "weights", sparsity(m))
 	}
+	if p := t.Path; p != nil {
+		story = append(story, pathStory(p)...)
+	}
 	return story
+}
+
+// pathStory describes a path: its penalties, the chosen one, and the greatest that is as good but for chance.
+func pathStory(p *model.Path) []string {
+	of := func(i int) string {
+		point := p.Points[i]
+		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", say.Real(point.L1), say.Real(point.Loss), say.Real(point.StdError), p.Folds, say.Plural(int64(point.Nonzero), "weight"))
+	}
+	last := len(p.Points) - 1
+	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", say.Real(p.Points[0].L1), say.Real(p.Points[last].L1), say.Plural(int64(last+1), "point"), say.Passes(p.Passes)),
+		"chosen", of(p.Chosen), "sparser", of(p.Within)}
 }
 
 // sparsity tells how many weights aren't 0.

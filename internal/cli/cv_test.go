@@ -212,6 +212,14 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --grid eta=1 --grid eta=0.5":                  `--grid varies "eta" twice`,
 		"x.csv --algo svm --grid l2=0,1":                     "--l2 is 0",
 		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: --l2 0: ",
+		"x.csv --algo svm --loss hinge --grid l1=1,2":        "--loss is hinge, and l1 takes squared_hinge alone",
+		"x.csv --path 9":                                     "--path with --algo perceptron, which has no --l1: use logistic or svm",
+		"x.csv --algo svm --path 1":                          "--path is 1: use 2 to 10,000 penalties",
+		"x.csv --algo svm --path 9 --l1 1":                   "--path with --l1",
+		"x.csv --algo svm --path 9 --grid l2=1":              "--path with --grid",
+		"x.csv --algo svm --path 9 --loss hinge":             "loss is hinge, and l1 takes squared_hinge alone",
+		"x.csv --algo logistic --path 9 --multiclass joint":  "--path with --multiclass joint",
+		"few.csv --algo logistic --path 9 --cv 2":            "class 1 has 1 row, and takes 2 or more",
 	} {
 		list := []string{"train", "--algo", "perceptron", "--label", "last"}
 		for _, f := range strings.Fields(args) {

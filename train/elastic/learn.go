@@ -19,8 +19,8 @@ const (
 
 // A Loss is a sum of losses over rows, convex and with a second derivative almost everywhere.
 type Loss interface {
-	At(ctx context.Context, w []float64) (*Point, error)     // makes a pass over the rows, see Search
-	Value(ctx context.Context, w []float64) (float64, error) // makes a pass that only sums the losses
+	At(ctx context.Context, w []float64) (*Point, error)            // makes a pass over the rows, see Search
+	Losses(ctx context.Context, all [][]float64) ([]float64, error) // makes a pass that sums the losses at each of several weights
 
 	// Alone returns the bias with the least loss if all other weights are 0, and that loss. weights are the sums of
 	// sample weights of the classes -1 and +1. Without biased, the bias is 0.
@@ -81,17 +81,21 @@ func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {
 }
 
 // measure sums the losses of the rounded weights.
-func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss) (err error) {
+func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss) error {
 	w := slices.Clone(r.Exact)
 	t.Round(w)
 	r.Passes = s.Passes + 1
-	r.Loss, err = loss.Value(ctx, w)
+	losses, err := loss.Losses(ctx, [][]float64{w})
+	if err != nil {
+		return err
+	}
+	r.Loss = losses[0]
 	r.Objective = r.Loss + s.of(w[:s.features()])
 	r.Gap = max(0, r.Objective-s.Lower)
-	if err == nil && r.Objective-r.Objective != 0 {
-		err = train.TooLarge[T]()
+	if r.Objective-r.Objective != 0 {
+		return train.TooLarge[T]()
 	}
-	return err
+	return nil
 }
 
 // search returns a search with this loss.

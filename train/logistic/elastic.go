@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -47,9 +48,8 @@ func (o *Options) refuses() (option, why string) {
 
 // learnElastic is learn with a penalty l1.
 func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
-	task := elastic.Task[S]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
-		Of:    func(src block.Source[S]) elastic.Loss { return &rowLoss[S]{problem: newProblem(src, 0, opt.Workers)} },
-		Round: func(w []float64) { train.RoundCentred[T](w, pivots) }}
+	task := elasticTask(src, opt)
+	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	s, err := task.Learn(ctx)
 	if s == nil {
 		return nil, err
@@ -66,17 +66,66 @@ func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], p
 	return r, err
 }
 
+func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
+	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{problem: newProblem(src, 0, opt.Workers)} }}
+}
+
+// Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
+// not rounded to T.
+func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+	opt.L1 = 1
+	src, err := block.Check(ctx, src, opt.Workers)
+	if err == nil {
+		err = checkElastic(&opt, src.Spec())
+	}
+	if err == nil {
+		opt.Options, err = opt.Options.WithDefaults()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return elastic.Centred(ctx, src, opt.Workers, func(src block.Source[T]) ([]*elastic.Stage, error) {
+		return elasticTask(src, opt).Path(ctx, n, penalties)
+	}, func(src block.Source[float64]) ([]*elastic.Stage, error) {
+		return elasticTask(src, opt).Path(ctx, n, penalties)
+	})
+}
+
+// SumLosses sums the losses of rows at each of several weights.
+func SumLosses[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, weights [][]float64) ([]float64, error) {
+	return (&rowLoss[T]{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
+}
+
 // rowLoss is the loss of rows as package elastic takes it.
 type rowLoss[T kernel.Float] struct {
 	*problem[T]
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
-// Value makes a pass over the rows and sums their losses.
-func (l *rowLoss[T]) Value(ctx context.Context, w []float64) (float64, error) {
-	var at sums
-	err := l.pass(ctx, l.spread(w), false, &at)
-	return at.loss, err
+// Losses makes a pass over the rows and sums their losses at each of several weights.
+func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+	total, padded := make([]float64, len(all)), make([][]float64, len(all))
+	for i, w := range all {
+		padded[i] = l.spread(w)
+	}
+	err := block.ReduceRuns(ctx, l.src, l.workers, func(run block.Run[T]) []float64 {
+		of, c := make([]float64, len(all)), l.scratch.Get().(*scratch[T])
+		defer l.scratch.Put(c)
+		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+			c.panel.Load(rows)
+			for i, w := range padded {
+				r := sums{}
+				scores := c.scores[:rows.Len()]
+				c.panel.Scores(w, scores)
+				c.logistic(rows, scores, c.s[:rows.Len()], &r)
+				of[i] += r.loss
+			}
+		}
+		return of
+	}, func(of []float64) { kernel.Axpy(total, 1, of) })
+	return total, err
 }
 
 const surest = 30 // the greatest bias of rows without features

@@ -48,11 +48,8 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt 
 }
 
 func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
-	none := opt
-	none.L2 = 0
-	task := elastic.Task[S]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
-		Of:    func(src block.Source[S]) elastic.Loss { return &rowLoss[S]{newProblem(src, none)} },
-		Round: func(w []float64) { train.RoundCentred[T](w, pivots) }}
+	task := elasticTask(src, opt)
+	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	s, err := task.Learn(ctx)
 	if s == nil {
 		return nil, err
@@ -69,13 +66,49 @@ func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S]
 	return r, err
 }
 
+func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
+	none := opt
+	none.L2 = 0
+	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{newProblem(src, none)} }}
+}
+
+// Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
+// not rounded to T.
+func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+	opt.L1 = 1
+	opt, err := opt.withDefaults()
+	if err == nil {
+		src, err = block.Check(ctx, src, opt.Workers)
+	}
+	if err == nil {
+		err = train.TwoClasses(src.Spec())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return elastic.Centred(ctx, src, opt.Workers, func(src block.Source[T]) ([]*elastic.Stage, error) {
+		return elasticTask(src, opt).Path(ctx, n, penalties)
+	}, func(src block.Source[float64]) ([]*elastic.Stage, error) {
+		return elasticTask(src, opt).Path(ctx, n, penalties)
+	})
+}
+
+// SumLosses sums the losses of rows at each of several weights.
+func SumLosses[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, weights [][]float64) ([]float64, error) {
+	return (&rowLoss[T]{newProblem(src, opt)}).Losses(ctx, weights)
+}
+
 // rowLoss is the squared hinge of rows as package elastic takes it.
 type rowLoss[T kernel.Float] struct{ *problem[T] }
 
-// Value makes a pass over the rows and sums their losses.
-func (l *rowLoss[T]) Value(ctx context.Context, w []float64) (float64, error) {
-	losses, err := l.losses(ctx, [][]float64{l.padded(w)})
-	return losses[0], err
+// Losses makes a pass over the rows and sums their losses at each of several weights.
+func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+	var padded [][]float64
+	for _, w := range all {
+		padded = append(padded, l.padded(w))
+	}
+	return l.losses(ctx, padded)
 }
 
 // padded returns a copy of weights as the sums take them.

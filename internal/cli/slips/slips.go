@@ -45,7 +45,7 @@ func AdviseVerb(name string) string {
 
 // otherLearners are what other programs call learners, in lower case without dashes, and what to type here.
 var otherLearners = map[string]string{
-	"logisticregression": "logistic, whose --l2 is 1/C", "logisticregressioncv": "logistic with --grid l2=0.01,0.1,1,10", "logit": "logistic", "logreg": "logistic",
+	"logisticregression": "logistic, whose --l2 is 1/C", "logisticregressioncv": "logistic with --grid l2=0.01,0.1,1,10, or --path 100", "glmnet": "logistic with --path 100", "lassocv": "logistic with --path 100", "logit": "logistic", "logreg": "logistic",
 	"lr": "logistic", "softmax": "logistic", "multinomial": "logistic", "maxent": "logistic", "l2rlr": "logistic, whose --l2 is 1/C",
 	"sgdclassifier": "logistic with --solver sgd, or averaged", "sgd": "logistic with --solver sgd, or averaged",
 	"linearsvc": "svm, whose --l2 is 1/C", "linearsvm": "svm", "hinge": "svm with --loss hinge", "liblinear": "svm or logistic, whose --l2 is 1/C",

@@ -23,8 +23,11 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 	}
-	if len(o.grid) > 0 && o.folds == 0 {
+	if (len(o.grid) > 0 || o.path > 0) && o.folds == 0 {
 		o.folds = defaultFolds
+	}
+	if err := o.checkPath(cmd); err != nil {
+		return err
 	}
 	if o.folds > 0 && o.validation != "" {
 		return console.Usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
@@ -50,13 +53,37 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	return o.checkEffect()
 }
 
-// setDefaultL2 sets l2 to 0 if l1 is given and l2 isn't.
+// checkPath returns an error if --path can't be used with the other options.
+func (o *trainOptions) checkPath(cmd *cobra.Command) error {
+	switch {
+	case !cmd.Flags().Changed("path"):
+	case o.path < 2 || o.path > fit.MaxPoints:
+		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, say.Count(fit.MaxPoints))
+	case o.learner.Option("l1") == nil:
+		return console.Usagef("--path with --algo %s, which has no --l1: use logistic or svm", o.learner.Name)
+	case cmd.Flags().Changed("l1"):
+		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
+	case len(o.grid) > 0:
+		return console.Usagef("--path with --grid: leave one of them out")
+	case o.multiclass.Value == "joint":
+		return console.Usagef("--path with --multiclass joint: --l1 takes two classes")
+	default:
+		s := train.CopySettings(o.learner.Settings)
+		*o.learner.Option("l1").Field(s).(*float64) = 1
+		if err := o.learner.CheckTogether(s); err != nil {
+			return console.Usagef("--%w", err)
+		}
+	}
+	return nil
+}
+
+// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't.
 func (o *trainOptions) setDefaultL2(cmd *cobra.Command) {
 	varied := func(name string) bool {
 		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
 	}
 	l1 := o.learner.Text("l1")
-	if given := l1 != "" && (l1 != "0" || varied("l1")); given && !cmd.Flags().Changed("l2") && !varied("l2") {
+	if given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0); given && !cmd.Flags().Changed("l2") && !varied("l2") {
 		o.learner.Settings = train.CopySettings(o.learner.Settings)
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}

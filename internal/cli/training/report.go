@@ -46,6 +46,7 @@ type Report struct {
 	Curve           []pocket.Point       `json:"curve,omitempty"`       // where the pocket found better weights
 	Validation      *validationReport    `json:"validation,omitempty"`  // on hold-out rows
 	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
+	Path            *fit.Path            `json:"path,omitempty"`
 	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
 	Standardize     bool                 `json:"standardize"`

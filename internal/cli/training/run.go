@@ -72,6 +72,7 @@ type trainer[T kernel.Float] struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows[T]
+	followed         *fit.Path   // nil without --path
 	survey           *fit.Survey // of rows in memory; of a stream, the first pass of the training makes it
 	seconds          trainSeconds
 }
@@ -129,7 +130,15 @@ func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 		t.Storage.Hold(bytes)
 	}
 	src := t.data.Relearner()
-	if t.folds > 0 {
+	if t.path > 0 {
+		begin := time.Now()
+		path, err := fit.FollowPath(ctx, src, t.learner, t.path, t.folds, opt)
+		if err != nil {
+			return nil, slips.OfLearner(err)
+		}
+		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
+		t.followed, t.learner = path, path.Best(t.learner)
+	} else if t.folds > 0 {
 		begin := time.Now()
 		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
 		if err != nil {
@@ -173,6 +182,7 @@ func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
 	r.setCrossValidation(f.CrossValidation)
+	r.Path = t.followed
 	if r.Validation != nil && t.Storage.Weighted {
 		r.Validation.ErrorWeight = &f.Validation.Weight
 	}

@@ -27,6 +27,7 @@ type trainOptions struct {
 	validation  string
 	share       float64 // of the rows to hold out; 0 if validation names a file
 	folds       int     // of the cross-validation; 0 for none
+	path        int     // the most penalties l1 of a path; 0 for none
 	grid        []string
 	axes        []fit.Axis    // what the grid varies
 	learners    []fit.Learner // of the grid; one without a grid
@@ -145,6 +146,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
 	f.IntVar(&o.folds, "cv", 0, "`NUMBER` Cross-validate with this many folds, then learn from all rows.")
+	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
 	flags.SetGroup(f, "Judging")

@@ -1,0 +1,192 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/elastic"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+)
+
+// Path is the weights for falling penalties l1, and how well they do on rows that they weren't learned from.
+type Path struct {
+	model.Path
+	Weights [][]float64 `json:"weights"` // of each point, the bias last
+}
+
+// ErrNoPath is the error of a path with a learner that has no l1.
+var ErrNoPath = errors.New("a path needs a learner with l1 for two classes: use logistic, or svm with squared_hinge")
+
+// FollowPath learns weights for up to n falling penalties l1 in one go; see elastic.Task. It judges each by
+// cross-validation: a path with the same penalties over the rows outside of a fold, and the mean loss in the fold. The
+// penalties of a fold are in proportion to its rows, since losses are sums over rows. The point with the least loss is
+// chosen. Of opt it uses weights of classes, Memory and Stage.
+func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n, folds int, opt Options) (*Path, error) {
+	walker, err := newWalker[T](l)
+	if err == nil {
+		err = opt.check(l, src.Spec(), false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if src, err = checked(ctx, src, l); err != nil {
+		return nil, err
+	}
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: folds}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
+	if err := checkCounts(ctx, folds, c.workers, c.src); err != nil {
+		return nil, err
+	}
+	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	opt.stage("the path", 0, int64(folds+1))
+	stages, err := walker.path(ctx, c.weighted(c.src), n, nil)
+	if err != nil {
+		return nil, err
+	}
+	judged := make([]verdict, len(stages))
+	err = c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
+		opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, folds), int64(number+1), int64(folds+1))
+		return c.judgePath(ctx, from, has, walker, stages, judged)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &Path{}
+	p.Folds, p.Passes = folds, stages[len(stages)-1].Passes
+	for i, s := range stages {
+		p.Weights = append(p.Weights, s.W)
+		loss, deviation := judged[i].mean()
+		p.Points = append(p.Points, model.PathPoint{L1: s.L1, Nonzero: s.Nonzero(len(src.Spec().Features)), Objective: s.Objective, Gap: s.Gap, Loss: loss, StdError: deviation})
+	}
+	p.Choose()
+	return p, nil
+}
+
+// Best returns the learner with the chosen penalty.
+func (p *Path) Best(l Learner) Learner {
+	l.Settings = train.CopySettings(l.Settings)
+	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[p.Chosen].L1
+	return l
+}
+
+// judgePath follows the path over the rows outside of a fold, and adds the losses in the fold to judged.
+func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Chooser, walker *walker[T], stages []*elastic.Stage, judged []verdict) error {
+	parts, err := split(ctx, all, has, &c.opt)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	share := float64(parts.Kept.Rows()) / float64(all.Rows())
+	var penalties []float64
+	for _, s := range stages {
+		penalties = append(penalties, s.L1*share)
+	}
+	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(stages), penalties)
+	if err != nil {
+		return err
+	}
+	var weights [][]float64
+	for _, s := range few {
+		weights = append(weights, s.W)
+	}
+	held := c.weighted(parts.Held)
+	losses, err := walker.losses(ctx, held, weights)
+	if err != nil {
+		return err
+	}
+	total := 0.0
+	err = block.ReduceRuns(ctx, held, c.workers, func(run block.Run[T]) (sum float64) {
+		for r := range run.Len() {
+			sum += run.Weight(r)
+		}
+		return sum
+	}, func(sum float64) { total += sum })
+	for i, loss := range losses {
+		judged[i] = append(judged[i], part{loss, total})
+	}
+	return err
+}
+
+// weighted returns rows with the weights of their classes.
+func (c *crossing[T]) weighted(rows block.Source[T]) block.Source[T] {
+	if c.classWeights != nil {
+		return train.WithClassWeights(rows, c.classWeights)
+	}
+	return rows
+}
+
+// A verdict is the losses of a point in each fold.
+type verdict []part
+
+type part struct{ loss, weight float64 }
+
+// mean returns the mean loss of a row, and its standard error: the deviation of the means of K folds, over the root of
+// K-1.
+func (v verdict) mean() (mean, deviation float64) {
+	loss, weight, square := 0.0, 0.0, 0.0
+	for _, p := range v {
+		loss, weight = loss+p.loss, weight+p.weight
+	}
+	mean = loss / weight
+	for _, p := range v {
+		if p.weight > 0 {
+			off := p.loss/p.weight - mean
+			square += float64(float64(off*off) * p.weight)
+		}
+	}
+	return mean, math.Sqrt(square / weight / float64(len(v)-1))
+}
+
+// A walker is a learner that can follow a path.
+type walker[T kernel.Float] struct {
+	logistic *logistic.Options // one of them is nil
+	svm      *svm.Options
+}
+
+func newWalker[T kernel.Float](l Learner) (*walker[T], error) {
+	switch o := train.CopySettings(l.Settings).(type) {
+	case *logistic.Options:
+		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
+		return &walker[T]{logistic: o}, nil
+	case *svm.Options:
+		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
+		return &walker[T]{svm: o}, nil
+	}
+	return nil, ErrNoPath
+}
+
+// scaled returns a walker whose penalty l2 is multiplied by a share.
+func (w *walker[T]) scaled(share float64) *walker[T] {
+	if w.svm != nil {
+		o := *w.svm
+		o.L2 *= share
+		return &walker[T]{svm: &o}
+	}
+	o := *w.logistic
+	o.L2 *= share
+	return &walker[T]{logistic: &o}
+}
+
+func (w *walker[T]) path(ctx context.Context, rows block.Source[T], n int, penalties []float64) ([]*elastic.Stage, error) {
+	rows = block.Trust(rows)
+	if w.svm != nil {
+		return svm.Path(ctx, rows, *w.svm, n, penalties)
+	}
+	return logistic.Path(ctx, rows, *w.logistic, n, penalties)
+}
+
+func (w *walker[T]) losses(ctx context.Context, rows block.Source[T], weights [][]float64) ([]float64, error) {
+	if w.svm != nil {
+		return svm.SumLosses(ctx, rows, *w.svm, weights)
+	}
+	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
+}

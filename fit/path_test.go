@@ -1,0 +1,135 @@
+package fit_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"halfspace/fit"
+	"halfspace/internal/testrows"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/dual"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+)
+
+// pathRows returns rows of which two features tell the class, with exceptions.
+func pathRows(n, features int) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(4, uint64(n)))
+	for range n {
+		row := make([]float64, features)
+		for i := range row {
+			row[i] = rng.NormFloat64()
+		}
+		x, y = append(x, row), append(y, math.Copysign(1, row[0]-row[1]/2+0.3+rng.NormFloat64()))
+	}
+	return x, y
+}
+
+// TestPath: each point of a path is what a training with its penalty learns. The losses of the folds are those of
+// trainings on the other folds. Workers change nothing.
+func TestPath(t *testing.T) {
+	x, y := pathRows(400, 6)
+	d := testrows.Dense[float64](x, y, true)
+	for _, l := range []struct {
+		of   func(l1, l2 float64, workers int) fit.Learner
+		loss func(margin float64) float64
+	}{
+		{func(l1, l2 float64, workers int) fit.Learner {
+			return fit.Logistic(logistic.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
+		}, func(m float64) float64 { return math.Log1p(math.Exp(-m)) }},
+		{func(l1, l2 float64, workers int) fit.Learner {
+			return fit.SVM(svm.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
+		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
+	} {
+		path, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, 3, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 1), 12, 3, fit.Options{}); err != nil || !reflect.DeepEqual(path, again) {
+			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
+		}
+		if p := path.Points; len(p) != 12 || p[0].Nonzero != 0 || p[1].Nonzero == 0 || p[11].Nonzero != 6 || path.Chosen == 0 || path.Within > path.Chosen {
+			t.Errorf("path %v", path)
+		}
+		for _, i := range []int{0, 3, 8} {
+			point := path.Points[i]
+			f, err := fit.Learn(t.Context(), d, l.of(point.L1, 0.5, 2), fit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			optimum := f.Model.Training.Optimum
+			if off := point.Objective - optimum.Objective; !(math.Abs(off) <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
+				t.Errorf("l1 %v: objective %v with a gap of %v, alone %v", point.L1, point.Objective, point.Gap, optimum)
+			}
+			if want := heldLoss(t, x, y, 3, func(share float64) fit.Learner { return l.of(point.L1*share, 0.5*share, 2) }, l.loss); !(math.Abs(point.Loss-want) <= 1e-3*want) {
+				t.Errorf("l1 %v: loss %v in the folds, by trainings %v", point.L1, point.Loss, want)
+			}
+		}
+		best := path.Best(l.of(1, 0.5, 2))
+		if got := best.Text("l1"); got != l.of(path.Points[path.Chosen].L1, 0.5, 2).Text("l1") {
+			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.Chosen])
+		}
+	}
+	if _, err := fit.FollowPath(t.Context(), d, fit.Dual(dual.Options{}), 5, 3, fit.Options{}); !errors.Is(err, fit.ErrNoPath) {
+		t.Errorf("error %v, want %v", err, fit.ErrNoPath)
+	}
+}
+
+// heldLoss returns the mean loss of rows, each by a model of the other folds.
+func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share float64) fit.Learner, loss func(float64) float64) float64 {
+	sum := 0.0
+	for f := range folds {
+		is := fit.Fold(1, folds, 2, f)()
+		var kept, held [2][][]float64 // rows, and their labels as rows
+		for r, row := range x {
+			to := &kept
+			if is(int(y[r]+1) / 2) {
+				to = &held
+			}
+			to[0], to[1] = append(to[0], row), append(to[1], []float64{y[r]})
+		}
+		var labels []float64
+		for _, y := range kept[1] {
+			labels = append(labels, y[0])
+		}
+		fitted, err := fit.Learn(t.Context(), testrows.Dense[float64](kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, row := range held[0] {
+			score := fitted.Model.Bias[0]
+			for i, v := range row {
+				score += v * fitted.Model.Weights[0][i]
+			}
+			sum += loss(held[1][r][0] * score)
+		}
+	}
+	return sum / float64(len(x))
+}
+
+// TestPathPasses: a path of 100 penalties takes at most 200 passes over the rows.
+func TestPathPasses(t *testing.T) {
+	x, y := pathRows(20000, 28)
+	d := testrows.Dense[float32](x, y, true)
+	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{}), fit.SVM(svm.Options{L1: 1})} {
+		path, err := fit.FollowPath(t.Context(), d, l, 100, 2, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(path.Points) != 100 || path.Passes > 200 {
+			t.Errorf("%s: %d points in %d passes", l.Name, len(path.Points), path.Passes)
+		}
+	}
+}
+
+// TestChoosePoint: the least loss is chosen, the first of equals, and the first point within its standard error.
+func TestChoosePoint(t *testing.T) {
+	p := model.Path{Points: []model.PathPoint{{Loss: 5}, {Loss: 3.4}, {Loss: 3}, {Loss: 2, StdError: 1}, {Loss: 2, StdError: 9}, {Loss: 2.5}}}
+	if p.Choose(); p.Chosen != 3 || p.Within != 2 {
+		t.Errorf("%d is chosen, and %d is within its standard error", p.Chosen, p.Within)
+	}
+}
