@@ -163,6 +163,9 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
+	if err := chooseStorage[T](in.Input, sel, &opt); err != nil {
+		return err
+	}
 	frame.Within(in, opt.Memory, 0)
 	if sel.Unlearned() {
 		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
@@ -179,7 +182,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
-	beside := block.Bytes[T](rows, spec.Cols(), sel.Weight >= 0)
+	beside := (&Input[T]{in: in.Input, sel: sel}).Bytes(rows, sel.Weight >= 0)
 	if len(sel.Keep) > 0 {
 		beside += GroupBytes // of who writes them
 	}

@@ -41,13 +41,13 @@ func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 	return best
 }
 
-// Valid tells for each row of a dense block whether its score means something. It doesn't if a feature is NaN: a
-// missing value in a row that the training would have dropped.
+// Valid tells for each row of a block whether its score means something. It doesn't if a feature is NaN: a missing value
+// in a row that the training would have dropped. Rows of sparse blocks have none.
 func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
 		// A NaN among the features makes the score NaN. An overflow does so too, but the prediction stays valid.
-		valid[r] = s == s || !slices.ContainsFunc(b.X[r*b.Stride:(r+1)*b.Stride], func(x T) bool { return x != x })
+		valid[r] = s == s || b.Sparse != nil || !slices.ContainsFunc(b.X[r*b.Stride:(r+1)*b.Stride], func(x T) bool { return x != x })
 	}
 	return valid
 }

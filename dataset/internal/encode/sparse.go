@@ -24,8 +24,8 @@ func (b *Builder[T]) startSparse() {
 		b.block = block.NewSparse[T](b.Rows, b.most, 0, b.Cols)
 	}
 	b.block.Clear(b.Rows)
-	if b.sel.Label >= 0 {
-		b.block.Y = slices.Grow(b.block.Y, b.most)[:b.most]
+	if b.block.Y = slices.Grow(b.block.Y, b.most)[:b.most]; b.sel.Label < 0 {
+		b.block.Y = nil
 	}
 	if b.sel.Weight >= 0 {
 		b.block.W = slices.Grow(b.block.W, b.most)[:b.most]

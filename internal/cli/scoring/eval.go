@@ -179,7 +179,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	memory, undo := o.memory.Hold()
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Spec: m.Spec(), Label: label, Workers: o.Workers, Text: o.text.Options(), Memory: memory,
+		Spec: m.Spec(), Label: label, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
 		Progress: func(rows, total int64) { bar.Show("evaluating", "", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {

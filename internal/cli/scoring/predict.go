@@ -149,7 +149,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 	defer undo()
 	p.live = files.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
-		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(),
+		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: func(rows, total int64) { bar.Show("predicting", "", rows, total) },
 		Warn:     p.warn,

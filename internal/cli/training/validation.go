@@ -37,6 +37,8 @@ func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, vali
 	if err != nil {
 		return err
 	}
+	density := learned.Density
 	*learned, *validation = *rows.New(parts.Kept, nil), *rows.New(parts.Held, parts.Close)
+	learned.Density = density
 	return all.Close()
 }

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wordy writes rows of a few values in that many columns as svmlight.
+func wordy(rows, columns int) string {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(columns)))
+	var text strings.Builder
+	for range rows {
+		sum := rng.NormFloat64()
+		var line strings.Builder
+		for i := 1 + rng.IntN(9); i <= columns; i += 1 + rng.IntN(columns/6) {
+			v := 0.25 * float64(rng.IntN(12)-3)
+			sum += v * float64(i%3-1)
+			fmt.Fprintf(&line, " %d:%v", i, v)
+		}
+		fmt.Fprintf(&text, "%d%s\n", map[bool]int{true: 1}[sum > 0], line.String())
+	}
+	return text.String()
+}
+
+// TestStorage: --storage changes no model, report or hold-out, in memory, streamed and in folds. A report names the storage
+// of sparse rows. predict and eval take svmlight rows as sparse ones, and score them as those of a CSV file.
+func TestStorage(t *testing.T) {
+	dir := text(t, map[string]string{"wide.svm": wordy(600, 1500), "narrow.svm": wordy(600, 12)})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	read := func(name string) string {
+		t.Helper()
+		content, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	for _, more := range [][]string{{"--algo", "averaged", "--epochs", "3"}, {"--algo", "averaged", "--epochs", "3", "--order", "shuffle", "--validation", "0.2"},
+		{"--algo", "perceptron", "--epochs", "2", "--cv", "3"}, {"--algo", "perceptron", "--epochs", "2", "--validation", at("wide.svm")}} {
+		for _, storage := range []string{"dense", "sparse", "auto"} {
+			r := decode(t, append([]string{"train", at("wide.svm"), "--storage", storage, "--json", "--out", at(storage + ".json")}, more...)...)
+			if got, is := r["storage"]; is != (storage != "dense") || is && (got != "sparse" || r["density"].(float64) > 0.1) {
+				t.Errorf("%v, %s: storage %v, density %v", more, storage, got, r["density"])
+			}
+			if read(storage+".json") != read("dense.json") {
+				t.Errorf("%v, %s: another model than of dense rows", more, storage)
+			}
+		}
+	}
+	if r := decode(t, "train", at("narrow.svm"), "--algo", "perceptron", "--epochs", "1", "--json"); r["storage"] != nil {
+		t.Errorf("rows that are half full are %v", r["storage"])
+	}
+	succeed(t, "convert", at("wide.svm"), "--out", at("wide.csv"))
+	for _, name := range []string{"wide.svm", "wide.csv"} {
+		succeed(t, "predict", "--model", at("auto.json"), at(name), "--score", "--out", at(name+".p.csv"))
+	}
+	if read("wide.svm.p.csv") != read("wide.csv.p.csv") {
+		t.Error("svmlight rows have other scores than the same rows in CSV")
+	}
+	if got, want := decode(t, "eval", "--model", at("auto.json"), at("wide.svm"), "--json"), decode(t, "eval", "--model", at("auto.json"), at("wide.csv"), "--json"); fmt.Sprint(got["errors"], got["auc"]) != fmt.Sprint(want["errors"], want["auc"]) {
+		t.Errorf("eval of svmlight %v, of CSV %v", got, want)
+	}
+	if status, _, stderr := command("train", at("wide.csv"), "--label", "label", "--storage", "sparse"); status == exitDone || !strings.Contains(stderr, "use auto or dense") {
+		t.Errorf("sparse rows of CSV: status %d, %s", status, stderr)
+	}
+}
