@@ -27,7 +27,7 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	Story: story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, else 100.", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, and with newton for more than 16384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
 	l1Option = func() train.Option {
 		o := train.L1Option
@@ -60,7 +60,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 
 func (r *Result[T]) keep(m *model.Model, opt *Options) {
 	if opt.Epochs == 0 {
-		m.Options.Epochs = r.Solver.Epochs()
+		m.Options.Epochs = r.Solver.epochs(len(r.Exact))
 	}
 	m.Robust = opt.Robust && r.StdErrors != nil
 	m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, named(m, r.Dependent)

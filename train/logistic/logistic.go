@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/beside"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -46,6 +47,9 @@ import (
 //   - A column that is a linear combination of others, up to the rounding of its elements, gets a weight of 0. If H is
 //     still singular, the steps add a small ridge to it. The objective has none.
 //
+// With more than 16,384 columns, a Hessian is too large. Newton then takes a penalty, and finds each step by conjugate
+// gradients; see package truncated. There are no standard errors.
+//
 // LBFGS works in other variables, which make the Hessian at zeros the identity. With more than 256 columns, they are
 // features less their mean, scaled so that the Hessian's diagonal is 1 there. It stops when the norm of the gradient in
 // those variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all
@@ -74,11 +78,11 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err := checkElastic(&opt, src.Spec()); err != nil {
 		return nil, err
 	}
-	if opt.Solver, err = choose(opt.Solver, src.Spec()); err != nil {
+	if opt.Solver, err = choose(&opt, src.Spec()); err != nil {
 		return nil, err
 	}
 	if opt.Epochs == 0 {
-		opt.Epochs = opt.Solver.Epochs()
+		opt.Epochs = opt.Solver.epochs(src.Spec().Cols())
 	}
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
@@ -97,20 +101,26 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	var r *Result[T]
-	switch {
-	case pivots == nil && opt.L1 > 0:
-		r, err = learnElastic[T](ctx, src, nil, opt)
-	case pivots == nil:
-		r, err = learn[T](ctx, src, nil, opt)
-	case opt.L1 > 0:
-		r, err = learnElastic[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
-	default:
-		r, err = learn[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
+	if pivots == nil {
+		r, err = method[T, T](&opt, src.Spec())(ctx, src, nil, opt)
+	} else {
+		r, err = method[T, float64](&opt, src.Spec())(ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
 	}
 	if err != nil {
 		return r, err // of weights so far
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// method returns the function that learns from rows like these.
+func method[T, S kernel.Float](opt *Options, spec *schema.Spec) func(context.Context, block.Source[S], []float64, Options) (*Result[T], error) {
+	switch {
+	case opt.L1 > 0:
+		return learnElastic[T, S]
+	case opt.Solver == Newton && wide(spec.Cols()):
+		return learnTruncated[T, S]
+	}
+	return learn[T, S]
 }
 
 // learn finds weights for rows less pivots, which may be nil, and turns them into weights for the original rows.

@@ -32,6 +32,14 @@ func (s Solver) Epochs() int64 {
 	return 100
 }
 
+// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
+func (s Solver) epochs(cols int) int64 {
+	if s == Newton && wide(cols) {
+		return LBFGS.Epochs()
+	}
+	return s.Epochs()
+}
+
 // Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta. Epochs is the
 // most passes over the rows; its default is 100, or 1,000 for LBFGS.
 type Options struct {
@@ -67,8 +75,8 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 var errWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
 
 // choose returns the solver for rows of these columns and classes.
-func choose(solver Solver, spec *schema.Spec) (Solver, error) {
-	classes, cols := len(spec.Classes), spec.Cols()
+func choose(opt *Options, spec *schema.Spec) (Solver, error) {
+	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:
 		if classes == 2 && cols <= widest {
@@ -79,8 +87,8 @@ func choose(solver Solver, spec *schema.Spec) (Solver, error) {
 		if classes > 2 {
 			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes)
 		}
-		if cols > maxColumns {
-			return "", fmt.Errorf("%d columns are too many for the solver newton, which takes up to %d: use lbfgs", cols, maxColumns)
+		if wide(cols) && opt.L2 == 0 {
+			return "", fmt.Errorf("%d columns are too many for the solver newton without a penalty, which takes up to %d: use lbfgs, or set l2 above 0", cols, maxColumns)
 		}
 	case LBFGS, SGD:
 	default:

@@ -36,6 +36,14 @@ func (l Loss) Epochs() int64 {
 	return 100
 }
 
+// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
+func (l Loss) epochs(cols int) int64 {
+	if wide(cols) {
+		return Hinge.Epochs()
+	}
+	return l.Epochs()
+}
+
 // Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes
 // over the rows; its default is that of Loss.
 type Options struct {
@@ -82,6 +90,9 @@ const (
 // have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
 // computes all of it. It updates H by the rows that enter or leave the active set.
 //
+// With more than 16,384 columns, a Hessian is too large. For the squared hinge, Train then finds each step by conjugate
+// gradients, and stops at a gap of 1e-7; see package truncated. The hinge takes no more columns.
+//
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
 // source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
 // Software 35, 2020. Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
@@ -97,6 +108,7 @@ const (
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, other than two classes,
 // features that overflow, too many columns, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
@@ -110,8 +122,13 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err
 	}
-	if cols := src.Spec().Cols(); cols > maxColumns {
-		return nil, fmt.Errorf("%d columns are too many for Newton's method, which takes up to %d: choose some with features", cols, maxColumns)
+	many := wide(src.Spec().Cols())
+	if many && epochs == 0 {
+		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
+	}
+	if many && (opt.Loss == Hinge || opt.L1 > 0) {
+		return nil, fmt.Errorf("%d columns are too many for the hinge or a penalty l1, which take up to %d: use the squared hinge without l1, or choose some with features",
+			src.Spec().Cols(), maxColumns)
 	}
 	after, end := beside.After(ctx)
 	defer end()
@@ -123,7 +140,11 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return r, err
 	}
 	start := time.Now()
-	r, err := learn(ctx, src, opt)
+	find := learn[T]
+	if many {
+		find = learnTruncated[T]
+	}
+	r, err := find(ctx, src, opt)
 	r.Seconds = time.Since(start).Seconds()
 	if err == nil {
 		err = r.round(ctx, src, opt)

@@ -1,0 +1,63 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/beside"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/truncated"
+)
+
+// wide tells whether Newton's method finds its steps by conjugate gradients, since there are too many columns for a Hessian.
+func wide(cols int) bool { return cols > maxColumns }
+
+// learnTruncated is learn for many columns, of two classes with a penalty l2.
+func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+	start := time.Now()
+	after, end := beside.After(ctx)
+	defer end()
+	task := truncated.Task[S]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: kernel.Logistic}
+	s, err := task.Solve(ctx)
+	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+		return nil, err
+	}
+	if s.Weight == 0 {
+		return nil, errWeightless
+	}
+	r := &Result[T]{Solver: Newton, Exact: slices.Clone(s.W)}
+	r.Updates, r.Seconds, r.Interrupted = s.Steps, time.Since(start).Seconds(), err != nil
+	if r.Interrupted {
+		ctx = after
+	}
+	train.RoundCentred[T](s.W, pivots)
+	lower, late := s.Objective-s.Gap, error(nil)
+	if r.Loss, late = task.Value(ctx, s.W); late != nil {
+		if !r.Interrupted {
+			return nil, late
+		}
+		r.Uncounted = true
+	}
+	r.Objective = r.Loss + float64(opt.L2/2*square(s.W[:len(src.Spec().Features)]))
+	r.Epochs = s.Passes + 1
+	r.Visits = r.Epochs * src.Rows()
+	r.Gap = max(0, r.Objective-lower)
+	r.Converged = r.Gap <= converges*r.Objective
+	r.Rounded = !r.Converged && s.Gap <= converges*s.Objective
+	if r.Interrupted {
+		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
+	}
+	if pivots != nil {
+		train.Uncentre(r.Exact, pivots)
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	return r, err
+}
+
+func square(x []float64) float64 { return kernel.Dot(x, x) }

@@ -1,0 +1,34 @@
+package svm
+
+import (
+	"context"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train/truncated"
+)
+
+// wide tells whether there are too many columns for a Hessian.
+func wide(cols int) bool { return cols > maxColumns }
+
+// learnTruncated is learn for the squared hinge and more columns than a Hessian may have.
+func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}
+	s, err := task.Solve(ctx)
+	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
+	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
+	r.Converged = s.Gap <= tolerance*s.Objective
+	return r, err
+}
+
+// squaredHinges sets z to the margins, and the others to the squared hinge and its derivatives by the score.
+func squaredHinges(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-float64(z[i]))
+		factor[i], loss[i], curvature[i] = -2*float64(label*u), u*u, 0
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
+}

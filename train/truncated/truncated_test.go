@@ -1,0 +1,176 @@
+package truncated_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+	"halfspace/train/truncated"
+)
+
+// rows returns rows with a few features each that aren't zero, and labels of a plane with noise.
+func rows[T kernel.Float](n, features int, bias bool) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
+	x, y := make([][]float64, n), make([]float64, n)
+	for r := range x {
+		x[r] = make([]float64, features)
+		score := 0.5 + rng.NormFloat64()
+		for range 10 {
+			c := int(float64(features) * rng.Float64() * rng.Float64())
+			x[r][c] = rng.NormFloat64()
+			score += x[r][c] * float64(c%5-2)
+		}
+		y[r] = math.Copysign(1, score)
+	}
+	return testrows.Dense[T](x, y, bias)
+}
+
+func squaredHinges(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-z[i])
+		factor[i], loss[i], curvature[i] = -2*label*u, u*u, 0
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
+}
+
+// TestOptima: the objective is that of Newton's method with a Hessian, and at most the gap above it. Every form of the
+// rows and number of workers gives the same bits.
+func TestOptima(t *testing.T) {
+	ctx := context.Background()
+	for _, bias := range []bool{false, true} {
+		for _, l2 := range []float64{0.01, 10} {
+			for weighted, d := range []*block.Data[float32]{rows[float32](5000, 40, bias), testrows.Weighted(rows[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
+				options := train.Options{Workers: 1}
+				l, err := logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := svm.Train(ctx, d, svm.Options{L2: l2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, task := range map[string]struct {
+					loss func(z, factor, curvature, loss, y []float64)
+					want float64
+				}{"logistic": {kernel.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
+					what := fmt.Sprintf("%s, bias %t, l2 %v, weighted %d", name, bias, l2, weighted)
+					options.Epochs = 10000
+					var first *truncated.Solution
+					for workers, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+						options.Workers = workers + 1
+						got, err := (&truncated.Task[float32]{Options: options, Rows: src, L2: l2, Loss: task.loss}).Solve(ctx)
+						if err != nil {
+							t.Fatalf("%s: %v", what, err)
+						}
+						if got.Gap > 1e-7*got.Objective {
+							t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
+						}
+						if got.Objective > task.want*(1+1e-7) || got.Objective-got.Gap > task.want*(1+1e-12) {
+							t.Errorf("%s: the objective is %v, at most %v above the minimum, and Newton's method finds %v", what, got.Objective, got.Gap, task.want)
+						}
+						if first == nil {
+							first = got
+						}
+						if !slices.Equal(got.W, first.W) || got.Objective != first.Objective || got.Gap != first.Gap {
+							t.Errorf("%s: form %d gives other weights than dense rows", what, workers)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPasses: few passes end the search before the gap is small, and the gap says so.
+func TestPasses(t *testing.T) {
+	d := rows[float64](3000, 40, true)
+	var last float64
+	for passes := int64(1); passes < 12; passes++ {
+		task := truncated.Task[float64]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
+		s, err := task.Solve(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Passes > passes {
+			t.Errorf("%d passes, at most %d are allowed", s.Passes, passes)
+		}
+		if last = s.Objective; s.Gap < 1e-6*s.Objective && passes < 5 {
+			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap, s.Objective)
+		}
+	}
+	loss, err := (&truncated.Task[float64]{Options: train.Options{Workers: 3}, Rows: d, Loss: kernel.Logistic}).Value(context.Background(), make([]float64, 41))
+	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
+		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
+	}
+}
+
+// wide returns sparse rows of many columns.
+func wide(n, features int) *block.Data[float32] {
+	rng := rand.New(rand.NewPCG(1, 2))
+	spec := &schema.Spec{Features: make([]string, features), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
+	for c := range spec.Features {
+		spec.Features[c] = fmt.Sprint("x", c)
+	}
+	s, y := &kernel.SparseRows[float32]{Ptr: []int64{0}}, make([]float32, n)
+	for r := range y {
+		from, score := len(s.Idx), 0.0
+		for range 20 {
+			s.Idx = append(s.Idx, uint32(math.Pow(float64(features), rng.Float64()))-1)
+		}
+		slices.Sort(s.Idx[from:])
+		s.Idx = append(s.Idx[:from+len(slices.Compact(s.Idx[from:]))], uint32(features))
+		for _, c := range s.Idx[from:] {
+			s.Val = append(s.Val, 1)
+			score += math.Sin(float64(c))
+		}
+		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		y[r] = float32(math.Copysign(1, score+rng.NormFloat64()))
+	}
+	cols := features + 1
+	return block.NewData(spec, []*block.Block[float32]{{Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: s, Y: y}})
+}
+
+// TestWide: the learners take more columns than a Hessian may have, and prove their optima.
+func TestWide(t *testing.T) {
+	d, ctx := wide(4000, 20_000), context.Background()
+	l, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.LBFGS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Converged || l.Solver != logistic.Newton || l.StdErrors != nil {
+		t.Errorf("converged %t by %s after %d passes, gap %v of %v", l.Converged, l.Solver, l.Epochs, l.Gap, l.Objective)
+	}
+	if math.Abs(l.Objective-other.Objective) > 1e-6*other.Objective || l.Objective-l.Gap > other.Objective {
+		t.Errorf("the objective is %v with a gap of %v, and L-BFGS finds %v", l.Objective, l.Gap, other.Objective)
+	}
+	s, err := svm.Train(ctx, d, svm.Options{L2: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Converged || s.Gap > 1e-6*s.Objective {
+		t.Errorf("squared hinge: converged %t after %d passes, gap %v of %v", s.Converged, s.Epochs, s.Gap, s.Objective)
+	}
+	if _, err := svm.Train(ctx, d, svm.Options{L2: 1, Loss: svm.Hinge}); err == nil {
+		t.Error("the hinge takes as many columns")
+	}
+	if _, err := logistic.Train(ctx, d, logistic.Options{Solver: logistic.Newton}); err == nil {
+		t.Error("Newton's method takes as many columns without a penalty")
+	}
+}
