@@ -22,11 +22,12 @@ type search[T kernel.Float] struct {
 	y, weights     []float64
 	passes, steps  int64
 	scratch        sync.Pool // of *scratch[T]
+	spare          sync.Pool // of []float64: zeros for all columns
 	start          time.Time
 }
 
-// A scratch is what the rows of a run need. Its sums are zeros between runs. So the time of a run depends on its
-// elements, and not on the columns.
+// A scratch is what the rows of a run need. Its sums are zeros between runs. If a run has fewer elements than there are
+// columns, it yields the columns that it touched. So its time and memory don't depend on the columns.
 type scratch[T kernel.Float] struct {
 	sums, squares []float64 // by column
 	touched       []uint32  // columns of sums and squares that may be other than 0; some are there twice
@@ -41,10 +42,10 @@ func newScratch[T kernel.Float](cols int) *scratch[T] {
 
 // A part is sums over the rows of a run.
 type part struct {
-	point                     // without vectors
-	radius                    float64
-	columns                   []uint32
-	sums, squares, curvatures []float64
+	point         // without vectors
+	radius        float64
+	columns       []uint32 // of the sums; nil if they are of all columns
+	sums, squares []float64
 }
 
 // rows returns the rows of a run in CSR form, without zeros.
@@ -83,9 +84,43 @@ func score[T kernel.Float](columns []uint32, values []T, w []float64) float64 {
 	return (a + c) + (b + d)
 }
 
-// take moves the sums to a part.
-func (c *scratch[T]) take(p *part, squares bool) {
-	p.columns, p.sums = make([]uint32, 0, len(c.touched)), make([]float64, 0, len(c.touched))
+// many tells whether rows have so many elements that most columns are touched.
+func (s *search[T]) many(rows *kernel.SparseRows[T]) bool {
+	n := rows.Len()
+	return n > 0 && rows.Ptr[n]-rows.Ptr[0] >= int64(s.cols)
+}
+
+// zeros returns a vector of zeros for all columns.
+func (s *search[T]) zeros() []float64 {
+	if v, ok := s.spare.Get().(*[]float64); ok {
+		return *v
+	}
+	return make([]float64, s.cols)
+}
+
+// addTo adds sums of a part to a vector for all columns. It takes the memory of vectors back.
+func (s *search[T]) addTo(out []float64, p *part, sums []float64) {
+	if p.columns == nil {
+		kernel.Axpy(out, 1, sums)
+		clear(sums)
+		s.spare.Put(&sums)
+		return
+	}
+	for k, i := range p.columns {
+		out[i] += sums[k]
+	}
+}
+
+// take moves the sums to a part. all says that most columns were touched.
+func (s *search[T]) take(c *scratch[T], p *part, all, squares bool) {
+	if all {
+		p.sums, c.sums = c.sums, s.zeros()
+		if squares {
+			p.squares, c.squares = c.squares, s.zeros()
+		}
+		return
+	}
+	p.columns, p.sums = make([]uint32, 0, len(c.touched)+1), make([]float64, 0, len(c.touched))
 	if squares {
 		p.squares = make([]float64, 0, len(c.touched))
 	}
@@ -117,10 +152,8 @@ func (s *search[T]) evaluate(ctx context.Context, p *point) error {
 			p.entropies[k] += t.entropies[k]
 		}
 		s.radius = max(s.radius, t.radius)
-		for k, i := range t.columns {
-			p.gradient[i] += t.sums[k]
-			p.diagonal[i] += t.squares[k]
-		}
+		s.addTo(p.gradient, t, t.sums)
+		s.addTo(p.diagonal, t, t.squares)
 	})
 	if err != nil {
 		return err
@@ -147,6 +180,7 @@ func (s *search[T]) losses(run block.Run[T], p *point, first bool) *part {
 	c, t, n := s.scratch.Get().(*scratch[T]), &part{}, run.Len()
 	defer s.scratch.Put(c)
 	rows := c.rows(run)
+	all := s.many(rows)
 	for r := range n {
 		columns, values := rows.Row(r)
 		c.z[r], c.y[r] = score(columns, values, p.w), float64(run.Y[r])
@@ -175,16 +209,25 @@ func (s *search[T]) losses(run block.Run[T], p *point, first bool) *part {
 		t.entropies[class] += loss + float64(a*c.z[r])
 		if f != 0 {
 			columns, values := rows.Row(r)
-			c.add(columns, values, f, curvature[r])
+			c.add(columns, values, f, curvature[r], all)
 		}
 	}
-	c.take(t, true)
+	s.take(c, t, all, true)
 	return t
 }
 
-// add adds a row times f to sums, and its squares times curvature to squares.
-func (c *scratch[T]) add(columns []uint32, values []T, f, curvature float64) {
+// add adds a row times f to sums, and its squares times curvature to squares. It notes the columns unless all is set.
+func (c *scratch[T]) add(columns []uint32, values []T, f, curvature float64, all bool) {
 	values = values[:len(columns)]
+	if all {
+		sums, squares := c.sums, c.squares[:len(c.sums)]
+		for k, i := range columns {
+			v := float64(values[k])
+			sums[i] += float64(f * v)
+			squares[i] += float64(float64(curvature*v) * v)
+		}
+		return
+	}
 	for k, i := range columns {
 		v := float64(values[k])
 		sum, square := c.sums[i], c.squares[i]
@@ -211,9 +254,7 @@ func norm[T kernel.Float](columns []uint32, values []T, features int) float64 {
 func (s *search[T]) product(ctx context.Context, d []float64) ([]float64, error) {
 	out := make([]float64, s.cols)
 	err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) *part { return s.times(run, d) }, func(t *part) {
-		for k, i := range t.columns {
-			out[i] += t.sums[k]
-		}
+		s.addTo(out, t, t.sums)
 	})
 	for i := range s.features {
 		out[i] += float64(s.L2 * d[i])
@@ -229,23 +270,34 @@ func (s *search[T]) times(run block.Run[T], d []float64) *part {
 	c, t := s.scratch.Get().(*scratch[T]), &part{}
 	defer s.scratch.Put(c)
 	rows := c.rows(run)
+	all := s.many(rows)
 	for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
 		if curvature == 0 {
 			continue
 		}
 		columns, values := rows.Row(r)
-		f := float64(curvature * score(columns, values, d))
-		values = values[:len(columns)]
-		for k, i := range columns {
-			sum := c.sums[i]
-			if sum == 0 {
-				c.touched = append(c.touched, i)
-			}
-			c.sums[i] = sum + float64(f*float64(values[k]))
-		}
+		c.addSum(columns, values, float64(curvature*score(columns, values, d)), all)
 	}
-	c.take(t, false)
+	s.take(c, t, all, false)
 	return t
+}
+
+// addSum is add without squares.
+func (c *scratch[T]) addSum(columns []uint32, values []T, f float64, all bool) {
+	values, sums := values[:len(columns)], c.sums
+	if all {
+		for k, i := range columns {
+			sums[i] += float64(f * float64(values[k]))
+		}
+		return
+	}
+	for k, i := range columns {
+		sum := sums[i]
+		if sum == 0 {
+			c.touched = append(c.touched, i)
+		}
+		sums[i] = sum + float64(f*float64(values[k]))
+	}
 }
 
 // scores makes a pass over the rows and returns their products with a vector.
