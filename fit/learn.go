@@ -109,7 +109,7 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 	case o.Multiclass == model.Joint && !l.Joint:
 		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
 	case o.Multiclass == model.Joint && l.Apart != nil && l.Apart(l.Settings):
-		return fmt.Errorf("%s learns one class versus the rest with l1, not the classes together", l.Name)
+		return fmt.Errorf("%s learns one class versus the rest with l1 or nonnegative, not the classes together", l.Name)
 	case len(spec.Classes) <= 2:
 		return train.TwoClasses(spec)
 	}

@@ -107,9 +107,11 @@ type Options struct {
 
 	Winnow string `json:"winnow,omitempty"` // the variant
 
-	L2   *float64 `json:"l2,omitempty"`   // penalty of a logistic regression or a support vector machine
-	L1   float64  `json:"l1,omitempty"`   // penalty on the absolute values of weights, of the same
-	Loss string   `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
+	L2          *float64 `json:"l2,omitempty"`          // penalty of a logistic regression or a support vector machine
+	L1          float64  `json:"l1,omitempty"`          // penalty on the absolute values of weights, of the same
+	NonNegative bool     `json:"nonnegative,omitempty"` // weights are 0 or more
+
+	Loss string `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
 
 	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
 	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share

@@ -30,7 +30,7 @@ type Option struct {
 	Unit string     // reports say "at most N" of these; "": name and value
 	Bare bool       // reports show the value without the name
 
-	Field func(Settings) any // pointer to the field: to an int, an int64, a float64 or a string type
+	Field func(Settings) any // pointer to the field: to an int, an int64, a float64, a bool or a string type
 }
 
 // A Condition is met if an option has one of some values.
@@ -71,7 +71,8 @@ var (
 		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed}
-	EtaOption = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
+	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed}
+	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
 		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: shared(func(o *Options) any { return &o.Eta })}
 )
 
@@ -105,6 +106,8 @@ func (o *Option) Text(s Settings) string {
 		return v.String()
 	case v.CanInt():
 		return strconv.FormatInt(v.Int(), 10)
+	case v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool())
 	}
 	for name, number := range o.Named {
 		if number == v.Float() {
@@ -114,7 +117,7 @@ func (o *Option) Text(s Settings) string {
 	return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 }
 
-// Get returns the option's value as a string, an int64 or a float64. It returns a string if words stand for numbers.
+// Get returns the option's value as a string, an int64, a float64 or a bool. It returns a string if words stand for numbers.
 func (o *Option) Get(s Settings) any {
 	v := o.value(s)
 	switch {
@@ -122,6 +125,8 @@ func (o *Option) Get(s Settings) any {
 		return o.Text(s)
 	case v.CanInt():
 		return v.Int()
+	case v.Kind() == reflect.Bool:
+		return v.Bool()
 	}
 	return v.Float()
 }
@@ -137,6 +142,9 @@ func (o *Option) Kept(s Settings) bool {
 	return false
 }
 
+// Switch tells whether the option is either on or off.
+func (o *Option) Switch(s Settings) bool { return o.value(s).Kind() == reflect.Bool }
+
 // Integer tells whether the option takes whole numbers alone.
 func (o *Option) Integer(s Settings) bool { return o.value(s).CanInt() }
 
@@ -146,6 +154,14 @@ func (o *Option) Set(s Settings, text string) error {
 	if v.Kind() == reflect.String {
 		v.SetString(text)
 		return o.Check(s, "")
+	}
+	if v.Kind() == reflect.Bool {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return o.wrong(strconv.Quote(text), "true or false")
+		}
+		v.SetBool(on)
+		return nil
 	}
 	if number, ok := o.Named[text]; ok {
 		v.SetFloat(number)
@@ -173,7 +189,7 @@ func (o *Option) Check(s Settings, dtype string) error {
 	switch {
 	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
 		return o.wrong(strconv.Quote(v.String()), say.OneOf(o.Words))
-	case v.Kind() == reflect.String || o.Auto && v.IsZero():
+	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.Auto && v.IsZero():
 		return nil
 	case v.CanInt():
 		return o.check(float64(v.Int()), "")
@@ -229,6 +245,8 @@ func (o *Option) InReport(value any) []string {
 		}
 	case float64:
 		text = say.Real(v)
+	case bool:
+		return []string{o.Name}
 	}
 	if o.Bare {
 		return []string{text}

@@ -20,6 +20,9 @@ func StepsStory(m *model.Model, method, sum string) []string {
 	if m.Options.L1 > 0 {
 		loss += "l1 " + say.Real(m.Options.L1) + ", "
 	}
+	if m.Options.NonNegative {
+		loss += "weights of 0 or more, "
+	}
 	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)),
 		"solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), method, say.Passes(t.Epochs), converged),
 		"loss", say.Known(t.Loss, ", the sum of "+sum)}
@@ -27,7 +30,7 @@ func StepsStory(m *model.Model, method, sum string) []string {
 		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
 			say.Real(t.Optimum.Gap)))
 	}
-	if m.Options.L1 > 0 {
+	if m.Options.L1 > 0 || m.Options.NonNegative {
 		story = append(story, "weights", sparsity(m))
 	}
 	if p := t.Path; p != nil {
@@ -57,5 +60,5 @@ func sparsity(m *model.Model) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s of %s are not 0; with l1 there are no standard errors", say.Count(int64(left)), say.Count(int64(all)))
+	return fmt.Sprintf("%s of %s are not 0; they have no standard errors", say.Count(int64(left)), say.Count(int64(all)))
 }

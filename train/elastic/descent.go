@@ -124,7 +124,7 @@ func (q *quadratic) best(j int) float64 {
 	switch {
 	case v > q.L1:
 		return (v - q.L1) / (h + q.L2)
-	case v < -q.L1:
+	case v < -q.L1 && !q.NonNegative:
 		return (v + q.L1) / (h + q.L2)
 	}
 	return 0

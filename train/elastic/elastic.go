@@ -11,7 +11,8 @@ import (
 
 // A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
 type Penalty struct {
-	L1, L2 float64
+	L1, L2      float64
+	NonNegative bool // weights are 0 or more
 }
 
 // of returns the penalty of weights without the bias.
@@ -169,12 +170,21 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	return false, nil
 }
 
+// pull returns how much a gradient of -u pulls a weight of 0 to a value that it may have.
+func (p Penalty) pull(u float64) float64 {
+	if p.NonNegative {
+		return u
+	}
+	return math.Abs(u)
+}
+
 // dual returns the dual objective of a point, shrunk if its vector is out of bounds. The conjugate of the penalty at u
-// is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1.
+// is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1. With NonNegative, the same holds of
+// u_j in place of |u_j|.
 func (s *Search) dual(d *Dual) float64 {
 	largest, excess := 0.0, 0.0
 	for _, u := range d.Vector {
-		u = math.Abs(u)
+		u = s.pull(u)
 		largest = max(largest, u)
 		if u > s.L1 {
 			excess = math.FMA(u-s.L1, u-s.L1, excess)

@@ -65,7 +65,7 @@ func orthants(t *testing.T, s *Search, x [][]float64, g []float64) float64 {
 		}
 		w, fits := f.Solve(b), true
 		for i := range features {
-			fits = fits && w[i]*signs[i] >= 0
+			fits = fits && w[i]*signs[i] >= 0 && !(s.NonNegative && w[i] < 0)
 		}
 		if fits {
 			s.Point = quadraticOf(x, g, w)
@@ -81,7 +81,7 @@ func TestQuadratic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for problem := range 300 {
 		n := 1 + rng.IntN(5)
-		s := &Search{Penalty: Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64()}, Bias: problem%2 == 0}
+		s := &Search{Penalty: Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64(), NonNegative: problem%3 == 0}, Bias: problem%2 == 0}
 		x, g, start := make([][]float64, 12), make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = make([]float64, n)
@@ -108,6 +108,9 @@ func TestQuadratic(t *testing.T) {
 		}
 		for j := range start {
 			start[j] = float64(rng.IntN(3)) * rng.NormFloat64()
+			if s.NonNegative {
+				start[j] = math.Abs(start[j])
+			}
 		}
 		want := orthants(t, s, x, g)
 		s.Point = quadraticOf(x, g, start)

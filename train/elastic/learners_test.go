@@ -31,14 +31,14 @@ var losses = []struct {
 	derivative func(margin float64) float64
 }{
 	{"logistic", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
-		r, err := logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, Options: train.Options{Workers: workers}})
+		r, err := logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged}
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
 	{"squared hinge", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
-		r, err := svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, Options: train.Options{Workers: workers}})
+		r, err := svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,12 +79,16 @@ func optimal(t *testing.T, name string, d block.Source[float64], w []float64, p 
 		wrong := math.Abs(v)
 		switch {
 		case i >= features:
+		case w[i] < 0 && p.NonNegative:
+			t.Errorf("%s: weight %d is %v", name, i, w[i])
+		case w[i] == 0 && p.NonNegative:
+			wrong = max(0, -v-p.L1)
 		case w[i] == 0:
 			wrong = max(0, wrong-p.L1)
 		default:
 			wrong = math.Abs(v + p.L2*w[i] + math.Copysign(p.L1, w[i]))
 		}
-		if !(wrong <= 1e-7*size) {
+		if !(wrong <= 1e-6*size) {
 			t.Errorf("%s: weight %d is %v, and its gradient is off by %v of %v", name, i, w[i], wrong, size)
 		}
 	}
@@ -131,7 +135,8 @@ func problems() map[string]*block.Data[float64] {
 	}
 }
 
-var penalties = []elastic.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4}}
+var penalties = []elastic.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4},
+	{L1: 1, NonNegative: true}, {L2: 1, NonNegative: true}, {L1: 2, L2: 3, NonNegative: true}}
 
 // TestOptimum: the weights are the optimum, and the gap proves it.
 func TestOptimum(t *testing.T) {

@@ -58,7 +58,7 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
-		s.Change(Penalty{L1: l1, L2: t.L2})
+		s.Change(Penalty{l1, t.L2, t.NonNegative})
 		s.Most = s.Passes + t.Epochs
 		if _, err := s.Minimise(ctx, converges); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func Centred[T kernel.Float](ctx context.Context, src block.Source[T], workers i
 func (t *Task[T]) ladder(s *Search, n int) []float64 {
 	largest, depth := 0.0, lnDeep
 	for _, g := range s.Point.Gradient[:s.features()] {
-		largest = max(largest, math.Abs(g))
+		largest = max(largest, s.pull(-g))
 	}
 	if t.Rows.Rows() < int64(s.features()) {
 		depth = lnShallow

@@ -15,20 +15,25 @@ import (
 // Learner describes logistic regression.
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
-	Options: []train.Option{epochsOption, l1Option, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
+	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
 	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },
-	Apart:   func(s train.Settings) bool { return s.(*Options).L1 > 0 },
+	Apart:   func(s train.Settings) bool { return s.(*Options).elastic() },
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool {
-		return s.(*Options).L2 == 0 && s.(*Options).L1 == 0 && s.(*Options).Solver != SGD
+		return s.(*Options).L2 == 0 && !s.(*Options).elastic() && s.(*Options).Solver != SGD
 	},
 	Story: story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, and with newton for more than 16384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	nonNegativeOption = func() train.Option {
+		o := train.NonNegativeOption
+		o.Field = train.FieldOf(func(o *Options) any { return &o.NonNegative })
+		return o
+	}()
 	l1Option = func() train.Option {
 		o := train.L1Option
 		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
@@ -117,7 +122,7 @@ func story(m *model.Model) []string {
 	case SGD:
 		method = "stochastic gradient descent"
 	}
-	if m.Options.L1 > 0 {
+	if m.Options.L1 > 0 || m.Options.NonNegative {
 		method = "the proximal Newton method"
 	}
 	return train.StepsStory(m, method, sum)

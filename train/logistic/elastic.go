@@ -22,28 +22,38 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 	switch {
 	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
 		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
-	case opt.L1 == 0:
+	case !opt.elastic():
 		return nil
 	case why != "":
 		return errors.New(why)
 	case len(spec.Classes) > 2:
-		return fmt.Errorf("column %q: l1 takes two classes: learn one class versus the rest", spec.Label)
+		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
 	case spec.Cols() > maxColumns:
-		return fmt.Errorf("%d columns are too many for l1, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
+		return fmt.Errorf("%d columns are too many for l1 and nonnegative, which take up to %d: choose some with features", spec.Cols(), maxColumns)
 	}
 	return nil
 }
 
 // refuses returns an option that l1 can't be used with, and why.
 func (o *Options) refuses() (option, why string) {
-	switch o.Solver {
-	case "", Auto, Newton:
+	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
+		return "nonnegative", "nonnegative needs a penalty: set l2 or l1 above 0"
+	}
+	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.elastic() {
 		return "", ""
 	}
-	if o.L1 == 0 {
-		return "", ""
+	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.asked())
+}
+
+// elastic tells whether package elastic finds the weights.
+func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
+
+// asked names the option for which it does.
+func (o *Options) asked() string {
+	if o.L1 > 0 {
+		return "l1"
 	}
-	return "solver", fmt.Sprintf("solver is %s, and l1 takes newton alone: leave one of them out", o.Solver)
+	return "nonnegative"
 }
 
 // learnElastic is learn with a penalty l1.
@@ -67,7 +77,7 @@ func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], p
 }
 
 func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
-	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2, NonNegative: opt.NonNegative}, Options: opt.Options, Rows: src,
 		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{problem: newProblem(src, 0, opt.Workers)} }}
 }
 

@@ -115,7 +115,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 // method returns the function that learns from rows like these.
 func method[T, S kernel.Float](opt *Options, spec *schema.Spec) func(context.Context, block.Source[S], []float64, Options) (*Result[T], error) {
 	switch {
-	case opt.L1 > 0:
+	case opt.elastic():
 		return learnElastic[T, S]
 	case opt.Solver == Newton && wide(spec.Cols()):
 		return learnTruncated[T, S]

@@ -47,7 +47,10 @@ type Options struct {
 	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more
 	L1     float64 // the penalty L1 |w|_1, 0 or more, of two classes; see package elastic
 	Solver Solver  // Auto
-	Robust bool    // standard errors are those of the sandwich estimator, for sample weights that aren't counts
+
+	NonNegative bool // weights other than the bias are 0 or more; it needs a penalty, and two classes
+
+	Robust bool // standard errors are those of the sandwich estimator, for sample weights that aren't counts
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin

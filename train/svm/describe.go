@@ -11,7 +11,7 @@ import (
 // Learner describes the support vector machine.
 var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
-	Options: []train.Option{epochsOption, l1Option, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
 	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
 	Solves:  true,
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
@@ -20,7 +20,7 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 		if m.Options.Loss == string(SquaredHinge) {
 			sum += "^2"
 		}
-		if m.Options.L1 > 0 {
+		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return train.StepsStory(m, "the proximal Newton method", sum)
 		}
 		return train.StepsStory(m, "Newton's", sum)
@@ -30,6 +30,11 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --loss hinge, and for more than 16384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
+	nonNegativeOption = func() train.Option {
+		o := train.NonNegativeOption
+		o.Field = train.FieldOf(func(o *Options) any { return &o.NonNegative })
+		return o
+	}()
 	l1Option = func() train.Option {
 		o := train.L1Option
 		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })

@@ -28,11 +28,18 @@ func checkElastic(opt *Options) error {
 
 // refuses returns an option that l1 can't be used with, and why.
 func (o *Options) refuses() (option, why string) {
-	if o.L1 == 0 || o.Loss != Hinge {
+	if !o.elastic() || o.Loss != Hinge {
 		return "", ""
 	}
-	return "loss", fmt.Sprintf("loss is %s, and l1 takes %s alone: leave one of them out", Hinge, SquaredHinge)
+	asked := "l1"
+	if o.L1 == 0 {
+		asked = "nonnegative"
+	}
+	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
 }
+
+// elastic tells whether package elastic finds the weights.
+func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
 // learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
 // bias first, which doesn't change the penalty.
@@ -69,7 +76,7 @@ func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S]
 func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
 	none := opt
 	none.L2 = 0
-	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2}, Options: opt.Options, Rows: src,
+	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2, NonNegative: opt.NonNegative}, Options: opt.Options, Rows: src,
 		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{newProblem(src, none)} }}
 }
 

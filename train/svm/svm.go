@@ -51,6 +51,8 @@ type Options struct {
 	Loss Loss    // SquaredHinge
 	L2   float64 // the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 it may be 0, the default then
 	L1   float64 // the penalty L1 |w|_1, 0 or more, of the squared hinge; see package elastic
+
+	NonNegative bool // weights other than the bias are 0 or more, of the squared hinge
 }
 
 // Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap
@@ -126,13 +128,13 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if many && epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
 	}
-	if many && (opt.Loss == Hinge || opt.L1 > 0) {
+	if many && (opt.Loss == Hinge || opt.elastic()) {
 		return nil, fmt.Errorf("%d columns are too many for the hinge or a penalty l1, which take up to %d: use the squared hinge without l1, or choose some with features",
 			src.Spec().Cols(), maxColumns)
 	}
 	after, end := beside.After(ctx)
 	defer end()
-	if opt.L1 > 0 {
+	if opt.elastic() {
 		r, err := learnElastic(ctx, src, opt)
 		if err == nil {
 			err = train.Evaluate(ctx, src, opt.Workers, &r.Result)

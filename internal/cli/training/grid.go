@@ -73,6 +73,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 		if err := o.learner.CheckTogether(s); err != nil {
 			return console.Usagef("--%w", err)
 		}
+		o.learner.Settings = s // with some l1, as on the path
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ func addLearnerFlags(cmd *cobra.Command) {
 			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, wordsOf(o.Name)...)
 		case o.Named != nil:
 			cmd.Flags().String(o.Name, text, usage)
+		case o.Switch(s):
+			cmd.Flags().Bool(o.Name, o.Get(s).(bool), helpOf(o.Name))
 		case o.Integer(s):
 			cmd.Flags().Int64(o.Name, o.Get(s).(int64), usage)
 		default:
@@ -78,7 +80,9 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 			flag.Hidden = true
 			continue
 		}
-		flag.Usage, flag.DefValue = placeholder(own.Value, own.Words)+own.Help, own.Text(s)
+		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.Switch(s) {
+			flag.Usage = placeholder(own.Value, own.Words) + own.Help
+		}
 	}
 	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
 		if hidden {
