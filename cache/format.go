@@ -136,7 +136,7 @@ func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
 		return nil, 0, err
 	}
 	h := new(header)
-	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > schema.MaxFeatures {
+	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > schema.MaxNumbered {
 		return nil, 0, errDamaged
 	}
 	return h, align(prefix + int64(n)), nil

@@ -57,7 +57,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	opt.tell(opt.Text.unused(f))
 	pick := &encode.Picker{Choices: opt.choices()}
 	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress,
-		Count: opt.counts}
+		Count: opt.counts, Most: opt.widest()}
 	var in frame.Input
 	switch f {
 	case formatCSV:
@@ -76,7 +76,11 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		return nil, err
 	}
 	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
-		if err := frame.NewBudget(opt.Memory).Take(n*columnBytes, "reading "+say.Plural(n, "column")); err != nil {
+		each := int64(columnBytes)
+		if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
+			each = pairColumnBytes
+		}
+		if err := frame.NewBudget(opt.Memory).Take(n*each, "reading "+say.Plural(n, "column")); err != nil {
 			return nil, frame.ErrorIn(in.Name(), "%w", err)
 		}
 	}
@@ -85,6 +89,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 
 // columnBytes is about what a column takes beside its values: descriptions, an array in each batch, a reader and a writer.
 const columnBytes = 3 << 10
+
+// pairColumnBytes is columnBytes of columns that have no arrays.
+const pairColumnBytes = 1 << 10
 
 // reader returns what a reader of text needs of the options.
 func (o TextOptions) reader() textfile.Options {

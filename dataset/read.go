@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -117,7 +118,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical,
-		Converts: opt.converts, Float: opt.float, Spec: opt.Spec}
+		Converts: opt.converts, Most: opt.widest(), Float: opt.float, Spec: opt.Spec}
 }
 
 // tell calls Warn with each note.
@@ -205,8 +206,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return emptyBlock(spec, kept, mem, fn)
 	}
 	b.Warn(opt.Warn)
-	opt.tell(sel.Notes())
-	opt.tell(in.Notes())
+	opt.tell(slices.Concat(sel.Notes(), in.Notes()))
 	return nil
 }
 

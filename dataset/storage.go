@@ -8,6 +8,7 @@ import (
 	"halfspace/dataset/internal/frame"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
@@ -28,6 +29,14 @@ const autoShare = 8
 
 // wideModel is the number of features from which on rows for a model are sparse, if nobody counted their values.
 const wideModel = 1 << 10
+
+// widest returns the most features of svmlight rows.
+func (opt *Options) widest() int {
+	if opt.Storage == Auto || opt.Storage == Sparse {
+		return schema.MaxNumbered
+	}
+	return schema.MaxFeatures
+}
 
 // chooseStorage sets how the blocks of an input hold rows.
 func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *Options) error {
@@ -51,6 +60,9 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 			svm.Pairs() < 0 && width >= wideModel)
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", opt.Storage)
+	}
+	if width > schema.MaxFeatures && !sel.Sparse {
+		return fmt.Errorf("%s: %d features, and a dense row has at most %d: leave larger indices out with --exclude, or let rows be sparse", in.Name(), width, schema.MaxFeatures)
 	}
 	return nil
 }

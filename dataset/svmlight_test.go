@@ -146,6 +146,37 @@ func TestSvmlightPairs(t *testing.T) {
 	}
 }
 
+// TestSvmlightIndices: sparse rows may have larger indices than dense ones. What is larger still, isn't in order or is no index is
+// an error that says so, up to indices that no integer holds.
+func TestSvmlightIndices(t *testing.T) {
+	const most, sparse = schema.MaxFeatures, schema.MaxNumbered
+	for pair, want := range map[string][2]string{ // of dense and of sparse rows
+		fmt.Sprint(most+1, ":1"):     {"index 262145: a row has at most 262144 features", ""},
+		fmt.Sprint(sparse+1, ":1"):   {"at most 262144 features", "index 1048577: a row has at most 1048576 features"},
+		"2147483647:1":               {"index 2147483647: a row", "index 2147483647: a row"},
+		"2147483648:1":               {"index 2147483648: a row", "index 2147483648: a row"},
+		"9223372036854775807:1":      {"index 9223372036854775807: a row", "index 9223372036854775807: a row"},
+		"9223372036854775808:1":      {"index 9223372036854775808: a row", "index 9223372036854775808: a row"},
+		"9223372036854775808:1 3:1":  {"index 9223372036854775808: a row", "index 9223372036854775808: a row"},
+		"36893488147419103232:1 3:1": {"index 36893488147419103232: a row", "index 36893488147419103232: a row"},
+		"4294967299:1 3:1":           {"index 3 follows 4294967299: sort", "index 3 follows 4294967299: sort"},
+		"3:1 3:2":                    {"index 3 follows 3: sort", "index 3 follows 3: sort"},
+		"7:1 3:2":                    {"index 3 follows 7: sort", "index 3 follows 7: sort"},
+		"-3:1":                       {"\"-3:1\" is no pair", "\"-3:1\" is no pair"},
+	} {
+		path := textFile(t, "a.svm", "1 2:1\n0 "+pair+"\n")
+		for i, storage := range []Storage{Dense, Sparse} {
+			in, err := Open[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Storage: storage})
+			if err == nil && (want[i] != "" || storage == Sparse) { // the dense block takes gigabytes
+				_, err = in.Load(context.Background())
+			}
+			if want[i] == "" && err != nil || want[i] != "" && (err == nil || !strings.Contains(err.Error(), "a.svm: line 2: ") || !strings.Contains(err.Error(), want[i])) {
+				t.Errorf("%s, %s: error %v, want %q", pair, storage, err, want[i])
+			}
+		}
+	}
+}
+
 // denseOf returns the rows of sparse blocks in dense ones.
 func denseOf(t *testing.T, blocks []*block.Block[float32]) (all []*block.Block[float32]) {
 	t.Helper()

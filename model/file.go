@@ -41,7 +41,7 @@ func (m *Model) encode() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(m); err != nil {
+	if err := e.Encode(m.compact()); err != nil {
 		return nil, err
 	}
 	b.Truncate(b.Len() - len("\n}\n"))
@@ -136,7 +136,11 @@ func Read(r io.Reader) (*Model, error) {
 	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // once it was the only way
 		m.Options.Multiclass = OneVersusRest
 	}
-	if err := m.Check(); err != nil {
+	err = m.expand()
+	if err == nil {
+		err = m.Check()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, err)
 	}
 	return m, nil

@@ -70,6 +70,9 @@ type Model struct {
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
 
+	// SparseWeights are in the file of a wide model, in place of Weights: those that aren't 0. Read sets Weights and leaves it nil.
+	SparseWeights []SparseVector `json:"sparse_weights,omitempty"`
+
 	// Expansion has a nonlinear model's support rows, in place of Weights.
 	Expansion *Expansion `json:"expansion,omitempty"`
 

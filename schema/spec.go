@@ -15,6 +15,9 @@ import (
 // MaxFeatures is the most features of a row. Blocks are dense: a run of wider rows would take gigabytes.
 const MaxFeatures = 1 << 18
 
+// MaxNumbered is the most features of a sparse row of svmlight, whose features have the names of their indices.
+const MaxNumbered = 1 << 20
+
 // Spec says what the columns of a block mean.
 type Spec struct {
 	Features []string // names, in the order of columns

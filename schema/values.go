@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -53,16 +54,27 @@ func (s *Spec) LabelValues() []float64 {
 	return values
 }
 
+// numbered tells whether features have the names of svmlight's indices, such as f7.
+func numbered(features []string) bool {
+	return !slices.ContainsFunc(features, func(name string) bool {
+		digits, ok := strings.CutPrefix(name, "f")
+		_, err := strconv.ParseUint(digits, 10, 32)
+		return !ok || err != nil
+	})
+}
+
 // CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
-// be 1 to MaxFeatures features. Names must differ and be valid UTF-8 text.
+// be 1 to MaxFeatures features, or up to MaxNumbered if all have the names of svmlight's indices. Names must differ and be valid UTF-8 text.
 func CheckFeatures(features []string, label string) error {
 	switch {
 	case !utf8.ValidString(label):
 		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", label)
 	case len(features) == 0:
 		return fmt.Errorf("no features")
-	case len(features) > MaxFeatures:
+	case len(features) > MaxFeatures && !numbered(features):
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxFeatures)
+	case len(features) > MaxNumbered:
+		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxNumbered)
 	}
 	seen := make(map[string]bool, len(features))
 	for _, f := range features {

@@ -22,6 +22,7 @@ type Choices struct {
 	Categorical         string
 	Converts            bool           // keep is all if it is empty, and exclude takes from it
 	Float               arrow.DataType // of the blocks' values; nil where there are none
+	Most                int            // numbers of svmlight that a row may have
 	Spec                *schema.Spec   // of a model, which says what the features are
 }
 

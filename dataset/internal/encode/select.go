@@ -24,6 +24,7 @@ type Selection struct {
 	left     left
 	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
 
+	most        int  // features of sparse rows
 	standardize bool // learn how
 	Fixed       bool // by a model: what features depend on isn't learned from the data
 }
@@ -40,8 +41,11 @@ func (s *Selection) Width() int {
 // checkWidth returns an error if the features known so far are more than a row may have. So it does if their names have
 // more bytes than those of a model may.
 func (s *Selection) checkWidth() error {
-	all, bytes, widest := int64(0), int64(0), 0
+	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
 	for i := range s.Inputs {
+		if s.Inputs[i].Kind != schema.NumberColumn {
+			most = schema.MaxFeatures // sparse rows have numbers alone
+		}
 		n := s.Inputs[i].Width()
 		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()
 		if n > s.Inputs[widest].Width() {
@@ -49,14 +53,14 @@ func (s *Selection) checkWidth() error {
 		}
 	}
 	switch {
-	case all <= schema.MaxFeatures && bytes <= schema.MaxNames:
+	case all <= most && bytes <= schema.MaxNames:
 		return nil
-	case all <= schema.MaxFeatures:
+	case all <= most:
 		return fmt.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
 			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, frame.BytesText(schema.MaxNames))
 	}
 	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: leave columns out with --exclude",
-		all, s.Inputs[widest].Width(), s.Inputs[widest].Name, schema.MaxFeatures)
+		all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most)
 }
 
 // Spec says what the columns of blocks without labels mean.
@@ -180,7 +184,7 @@ func (s *Selection) place(cols []frame.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed}
+		most: opt.Most, standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed}
 	if opt.Spec != nil {
 		sel.Bias, sel.Nulls, sel.standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {

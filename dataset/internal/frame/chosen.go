@@ -31,6 +31,7 @@ type Request struct {
 	Words    []string     // that are nulls in text; nil: the default ones
 	Memory   int64        // bytes that may be taken; 0: no bound
 	Count    bool         // find the number of rows, and of their values, at once
+	Most     int          // features of numbered columns
 	Live     bool         // rows are handed on as they come
 	Progress func(rows, total int64)
 }

@@ -19,12 +19,13 @@ type extent struct {
 	pairs int64 // no fewer than there are
 	zero  bool  // the index 0 is there
 	last  int   // index
+	most  int   // index that a line may have
 }
 
 // modelExtent returns the extent of the features of a model, of those that have indices.
 func modelExtent(features []string) (e extent) {
 	for _, name := range features {
-		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxFeatures &&
+		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxNumbered &&
 			name == fmt.Sprint("f", i) {
 			e.zero = e.zero || i == 0
 			e.last = max(e.last, i)
@@ -35,12 +36,12 @@ func modelExtent(features []string) (e extent) {
 
 // measure finds the extent of all sources. It looks at the first and last pair of a line only, since indices ascend;
 // that they do is checked when the line is parsed.
-func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err error) {
+func (in *Svmlight) measure(ctx context.Context, p frame.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
 	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
 		return One(c, func() (*frame.Batch, error) {
 			defer c.recycle(&in.texts)
-			seen, err := measured(in.sources[file].Path, c, in.fewer)
+			seen, err := measured(in.sources[file].Path, c, in.fewer, most)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
@@ -56,8 +57,9 @@ func (in *Svmlight) measure(ctx context.Context, p frame.Pool) (all extent, err 
 }
 
 // measured returns the extent of a chunk. Its features are those of a model if fewer is set: others are passed over.
-func measured(path string, c Chunk, fewer bool) (seen extent, err error) {
+func measured(path string, c Chunk, fewer bool, most int) (seen extent, err error) {
 	n := c.line
+	seen.most = most
 	seen.pairs = int64(bytes.Count(c.Text, []byte{':'}))
 	for line := range bytes.Lines(c.Text) {
 		if err := seen.Add(line); err != nil && !fewer {
@@ -93,9 +95,8 @@ func (e *extent) Add(line []byte) error {
 		start--
 	}
 	last, err := strconv.Atoi(string(line[start:colon]))
-	if errors.Is(err, strconv.ErrRange) || last > schema.MaxFeatures {
-		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon],
-			schema.MaxFeatures)
+	if errors.Is(err, strconv.ErrRange) || last > e.most {
+		return fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", line[start:colon], e.most)
 	}
 	e.last = max(e.last, last)
 	return nil

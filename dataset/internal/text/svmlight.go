@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -52,7 +53,7 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	var seen extent
 	if !in.fewer || req.Count {
 		var err error
-		if seen, err = in.measure(ctx, p); err != nil {
+		if seen, err = in.measure(ctx, p, req.Most); err != nil {
 			return nil, err
 		}
 		if in.rows, in.pairs = seen.rows, seen.pairs; in.rows == 0 {
@@ -70,9 +71,9 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 		in.least = 1
 	}
 	number := arrow.PrimitiveTypes.Float64
-	cols := []frame.Column{{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)}}
+	cols := append(make([]frame.Column, 0, seen.last+2), frame.Column{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)})
 	for i := first; i <= seen.last; i++ {
-		cols = append(cols, frame.Column{Name: fmt.Sprint("f", i), Type: number, Desc: frame.Describe(number), Index: i})
+		cols = append(cols, frame.Column{Name: "f" + strconv.Itoa(i), Type: number, Desc: cols[0].Desc, Index: i})
 	}
 	sel, err := req.Choose.First(sources[0].Path, cols, true)
 	if err != nil {

@@ -1,0 +1,65 @@
+package model
+
+import (
+	"fmt"
+	"math"
+)
+
+// A SparseVector is the weights of a vector that aren't 0.
+type SparseVector struct {
+	Features []int     `json:"features"` // their numbers, from 0, ascending
+	Weights  []float64 `json:"weights"`  // the weight of each
+}
+
+// wideModel is the most features of a model whose file has all weights.
+const wideModel = 1 << 12
+
+// compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
+// a weight, has SparseWeights in place of Weights.
+func (m *Model) compact() *Model {
+	if len(m.Features) <= wideModel || len(m.Weights) == 0 {
+		return m
+	}
+	c, weights := *m, 0
+	c.Weights = [][]float64{}
+	for _, row := range m.Weights {
+		v := SparseVector{Features: []int{}, Weights: []float64{}}
+		for i, w := range row {
+			if w != 0 || math.Signbit(w) {
+				v.Features, v.Weights = append(v.Features, i), append(v.Weights, w)
+			}
+		}
+		weights += len(v.Weights)
+		c.SparseWeights = append(c.SparseWeights, v)
+	}
+	if 2*weights > len(m.Features)*len(m.Weights) {
+		return m
+	}
+	return &c
+}
+
+// expand sets Weights from SparseWeights, if there are any.
+func (m *Model) expand() error {
+	if m.SparseWeights == nil {
+		return nil
+	}
+	if len(m.Weights) > 0 || len(m.SparseWeights) != m.vectors() {
+		return fmt.Errorf("it has %d vectors in weights and %d in sparse_weights: %d classes have %d", len(m.Weights), len(m.SparseWeights),
+			len(m.Classes), m.vectors())
+	}
+	for _, v := range m.SparseWeights {
+		if len(v.Features) != len(v.Weights) {
+			return fmt.Errorf("sparse_weights has %d weights for %d features", len(v.Weights), len(v.Features))
+		}
+		row, last := make([]float64, len(m.Features)), -1
+		for k, i := range v.Features {
+			if i <= last || i >= len(row) {
+				return fmt.Errorf("sparse_weights has feature %d after %d, of %d features: they ascend from 0", i, last, len(row))
+			}
+			row[i], last = v.Weights[k], i
+		}
+		m.Weights = append(m.Weights, row)
+	}
+	m.SparseWeights = nil
+	return nil
+}

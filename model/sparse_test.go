@@ -1,0 +1,91 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/schema"
+)
+
+// wide returns a model of two or more classes with that many features, of which each step-th has a weight.
+func wide(features, classes, step int) *Model {
+	m := textbook()
+	m.Features, m.Weights, m.Bias = make([]string, features), nil, make([]float64, max(1, classes-classes%2))
+	for i := range m.Features {
+		m.Features[i] = fmt.Sprint("f", i+1)
+	}
+	m.Bias = m.Bias[:1]
+	if classes > 2 {
+		m.Classes, m.Options.Multiclass, m.Bias = nil, OneVersusRest, make([]float64, classes)
+		for c := range classes {
+			m.Classes = append(m.Classes, schema.IntClass(int64(c)))
+		}
+		m.Positive = m.Classes[classes-1]
+	}
+	for range m.vectors() {
+		row := make([]float64, features)
+		for i := 0; i < features; i += step {
+			row[i] = float64(i%7) - 2.5
+		}
+		row[1] = math.Copysign(0, -1)
+		m.Weights = append(m.Weights, row)
+	}
+	return m
+}
+
+// TestSparseWeights: the file of a wide model has the weights that aren't 0, and gives them all back. Files of narrow models, and
+// of models with many weights, have all of them.
+func TestSparseWeights(t *testing.T) {
+	for _, c := range []struct {
+		features, classes, step int
+		sparse                  bool
+	}{{wideModel, 2, 50, false}, {wideModel + 1, 2, 50, true}, {wideModel + 1, 3, 50, true}, {wideModel + 1, 2, 1, false}, {schema.MaxFeatures + 5, 2, 9, true}} {
+		m := wide(c.features, c.classes, c.step)
+		var file bytes.Buffer
+		if _, err := m.WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		if is := strings.Contains(file.String(), "\"sparse_weights\""); is != c.sparse {
+			t.Errorf("%v: sparse weights %t", c, is)
+		}
+		back, err := Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(back.Weights, m.Weights) || !math.Signbit(back.Weights[0][1]) || back.SparseWeights != nil {
+			t.Errorf("%v: other weights came back", c)
+		}
+	}
+	m := wide(schema.MaxNumbered+1, 2, 9)
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "1048577 features, and a row has at most 1048576") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWrongSparseWeights: weights of features that don't ascend, or aren't there, are damage.
+func TestWrongSparseWeights(t *testing.T) {
+	for want, spoil := range map[string]func(m *Model){
+		"feature 3 after 3":        func(m *Model) { m.SparseWeights[0].Features[1] = 3; m.SparseWeights[0].Features[0] = 3 },
+		"feature -1 after -1":      func(m *Model) { m.SparseWeights[0].Features[0] = -1 },
+		"feature 4097 after":       func(m *Model) { m.SparseWeights[0].Features[80] = 4097 },
+		"weights for":              func(m *Model) { m.SparseWeights[0].Weights = m.SparseWeights[0].Weights[1:] },
+		"2 in sparse_weights":      func(m *Model) { m.SparseWeights = append(m.SparseWeights, m.SparseWeights[0]) },
+		"1 vectors in weights and": func(m *Model) { m.Weights = [][]float64{{1}} },
+		"which no float32 equals":  func(m *Model) { m.SparseWeights[0].Weights[5], m.Dtype = 0.1, "float32" },
+	} {
+		m := wide(wideModel+1, 2, 50).compact()
+		spoil(m)
+		err := m.expand()
+		if err == nil {
+			err = m.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrNoModel) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
