@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -215,4 +217,33 @@ func TestSvmlightKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// FuzzSvmlight reads bytes as sparse rows: no panic, and rows or an error as of dense rows.
+func FuzzSvmlight(f *testing.F) {
+	for _, text := range []string{"1 1:2 3:4\n0 qid:1 2:5 # c\n", "1 0:-0 7:1e-50\n-1 3:16777217\n", "1 2147483648:1\n0 -1:2\n", "a 1:1", "1 12345678:1.2345678 3:nan\n", "1 2:+.5\t3:5.\r\n0 3:12345678.5\n"} {
+		f.Add([]byte(text))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(dir, "a.svm")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{Label: frame.SvmlightLabel, Workers: 2, Storage: Sparse}
+		sparse, err := Load[float32](context.Background(), []string{path}, opt)
+		if err == nil && sparse.Spec().Cols() > 1000 { // dense rows would take much memory
+			return
+		}
+		opt.Storage = Dense
+		dense, wrong := Load[float32](context.Background(), []string{path}, opt)
+		switch {
+		case err == nil && wrong == nil:
+			if err := sameBlocks(denseOf(t, blocksOf(t, sparse)), blocksOf(t, dense)); err != nil {
+				t.Error(err)
+			}
+		case (err == nil) != (wrong == nil):
+			t.Errorf("sparse: error %v, dense: error %v", err, wrong)
+		}
+	})
 }
