@@ -10,10 +10,10 @@ func sparseDot[T float](idx []uint32, val, w []T) (s T, ok bool) {
 		lane = lanes[:lanesF64]
 	}
 	for k, c := range idx {
-		if int(c) >= len(w) {
+		if uint(c) >= uint(len(w)) {
 			return 0, false
 		}
-		j := int(c) % len(lane)
+		j := uint(c) % uint(len(lane))
 		lane[j] = fma(val[k], w[c], lane[j])
 	}
 	return fold(lane), true
@@ -59,11 +59,11 @@ func sparseScores8[T float](out []T, ptr []int64, idx []uint32, val, w []T) int 
 		}
 		var lane [sparseGroup][lanesF32]T
 		for k, c := range columns {
-			if int(c) >= cols {
+			if uint(c) >= uint(cols) {
 				return r
 			}
-			for i, weight := range w[c*sparseGroup:][:sparseGroup] {
-				at := &lane[i][int(c)%lanes]
+			for i, weight := range w[int(c)*sparseGroup:][:sparseGroup] {
+				at := &lane[i][uint(c)%uint(lanes)]
 				*at = fma(values[k], weight, *at)
 			}
 		}
@@ -76,7 +76,7 @@ func sparseScores8[T float](out []T, ptr []int64, idx []uint32, val, w []T) int 
 
 func sparseAdd[T float](w []T, a T, idx []uint32, val []T) int {
 	for k, c := range idx {
-		if int(c) >= len(w) {
+		if uint(c) >= uint(len(w)) {
 			return k
 		}
 		w[c] = fma(a, val[k], w[c])
