@@ -146,7 +146,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
 	c.opt.CV, c.opt.HoldOut, c.opt.Judged, c.opt.Note = nil, 0, nil, nil
 	for i, l := range learners {
-		if err := c.opt.check(l, src.Spec(), false); err != nil {
+		if err := c.opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
 			return nil, err
 		}
 		if c.Points[i].Learner, c.Points[i].Options = l, l.Varied; l.Varied == nil {

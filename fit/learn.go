@@ -8,6 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -22,6 +23,7 @@ type Options struct {
 	Balanced     bool               // give all classes the same total weight, in place of ClassWeights
 	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
 
+	Init    *model.Model                         // begin with the weights of this model; nil: with zeros
 	Memory  int64                                // most bytes for the rows and for what learners keep of them; 0: as much as is available
 	Note    func(text string)                    // told what is worth knowing; may be nil
 	Stage   func(name string, done, total int64) // told how far work other than learning is, which follows a colon in some names; may be nil
@@ -55,7 +57,7 @@ func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, 
 // by them. They have the spec of src. If validation is nil, LearnValidated is Learn. Otherwise Options.HoldOut is only
 // written to the model: the share of all rows that they are.
 func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
-	if err := opt.check(l, src.Spec(), validation != nil); err != nil {
+	if err := opt.check(l, src.Spec(), validation != nil, dtypeOf[T]()); err != nil {
 		return nil, err
 	}
 	src, err := checked(ctx, src, l)
@@ -88,7 +90,7 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 }
 
 // check returns an error for options that can't be used, before any row is read.
-func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
+func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype string) error {
 	if err := l.CheckSettings(l.Settings, ""); err != nil {
 		return err
 	}
@@ -110,10 +112,17 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
 	case o.Multiclass == model.Joint && l.Apart != nil && l.Apart(l.Settings):
 		return fmt.Errorf("%s learns one class versus the rest with l1 or nonnegative, not the classes together", l.Name)
+	case o.Init != nil && !l.Begins:
+		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:
-		return train.TwoClasses(spec)
+		if err := train.TwoClasses(spec); err != nil {
+			return err
+		}
 	}
-	return nil
+	if o.Init == nil {
+		return nil
+	}
+	return beginsWith(o.Init, spec, dtype)
 }
 
 func (o *Options) classWeighted() bool { return o.Balanced || len(o.ClassWeights) > 0 }
@@ -209,6 +218,7 @@ type job[T kernel.Float] struct {
 	opt             *Options
 	src, validation block.Source[T]
 	classWeights    []float64 // of the rows of src; nil where classes have none
+	class           int       // the class if rows are those of one class and the rest
 	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
 	held            int64     // bytes of all rows in memory
 }
@@ -247,7 +257,7 @@ func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 
 // whole learns by the learner alone; see learn.
 func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
-	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.Settings, ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.Settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
 	}
@@ -284,6 +294,17 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 		}
 	}
 	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
+}
+
+// begin returns the weights to begin with, or nil for zeros.
+func (j *job[T]) begin() *train.Start[T] {
+	switch {
+	case j.opt.Init == nil:
+		return nil
+	case j.versus > 0:
+		return train.StartOf[T](j.opt.Init, j.class)
+	}
+	return train.StartOf[T](j.opt.Init, -1)
 }
 
 // evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
@@ -325,10 +346,10 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 }
 
 // updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no
-// theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or several trainings one versus
+// theorem tells. That is a learner that isn't a perceptron, one that didn't begin with zeros, a penalty, weights of rows, or several trainings one versus
 // the rest.
 func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
-	if j.Perceptron == nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+	if j.Perceptron == nil || j.opt.Init != nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
 		return math.Inf(1)
 	}
 	margin, l2 := j.Perceptron(j.Settings)
@@ -348,6 +369,9 @@ func (j *job[T]) modelOptions() model.Options {
 	}
 	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil {
 		m.Seed = &shared.Seed
+	}
+	if j.opt.Init != nil && j.opt.Init.Data.Fingerprint != "" {
+		m.Set("init", j.opt.Init.Data.Fingerprint)
 	}
 	m.SampleWeight, m.Validation = j.opt.Weights, j.opt.HoldOut
 	return m

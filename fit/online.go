@@ -6,11 +6,14 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/beside"
 	"halfspace/kernel"
+	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/predict"
 	"halfspace/train"
 )
 
@@ -25,6 +28,8 @@ type Progressive struct {
 	Rows     int64 `json:"rows"`
 	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
 	Updates  int64 `json:"updates"`
+
+	LogLoss *float64 `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned from; nil of learners without probabilities
 }
 
 // OnlineFit is the result of LearnOnline, with the model. The model has errors and a margin only if the rows could be
@@ -39,30 +44,37 @@ type OnlineFit struct {
 type OnlineOptions struct {
 	Eta     float64          // learning rate, in (0, 1]; 1
 	Workers int              // GOMAXPROCS. No result depends on it
+	Learner *Learner         // a learner with Stepper32, instead of the perceptron with Eta; it makes one pass in file order. nil: the perceptron
 	Once    bool             // the rows can be read once only
 	Show    func(rows int64) // told how many rows were visited; may be nil
 }
 
-// LearnOnline has the perceptron predict each row of two classes, and then learn from it. It visits the rows once, in
-// their order. It begins with the weights of a model, or with zeros if from is nil. If ctx ends the visits, it returns
-// what was learned so far with ctx's error. Errors are ErrNoRows, another number of classes, sums that overflow, and
-// those of src.
+// LearnOnline has the perceptron predict each row of two classes, and then learn from it. opt.Learner may name another
+// learner, which may take more classes. LearnOnline visits the rows once, in their order. It begins with the weights of a
+// model, or with zeros if from is nil. If ctx ends the visits, it returns what was learned so far with ctx's error.
+// Errors are ErrNoRows, another number of classes, a model of other columns or classes, sums that overflow, and those of
+// src.
 func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
 	shared, err := train.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil {
-		return nil, err
-	}
 	if src, err = block.Check(ctx, src, shared.Workers); err != nil {
 		return nil, err
 	}
-	w := block.Alloc[T](kernel.Stride[T](src.Spec().Cols()))
-	if from != nil {
-		copy(w, model.Vector[T](from))
+	stepper, err := onlineStepper[T](src.Spec(), T(shared.Eta), opt.Learner)
+	if err != nil {
+		return nil, err
 	}
-	v := &visitor[T]{Source: src, ctx: ctx, w: w, eta: T(shared.Eta), zeros: from == nil, show: opt.Show}
+	if from != nil {
+		if err := beginsWith(from, src.Spec(), dtypeOf[T]()); err != nil {
+			return nil, err
+		}
+		start := train.StartOf[T](from, -1)
+		stepper.Begin(start.Weights, start.State)
+	}
+	v := &visitor[T]{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]T, src.Spec().Vectors()), zeros: from == nil,
+		odds: opt.Learner != nil && opt.Learner.hasOdds(), show: opt.Show}
 	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -83,11 +95,15 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 // A visitor is a source that learns from each block before it hands the block on.
 type visitor[T kernel.Float] struct {
 	block.Source[T]
-	ctx   context.Context
-	w     []T
-	eta   T
-	zeros bool // w began with zeros
-	show  func(rows int64)
+	train.Stepper[T]
+	ctx     context.Context
+	learner *Learner // nil: the perceptron
+	odds    bool     // the scores are logarithms of odds
+	zeros   bool     // the weights began with zeros
+	show    func(rows int64)
+
+	scores [][]T // of rows whose log loss isn't added yet
+	loss   metrics.LogLoss
 
 	r           OnlineFit
 	square      float64 // the largest of a row's squared norms
@@ -122,45 +138,91 @@ func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
 	}
 }
 
-// visit has the perceptron predict each row and then learn from it, and counts.
+// visit has the learner predict each row and then learn from it, and counts.
 func (v *visitor[T]) visit(b *block.Block[T]) error {
-	r := &v.r
+	r, row, first := &v.r, make([]T, len(v.scores)), 0
 	for i, y := range b.Y {
 		if i%1024 == 0 {
 			if err := v.ctx.Err(); err != nil {
+				v.addLosses(b.Y[first:i])
 				return err
 			}
 			if v.show != nil {
 				v.show(r.Rows)
 			}
 		}
-		x := b.X[i*b.Stride : (i+1)*b.Stride]
-		s := kernel.Dot(x, v.w)
-		if (s > 0) != (y > 0) {
-			r.Mistakes++
-		}
-		if y < 0 && s >= 0 || y > 0 && s <= 0 {
-			kernel.Axpy(v.w, v.eta*y, x)
+		if v.Step(row, b, i, y) {
 			r.Updates++
 		}
+		if v.wrong(row, y) {
+			r.Mistakes++
+		}
+		if v.odds {
+			for c, s := range row {
+				v.scores[c] = append(v.scores[c], s)
+			}
+		}
 		if r.Rows++; r.Rows&(r.Rows-1) == 0 {
-			r.Progressive = append(r.Progressive, Progressive{r.Rows, r.Mistakes, r.Updates})
+			v.addLosses(b.Y[first : i+1])
+			first = i + 1
+			v.note()
 		}
 	}
+	v.addLosses(b.Y[first:])
 	return nil
+}
+
+// wrong tells whether the scores predict another class than the label y.
+func (v *visitor[T]) wrong(scores []T, y T) bool {
+	if len(scores) == 1 {
+		return (scores[0] > 0) != (y > 0)
+	}
+	best := 0
+	for c, s := range scores {
+		if s > scores[best] {
+			best = c
+		}
+	}
+	return best != int(y)
+}
+
+// addLosses adds the log losses of rows with these labels, whose scores were kept.
+func (v *visitor[T]) addLosses(y []T) {
+	if !v.odds || len(y) == 0 {
+		return
+	}
+	v.loss.Add(predict.LogLosses(v.scores, y, v.Spec().PositiveClass(), model.OneVersusRest))
+	for c := range v.scores {
+		v.scores[c] = v.scores[c][:0]
+	}
+}
+
+// note notes the counts so far.
+func (v *visitor[T]) note() {
+	p := Progressive{Rows: v.r.Rows, Mistakes: v.r.Mistakes, Updates: v.r.Updates}
+	if v.odds {
+		loss := v.loss.Value()
+		p.LogLoss = &loss
+	}
+	v.r.Progressive = append(v.r.Progressive, p)
 }
 
 // finish makes the model. If the rows can be read again, it evaluates the last weights on the rows that were visited.
 func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) error {
 	r, spec := &v.r, v.Spec()
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
-		r.Progressive = append(r.Progressive, Progressive{r.Rows, r.Mistakes, r.Updates})
+		v.note()
 	}
-	m := model.New(spec, v.w)
+	w := v.Weights()
+	m := model.New(spec, w)
 	m.Algorithm = OnlineName
 	m.Options = model.Options{Order: string(train.Cyclic), Epochs: 1, Eta: opt.Eta}
+	if v.learner != nil {
+		v.learner.describeOnline(m)
+		m.State = model.NewState(v.State())
+	}
 	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
-	radius, norm := math.Sqrt(v.square), train.Norm(v.w)
+	radius, norm := math.Sqrt(v.square), train.Norm(w)
 	if sum := norm + radius; sum-sum != 0 {
 		return train.TooLarge[T]()
 	}
@@ -169,15 +231,25 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	if !again {
 		return nil
 	}
-	learned := train.Result[T]{Weights: v.w[:spec.Cols()]}
-	if err := train.Evaluate(ctx, firstRows[T]{v.Source, r.Rows}, opt.Workers, &learned); err != nil {
+	var learned train.Result[T]
+	for w := range slices.Chunk(w, len(w)/spec.Vectors()) {
+		learned.Weights = append(learned.Weights, w[:spec.Cols()]...)
+	}
+	rows, loss := firstRows[T]{v.Source, r.Rows}, func(float64) float64 { return 0 }
+	if v.learner != nil {
+		loss = v.learner.RowLoss(v.learner.Settings)
+	}
+	if err := train.EvaluateBy(ctx, rows, opt.Workers, &learned, loss); err != nil {
 		return err
+	}
+	if m.Training.Loss = &learned.Loss; m.Options.Multiclass == model.OneVersusRest { // a sum over the classes, which takes a pass for each
+		m.Training.Loss = nil
 	}
 	m.Training.Errors = &learned.Errors
 	if learned.Margin > 0 {
 		m.Training.Margin = &learned.Margin
 	}
-	if bound := learned.MistakeBound(); v.zeros && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
+	if bound := learned.MistakeBound(); v.zeros && v.learner == nil && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
 		m.Training.MistakeBound = &bound
 	}
 	return nil

@@ -21,7 +21,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
 		one := *j
 		one.Learner = j.with(workers, shared.class(class))
-		one.versus, one.src = j.classes(), train.Versus(j.src, class)
+		one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
 		if j.validation != nil {
 			one.validation = train.Versus(j.validation, class)
 		}
@@ -104,6 +104,9 @@ func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) *model.
 		whole.Training.Ridge = max(whole.Training.Ridge, t.Ridge)
 		whole.Training.Dependent = t.Dependent // of all alike
 		optima = append(optima, t.Optimum)
+		if f.Model.State != nil {
+			whole.State = whole.State.Append(f.Model.State)
+		}
 		if v := f.Model.Voters; v != nil {
 			if whole.Voters == nil {
 				whole.Voters = new(model.Voters)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -52,7 +53,7 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
-	if err := m.checkVoters(); err != nil {
+	if err := cmp.Or(m.checkVoters(), m.checkState()); err != nil {
 		return err
 	}
 	if err := m.checkStdErrors(); err != nil {

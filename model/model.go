@@ -88,6 +88,9 @@ type Model struct {
 	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
 	Projection *Projection `json:"projection,omitempty"`
 
+	// State is what the learner needs beside the weights to go on with the training; nil: nothing.
+	State State `json:"state,omitempty"`
+
 	Options  Options  `json:"options"`
 	Data     Data     `json:"data"`
 	Training Training `json:"training"`

@@ -37,6 +37,9 @@ type Learner struct {
 	// learners.
 	Perceptron func(Settings) (margin, l2 float64)
 
+	// Begins tells whether a training can begin with the weights of a model.
+	Begins bool
+
 	// RowLoss returns the loss of a row by its margin; see EvaluateBy. It is nil of learners that say their loss themselves.
 	RowLoss func(Settings) func(m float64) float64
 
@@ -93,6 +96,7 @@ type Task[T kernel.Float] struct {
 	Validation   block.Source[T] // rows to validate on; nil if there are none
 	Settings     Settings
 	ClassWeights []float64 // factors of the sample weights in Rows, one for each class; nil if there are none
+	Init         *Start[T] // what to begin with; nil: with zeros
 	Versus       int       // Rows are one of that many classes versus the rest; 0 if they aren't
 	Memory       int64     // most bytes for rows and for what the learner keeps; 0 is as much as is available
 	Held         int64     // bytes of the rows in memory, including those of other shares

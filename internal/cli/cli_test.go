@@ -218,7 +218,7 @@ func TestVersion(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
 		"train --order ":     "cyclic\nshuffle\nfixed-shuffle\nrandom\n",
-		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\ndual\nkernel-perceptron\nlogistic\nlda\nsvm\n",
+		"train --algo ":      "perceptron\npocket\naveraged\nvoted\nwinnow\ndual\nkernel-perceptron\nlogistic\nlda\nsvm\npassive-aggressive\nftrl\nadagrad\n",
 		"predict --isa ":     strings.Join(flags.LevelNames(), "\n") + "\n",
 		"gen --compression ": "snappy\nnone\nzstd\ngzip\n",
 	} {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -344,5 +345,52 @@ func TestOnlineGoesOn(t *testing.T) {
 		case status != exitDone || !strings.Contains(stderr, want) || strings.Contains(stderr, "online continues") != (want != ""):
 			t.Errorf("%s: status %d, %q", options, status, stderr)
 		}
+	}
+}
+
+// TestOnlineLearners: online makes the steps of one epoch of train, also where a model goes on, for two classes and three.
+// train --init goes on with the same bytes of weights.
+func TestOnlineLearners(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	weights := func(name string) string {
+		m, err := model.Load(path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(m.Weights, m.Bias, m.State)
+	}
+	for _, options := range []string{"--algo passive-aggressive --C 0.2 --loss squared_hinge", "--algo ftrl --alpha 0.3 --l1 0.5", "--algo adagrad --eta 0.4"} {
+		for _, data := range []string{cancer + " --label diagnosis", "../../examples/iris.parquet --label species"} {
+			words := strings.Fields(data + " " + options)
+			succeed(t, slices.Concat([]string{"train", "--epochs", "1", "--out", path("one.json")}, words)...)
+			succeed(t, slices.Concat([]string{"train", "--epochs", "2", "--out", path("two.json")}, words)...)
+			succeed(t, slices.Concat([]string{"online", "--out", path("online.json")}, words)...)
+			if weights("one.json") != weights("online.json") {
+				t.Errorf("%s: online has other weights than an epoch", options)
+			}
+			file := words[0]
+			succeed(t, "online", file, "--model", path("one.json"), "--out", path("on.json"))
+			succeed(t, "online", file, "--init", path("one.json"), "--out", path("init.json"))
+			succeed(t, slices.Concat([]string{"train", "--init", path("one.json"), "--epochs", "1", "--out", path("more.json")}, words)...)
+			for _, name := range []string{"on.json", "init.json", "more.json"} {
+				if weights(name) != weights("two.json") {
+					t.Errorf("%s %s: %s has other weights than two epochs", options, file, name)
+				}
+			}
+		}
+	}
+	r := decode(t, "online", cancer, "--label", "diagnosis", "--algo", "ftrl", "--json")
+	if loss, ok := r["log_loss"].(float64); !ok || !(loss > 0) || r["algorithm"] != "ftrl" {
+		t.Errorf("%v", r)
+	}
+	misused(t, []misuse{
+		{"train DATA --label y --algo svm --init " + path("one.json"), "--init with --algo svm, which begins with zeros: use --algo perceptron"},
+		{"online DATA --label y --algo ftrl --alpha -1", "--alpha is -1: use a number above 0"},
+		{"online DATA --label y --algo svm", "use perceptron, passive-aggressive, ftrl"},
+	})
+	status, _, stderr := command("train", "../../examples/textbook.parquet", "--init", path("one.json"), "--label", "label")
+	if status != exitFailed || !strings.Contains(stderr, "sepal") {
+		t.Errorf("status %d, %q: it doesn't name the column that is missing", status, stderr)
 	}
 }

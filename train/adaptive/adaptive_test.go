@@ -256,3 +256,27 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestBegin: weights that another training made are kept, whatever the rates, with its n or without.
+func TestBegin(t *testing.T) {
+	spec := clicks[float64](2, 3).Spec()
+	w := block.Alloc[float64](kernel.Stride[float64](4))
+	copy(w, []float64{0.25, -3, 0, 7})
+	for _, r := range []rates{{loss: Logistic, alpha: 0.1, beta: 1, l1: 2, l2: 0.5}, {loss: Hinge, alpha: 0.3, beta: delta}} {
+		for _, state := range []map[string][]float64{nil, {"z": {1, 2, 3, 4}, "n": {5, 6, 0, 8}}} {
+			s, err := newStepper[float64](spec, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Begin(w, state)
+			for c, v := range w[:4] {
+				if got := s.weight(c, s.at[c].z, s.at[c].root); math.Abs(got-v) > 1e-12 || s.w[c] != v {
+					t.Errorf("column %d: weight %v follows from the state, want %v", c, got, v)
+				}
+			}
+			if state != nil && !slices.Equal(s.State()["n"], state["n"]) {
+				t.Errorf("n is %v", s.State()["n"])
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ func penalty(v float64) bool { return v >= 0 }
 
 var (
 	alphaOption = train.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		Want: "a number above 0", Valid: above, Field: train.FieldOf(func(o *Options) any { return &o.Alpha })}
+		Want: "a number above 0", Strict: true, Valid: above, Field: train.FieldOf(func(o *Options) any { return &o.Alpha })}
 	betaOption = train.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
 		Want: "a number above 0", Valid: above, Field: train.FieldOf(func(o *Options) any { return &o.Beta })}
 	l1Option = train.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",

@@ -38,6 +38,40 @@ func newStepper[T kernel.Float](spec *schema.Spec, r rates) (*stepper[T], error)
 
 func (s *stepper[T]) Weights() []T { return s.w }
 
+// Begin takes n, and z too if the weights follow from it. Otherwise, such as with another alpha, it computes the z from
+// which they follow.
+func (s *stepper[T]) Begin(w []T, state map[string][]float64) {
+	z, n := state["z"], state["n"]
+	for c := range s.at {
+		at := &s.at[c]
+		if c < len(n) && n[c] >= 0 {
+			at.n, at.root = n[c], math.Sqrt(n[c])
+		}
+		if s.w[c] = w[c]; c < len(z) {
+			at.z = z[c]
+		}
+		if s.weight(c, at.z, at.root) == w[c] {
+			continue
+		}
+		l1, l2 := s.l1, s.l2
+		if c == s.bias {
+			l1, l2 = 0, 0
+		}
+		at.z = -float64(float64(w[c]) * (float64((s.beta+at.root)*s.inverse) + l2))
+		if w[c] != 0 {
+			at.z -= math.Copysign(l1, float64(w[c]))
+		}
+	}
+}
+
+func (s *stepper[T]) State() map[string][]float64 {
+	z, n := make([]float64, len(s.at)), make([]float64, len(s.at))
+	for c, at := range s.at {
+		z[c], n[c] = at.z, at.n
+	}
+	return map[string][]float64{"z": z, "n": n}
+}
+
 func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
 	scores[0] = b.Dot(r, s.w)
 	g := float64(s.derivative(float64(y), float64(scores[0])) * b.Weight(r))

@@ -22,7 +22,7 @@ var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
 
 var (
 	cOption = train.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		Want: "a number above 0", Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.C })}
+		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.C })}
 	lossOption = train.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: train.WordsOf(Losses),
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )

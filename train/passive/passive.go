@@ -105,6 +105,10 @@ func newStepper[T kernel.Float](spec *schema.Spec, opt Options) (*stepper[T], er
 
 func (s *stepper[T]) Weights() []T { return s.w }
 
+func (s *stepper[T]) Begin(w []T, _ map[string][]float64) { copy(s.w, w) }
+
+func (s *stepper[T]) State() map[string][]float64 { return nil }
+
 func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
 	if len(scores) > 1 {
 		return s.stepClasses(scores, b, r, int(y))

@@ -12,7 +12,7 @@ import (
 
 // Learner keeps the last weights.
 var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true}, Options{}, marginOption, l2Option, earlyStopOption)
+	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true, Begins: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // Pocket keeps the weights with the fewest errors.
 var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
@@ -20,7 +20,7 @@ var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wr
 
 // Averaged keeps the mean of the weights after every visit.
 var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
-	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
+	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // Voted keeps all weights, which vote.
 var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
@@ -75,6 +75,14 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 	}
 	if task.Versus > 0 {
 		opt.Versus, opt.VoterBytes = true, VoterBytes/int64(task.Versus)
+	}
+	if task.Init != nil {
+		stride, cols := kernel.Stride[T](task.Rows.Spec().Cols()), task.Rows.Spec().Cols()
+		for i, v := range task.Init.Weights {
+			if i%stride < cols {
+				opt.Init = append(opt.Init, float64(v))
+			}
+		}
 	}
 	r, err := TrainValidated(ctx, task.Rows, validation, opt)
 	if r == nil {

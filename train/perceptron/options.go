@@ -22,10 +22,11 @@ type Options struct {
 
 	VoterBytes int64 // most bytes of the weights that vote; VoterBytes
 
-	Margin    float64 // a row updates the weights if y (w.x) is at most this, 0 or more; 0
-	L2        float64 // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
-	EarlyStop int64   // epochs without fewer errors that end the training; 0: none do
-	Versus    bool    // the rows are one class versus the rest of several: a pocket doesn't keep the initial zeros, see pocket.LeaveZeros
+	Margin    float64   // a row updates the weights if y (w.x) is at most this, 0 or more; 0
+	L2        float64   // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
+	EarlyStop int64     // epochs without fewer errors that end the training; 0: none do
+	Init      []float64 // weights to begin with, as of train.Result; nil: zeros. It excludes a pocket and votes
+	Versus    bool      // the rows are one class versus the rest of several: a pocket doesn't keep the initial zeros, see pocket.LeaveZeros
 }
 
 // withDefaults returns the options with every zero value replaced by its default. It is an error if an option is out of
@@ -46,6 +47,8 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
 	case o.Form == train.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
+	case (voted || o.Pocket != "") && o.Init != nil:
+		return o, errors.New("the form voted and a pocket begin with zeros: leave out the weights to begin with")
 	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
 		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
 	case (voted || o.Pocket != "") && o.L2 > 0:

@@ -56,6 +56,8 @@ import (
 // -w. Average, margin and validation work as above; the margin is half the difference of the two scores. A pocket and
 // votes take two classes. Loss is the sum of the differences.
 //
+// opt.Init: the weights are these at first, not zeros. The bounds don't hold then.
+//
 // The sample weight of a row multiplies eta in its updates, and its share of the loss. A row with a sample weight of 0
 // updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest
 // sum of sample weights over wrong rows. Errors counts rows.
@@ -138,6 +140,12 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		return nil, err
 	}
 	l.w = block.Alloc[T](vectors * stride)
+	if opt.Init != nil && len(opt.Init) != vectors*spec.Cols() {
+		return nil, fmt.Errorf("there are %d weights to begin with: use %d", len(opt.Init), vectors*spec.Cols())
+	}
+	for i, v := range opt.Init {
+		l.w[i/spec.Cols()*stride+i%spec.Cols()] = T(v)
+	}
 	if m := l.rule.margin; m-m != 0 || m == 0 && opt.Margin > 0 {
 		return nil, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, m)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -108,18 +109,24 @@ func (l *learner[T]) learned() *train.Result[T] {
 
 // Complete adds to the description of a learner how it trains: Learn with its steppers.
 func Complete(l *train.Learner) *train.Learner {
+	l.Begins = true
 	l.Float32, l.Float64 = task[float32](l), task[float64](l)
 	return l
 }
 
 func task[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[T]) (*train.Learned[T], error) {
 	return func(ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+		var stepper train.Stepper[T]
 		r, err := Learn(ctx, task.Rows, *task.Settings.Shared(), l.RowLoss(task.Settings), func(spec *schema.Spec) (train.Stepper[T], error) {
-			return train.NewStepper[T](l, spec, task.Settings)
+			var err error
+			if stepper, err = train.NewStepper[T](l, spec, task.Settings); err == nil && task.Init != nil {
+				stepper.Begin(task.Init.Weights, task.Init.State)
+			}
+			return stepper, err
 		})
 		if r == nil {
 			return nil, err
 		}
-		return &train.Learned[T]{Result: r, Own: r}, err
+		return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(stepper.State()) }}, err
 	}
 }

@@ -138,11 +138,16 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 
 // options returns the options on files.
 func (o *Options) options(bar *console.Progress) dataset.Options {
+	show := func(rows, total int64) { bar.Show("loading", "", rows, total) }
+	if spec := o.Columns.spec; spec != nil {
+		return dataset.Options{Spec: spec, Label: o.Columns.label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
+			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}
+	}
 	return dataset.Options{
 		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
 		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
 		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
-		Progress: func(rows, total int64) { bar.Show("loading", "", rows, total) }, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
+		Progress: show, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
 	}
 }
 

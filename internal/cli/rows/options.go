@@ -36,11 +36,20 @@ type Columns struct {
 	nulls             flags.Choice
 	Standardize       bool
 	categorical       string
+	spec              *schema.Spec // of a model, whose features are made; nil: the other options say which
+}
+
+// Follow makes the features of a model. The label is that of the model unless another one is given.
+func (d *Columns) Follow(spec *schema.Spec) {
+	d.spec = spec
+	if d.label == "" {
+		d.label = spec.Label
+	}
 }
 
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || strings.Contains(d.categorical, "onehot")
+	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || strings.Contains(d.categorical, "onehot"))
 }
 
 // AddTo adds all flags. The first of the types of numbers is the default.
@@ -100,6 +109,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	}
 	if o.Columns.label == "" {
 		o.Columns.label = dataset.DefaultLabel(ctx, args)
+	}
+	if o.Columns.spec != nil && o.Storage.cache != "" {
+		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
 	}
 	if o.Columns.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")

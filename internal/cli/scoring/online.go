@@ -1,9 +1,12 @@
 package scoring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +33,8 @@ type onlineOptions struct {
 	features, exclude      []string
 	noBias, json           bool
 	eta                    float64
+	algo                   flags.Choice
+	learner                *fit.Learner // nil: the perceptron
 	dtype                  flags.Choice
 	out                    string
 }
@@ -40,11 +45,16 @@ func Online(a *console.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
 		Short: "Predict each row, then learn from it",
-		Long: `Online visits the rows once, in their order. The perceptron predicts each row,
-then learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and
-at the end. If the last weights separate the rows, it also shows Novikoff's
-bound on the mistakes, (radius/margin)^2. --model continues from a model of
-perceptron, pocket or averaged.
+		Long: `Online visits the rows once, in their order. The learner predicts each row, then
+learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and at
+the end, with the mean log loss of learners with probabilities. For the
+perceptron, whose last weights separate the rows, it also shows Novikoff's bound
+on the mistakes, (radius/margin)^2. The perceptron takes two classes, the other
+learners any number.
+
+--model continues from a model of perceptron, pocket or averaged by the
+perceptron, and from one of another learner by that learner, with the options of
+its training.
 
 Ctrl-C ends the run; the report and the model are those of the rows so far.
 
@@ -54,7 +64,8 @@ is read once. Without --model, its first rows (up to 4 MiB) show the columns and
 the two classes. svmlight from standard input is then held in memory, since it
 doesn't say how many features it has.`,
 		Example: `  halfspace online train.csv --label y --out m.json
-  halfspace online - --label y --model m.json --out m.json <new.csv`,
+  halfspace online - --label y --model m.json --out m.json <new.csv
+  halfspace online train.csv --label y --algo ftrl --l1 1 --out m.json`,
 	}
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -62,7 +73,7 @@ doesn't say how many features it has.`,
 			return err
 		}
 		m, err := goOn(a, cmd, &o)
-		if err != nil {
+		if err = cmp.Or(err, o.setLearner(a, cmd, m)); err != nil {
 			return err
 		}
 		if o.label == "" {
@@ -92,11 +103,16 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
 	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
+	f.StringVar(&o.model, "init", "", "`FILE` The same as --model.")
 	f.StringSliceVar(&o.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate, above 0 and up to 1.")
+	names := onlineNames()
+	o.algo.Value = names[0]
+	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
+	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
+	addOnlineOptions(cmd)
 	flags.AddChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
@@ -114,7 +130,10 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if err != nil {
 		return nil, err
 	}
-	if err := checkGoesOn(o.model, m); err != nil {
+	if !cmd.Flags().Changed("algo") && slices.Contains(onlineNames(), m.Algorithm) {
+		o.algo.Value = m.Algorithm
+	}
+	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
 		return nil, err
 	}
 	noteGoesOn(a, o.model, m)
@@ -130,15 +149,18 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	return m, nil
 }
 
-// checkGoesOn returns an error unless the perceptron can continue from the model: it has one vector of weights, and nothing else.
-func checkGoesOn(path string, m *model.Model) error {
+// checkGoesOn returns an error unless a learner can continue from the model: it has weights, and nothing else. The
+// perceptron takes one vector of them.
+func checkGoesOn(path, algo string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
 		return fmt.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
-	case len(m.Classes) != 2:
-		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Expansion != nil:
 		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+	case algo != onlineNames()[0]:
+		return nil
+	case len(m.Classes) != 2:
+		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
 	case m.Algorithm != fit.OnlineName && facts.Learner(m.Algorithm).Perceptron == nil:
 		return fmt.Errorf("%s: a model of --algo %s can't be continued, since online makes the perceptron's updates: "+
 			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to continue from", path, m.Algorithm, m.Algorithm)
@@ -180,10 +202,12 @@ func (o *onlineOptions) check(args []string) error {
 
 // An onlineReport is what online --json prints.
 type onlineReport struct {
+	Algorithm    string            `json:"algorithm,omitempty"` // none: the perceptron
 	Rows         int64             `json:"rows"`
 	Mistakes     int64             `json:"mistakes"`
 	Updates      int64             `json:"updates"`
-	Errors       *int64            `json:"errors"` // of the last weights; null of standard input, which is read once, and if an interrupt left no time
+	Errors       *int64            `json:"errors"`             // of the last weights; null of standard input, which is read once, and if an interrupt left no time
+	LogLoss      *float64          `json:"log_loss,omitempty"` // mean of the rows, each predicted before it was learned from
 	Progressive  []fit.Progressive `json:"progressive"`
 	Radius       float64           `json:"radius"`
 	Margin       *float64          `json:"margin,omitempty"`
@@ -193,7 +217,11 @@ type onlineReport struct {
 }
 
 func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
-	return &onlineReport{Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
+	algorithm := f.Model.Algorithm
+	if algorithm == fit.OnlineName {
+		algorithm = ""
+	}
+	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
 		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
 }
 
@@ -224,10 +252,10 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	if err != nil {
 		return err
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil {
+	if err := train.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Workers: o.Workers, Once: !again,
+	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Show("learning", "", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()
@@ -261,9 +289,15 @@ func (r *onlineReport) text() []byte {
 	var s console.Sheet
 	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
 	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
+	if r.LogLoss != nil {
+		rows[0] = append(rows[0], "log loss")
+	}
 	for _, p := range r.Progressive {
 		rows = append(rows, []string{say.Count(p.Rows), say.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
 			say.Count(p.Updates)})
+		if p.LogLoss != nil {
+			rows[len(rows)-1] = append(rows[len(rows)-1], say.Fixed(*p.LogLoss, 6))
+		}
 		last = p
 	}
 	s.Table(rows)
@@ -274,7 +308,7 @@ func (r *onlineReport) text() []byte {
 	}
 	pairs = append(pairs, "radius", say.Real(r.Radius))
 	switch {
-	case r.Errors == nil:
+	case r.Errors == nil || r.Algorithm != "":
 	case r.MistakeBound != nil:
 		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
 	case r.Margin == nil:

@@ -53,8 +53,17 @@ var otherLearners = map[string]string{
 	"l2rl2losssvc": "svm, whose --l2 is 1/C", "l2rl2losssvcdual": "svm, whose --l2 is 1/C", "l2rl1losssvcdual": "svm with --loss hinge, whose --l2 is 1/C",
 	"svc": "svm, whose --l2 is 1/C, or with a kernel dual", "libsvm": "svm, whose --l2 is 1/C, or with a kernel dual",
 	"lineardiscriminantanalysis": "lda", "fisher": "lda", "discriminant": "lda", "ridgeclassifier": "lda, or svm",
-	"passiveaggressiveclassifier": "averaged with --margin 1", "passiveaggressive": "averaged with --margin 1", "averagedperceptron": "averaged", "votedperceptron": "voted",
+	"passiveaggressiveclassifier": "passive-aggressive", "passiveaggressive": "passive-aggressive", "ftrlproximal": "ftrl", "averagedperceptron": "averaged", "votedperceptron": "voted",
 	"kernelperceptron": "kernel-perceptron", "pocketperceptron": "pocket",
+}
+
+// OtherOption returns the end of a sentence about an option that other programs have and a learner doesn't: what to type
+// instead. It is empty where nothing is known.
+func OtherOption(name string) string {
+	if advice := otherOptions[name]; advice != "" {
+		return ": use --" + advice
+	}
+	return ""
 }
 
 // Share returns a percentage as a share, such as 0.2 for 20 or 20%. It is empty for other text.

@@ -15,7 +15,7 @@ import (
 
 // check returns an error if an option can't be used.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
-	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo")
+	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo") && o.init == ""
 	if err := o.Options.Check(cmd.Context(), args); err != nil {
 		return err
 	}

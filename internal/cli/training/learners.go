@@ -10,6 +10,7 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/slips"
 	"halfspace/train"
 )
 
@@ -175,6 +176,9 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 
 // checkUnused returns an error if an option that the learner lacks has a value that no learner takes, or one that makes no sense here.
 func checkUnused(l *train.Learner, option learnerOption, value, dtype string) error {
+	if advice := slips.OtherOption(option.Name); option.Strict && advice != "" {
+		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
+	}
 	if option.Strict && value != autoName {
 		return console.Usagef("--%s %s with --algo %s, which has no %ss: leave it out", option.Name, value, l.Name, option.Name)
 	}

@@ -158,7 +158,7 @@ func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 
 // fitOptions returns the options of fit that the command line gives.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Weights: o.Columns.SampleWeight,
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
 		Stage: bar.Work}
 	if o.multiclass.Value != autoName {

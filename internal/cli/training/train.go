@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
+	"halfspace/model"
 )
 
 type trainOptions struct {
@@ -34,6 +35,8 @@ type trainOptions struct {
 	classWeight []string
 	weights     map[string]float64 // of --class-weight, by class
 	seed        uint64
+	init        string       // the file of the model to begin with
+	begin       *model.Model // that model; nil: begin with zeros
 
 	out  string
 	json bool
@@ -91,10 +94,13 @@ func learnersHelp() string {
 
 // runTrain checks the options, and trains in the type of --dtype.
 func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
+	if err := o.loadInit(a, cmd); err != nil {
+		return err
+	}
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
-	if f := cmd.Flags(); !f.Changed("algo") && !f.Changed("standardize") {
+	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
 		o.Columns.Standardize = true
 	}
 	paths, err := dataset.Expand(args)
@@ -142,6 +148,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. ["+strings.Join(fit.Beginners(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")

@@ -1,0 +1,186 @@
+package fit
+
+import (
+	"fmt"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// onlineStepper returns what learns from rows of a spec one after another: the perceptron if l is nil.
+func onlineStepper[T kernel.Float](spec *schema.Spec, eta T, l *Learner) (train.Stepper[T], error) {
+	if l == nil || len(spec.Classes) < 2 {
+		if err := train.TwoClasses(spec); err != nil {
+			return nil, err
+		}
+		return &rosenblatt[T]{eta: eta, w: block.Alloc[T](kernel.Stride[T](spec.Cols()))}, nil
+	}
+	if l.Stepper32 == nil {
+		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use %s", l.Name, sayOnline())
+	}
+	if len(spec.Classes) == 2 || l.Together {
+		return train.NewStepper[T](l.Learner, spec, l.Settings)
+	}
+	two := *spec
+	two.Classes, two.Positive = spec.Classes[:2], 0
+	all := &versus[T]{stride: kernel.Stride[T](spec.Cols())}
+	for range spec.Classes {
+		one, err := train.NewStepper[T](l.Learner, &two, l.Settings)
+		if err != nil {
+			return nil, err
+		}
+		all.each = append(all.each, one)
+	}
+	return all, nil
+}
+
+// A rosenblatt makes the perceptron's updates.
+type rosenblatt[T kernel.Float] struct {
+	w   []T
+	eta T
+}
+
+func (s *rosenblatt[T]) Begin(w []T, _ map[string][]float64) { copy(s.w, w) }
+func (s *rosenblatt[T]) State() map[string][]float64         { return nil }
+func (s *rosenblatt[T]) Weights() []T                        { return s.w }
+
+func (s *rosenblatt[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+	v := b.Dot(r, s.w)
+	if scores[0] = v; y < 0 && v >= 0 || y > 0 && v <= 0 {
+		b.Axpy(s.w, s.eta*y, r)
+		return true
+	}
+	return false
+}
+
+// A versus has a stepper for each class versus the rest.
+type versus[T kernel.Float] struct {
+	each   []train.Stepper[T]
+	stride int
+}
+
+func (s *versus[T]) Begin(w []T, state map[string][]float64) {
+	for c, one := range s.each {
+		own := map[string][]float64{}
+		for name, v := range state {
+			n := len(v) / len(s.each)
+			own[name] = v[c*n:][:n]
+		}
+		one.Begin(w[c*s.stride:][:s.stride], own)
+	}
+}
+
+func (s *versus[T]) State() map[string][]float64 {
+	all := map[string][]float64{}
+	for _, one := range s.each {
+		for name, v := range one.State() {
+			all[name] = append(all[name], v...)
+		}
+	}
+	return all
+}
+
+func (s *versus[T]) Weights() []T {
+	var w []T
+	for _, one := range s.each {
+		w = append(w, one.Weights()...)
+	}
+	return w
+}
+
+func (s *versus[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+	for c, one := range s.each {
+		label := T(-1)
+		if int(y) == c {
+			label = 1
+		}
+		updated = one.Step(scores[c:c+1], b, r, label) || updated
+	}
+	return updated
+}
+
+// Online lists the learners that LearnOnline takes.
+func Online() (all []*train.Learner) {
+	for _, l := range Learners {
+		if l.Stepper32 != nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func sayOnline() string {
+	text := "perceptron"
+	for _, l := range Online() {
+		text += ", " + l.Name
+	}
+	return text
+}
+
+// hasOdds tells whether models of the learner have probabilities.
+func (l Learner) hasOdds() bool {
+	m := model.Model{Algorithm: l.Name}
+	m.Options.Loss = l.Text("loss")
+	return m.HasProbabilities()
+}
+
+// describeOnline says in a model how LearnOnline learned it.
+func (l Learner) describeOnline(m *model.Model) {
+	j := job[float64]{Learner: l, opt: &Options{}}
+	m.Algorithm, m.Options = l.Name, j.modelOptions()
+	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(train.Cyclic), 1, nil
+	if len(m.Classes) > 2 {
+		if m.Options.Multiclass = model.OneVersusRest; l.Together {
+			m.Options.Multiclass = model.Joint
+		}
+	}
+}
+
+// Beginners lists the learners that can begin with the weights of a model.
+func Beginners() (names []string) {
+	for _, l := range Learners {
+		if l.Begins {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// beginsWith returns an error unless a training on rows of a spec can begin with a model: it has weights of the same
+// columns and classes, and of the type dtype, which rows have.
+func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
+	own := m.Spec()
+	switch {
+	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
+		return fmt.Errorf("the model to begin with has %d vectors of weights, and %d classes need %d", len(m.Weights), len(spec.Classes), spec.Vectors())
+	case m.Voters != nil:
+		return fmt.Errorf("the model to begin with is of a voted perceptron, whose weights vote: begin with one of --algo averaged")
+	case m.Dtype != dtype:
+		return fmt.Errorf("the model to begin with is of %s, and the rows are of %s: use the same type", m.Dtype, dtype)
+	case own.Bias != spec.Bias:
+		return fmt.Errorf("the model to begin with has a bias: %t, and the rows have one: %t: make them agree", own.Bias, spec.Bias)
+	case !slices.Equal(own.Features, spec.Features):
+		return fmt.Errorf("the model to begin with has %s", differing(own.Features, spec.Features))
+	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
+		return fmt.Errorf("the model to begin with has the classes %s (positive: %s), and the rows have %s: use the same",
+			schema.ListClasses(own.Classes), m.Positive, schema.ListClasses(spec.Classes))
+	}
+	return nil
+}
+
+// dtypeOf returns the name of T.
+func dtypeOf[T kernel.Float]() string { return fmt.Sprintf("%T", T(0)) }
+
+// differing names the first feature that differs.
+func differing(model, rows []string) string {
+	for i := range min(len(model), len(rows)) {
+		if model[i] != rows[i] {
+			return fmt.Sprintf("the feature %q where the rows have %q: use the same features in the same order", model[i], rows[i])
+		}
+	}
+	return fmt.Sprintf("%d features, and the rows have %d: use the same", len(model), len(rows))
+}

@@ -1,0 +1,48 @@
+package training
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/fit"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/say"
+)
+
+// loadInit loads the model of --init. It takes the options that the model determines: the features, their
+// preprocessing, the type, and without --algo the learner.
+func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
+	if o.init == "" {
+		return nil
+	}
+	m, err := files.LoadModel(cmd.Context(), o.init)
+	if err != nil {
+		return err
+	}
+	if m.Expansion != nil || m.Voters != nil {
+		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, say.OneOf(fit.Beginners()))
+	}
+	if !cmd.Flags().Changed("algo") {
+		o.algo.Value = m.Algorithm
+		if m.Algorithm == fit.OnlineName {
+			o.algo.Value = "perceptron"
+		}
+		if fit.Describe(o.algo.Value) == nil {
+			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, say.OneOf(fit.Beginners()))
+		}
+	}
+	if !slices.Contains(fit.Beginners(), o.algo.Value) {
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, say.OneOf(fit.Beginners()))
+	}
+	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize", "dtype"} {
+		if cmd.Flags().Changed(name) {
+			a.Note("--%s has no effect with --init, since the features are those of the model", name)
+		}
+	}
+	o.Dtype.Value, o.begin = m.Dtype, m
+	o.Columns.Follow(m.Spec())
+	return nil
+}
