@@ -32,7 +32,7 @@ var ErrNoPath = errors.New("a path needs a learner with l1 for two classes: use 
 func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n, folds int, opt Options) (*Path, error) {
 	walker, err := newWalker[T](l)
 	if err == nil {
-		err = opt.check(l, src.Spec(), false)
+		err = opt.check(l, src.Spec(), false, dtypeOf[T]())
 	}
 	if err != nil {
 		return nil, err
