@@ -136,7 +136,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 func (s *Search) gain(step *Step) float64 {
 	n := s.features()
 	slope := kernel.Dot(s.Point.Gradient, step.D)
-	return s.of(s.Point.W[:n]) - s.of(sum(s.Point.W, step.D)[:n]) - slope - step.Square/2
+	return s.of(s.Point.W[:n]) - s.of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
 }
 
 // move takes a step with which the objective falls. It tells whether there is one.

@@ -82,7 +82,7 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:
-		if classes == 2 && cols <= widest {
+		if classes == 2 && (cols <= widest || wide(cols) && opt.L2 > 0) {
 			return Newton, nil
 		}
 		return LBFGS, nil

@@ -288,10 +288,14 @@ func TestWide(t *testing.T) {
 	d := wideRows[float32](3000, cols, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := mustTrain(t, d, Options{L2: 1})
+	r := mustTrain(t, d, Options{L2: 1, Solver: LBFGS})
 	runtime.ReadMemStats(&after)
 	if r.Solver != LBFGS || !r.Converged {
 		t.Errorf("%s, converged %v", r.Solver, r.Converged)
+	}
+	auto := mustTrain(t, d, Options{L2: 1})
+	if auto.Solver != Newton || !auto.Converged || math.Abs(auto.Objective-r.Objective) > 1e-6*r.Objective {
+		t.Errorf("%s, converged %v, objective %v, not %v", auto.Solver, auto.Converged, auto.Objective, r.Objective)
 	}
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 8*cols*uint64(r.Epochs)*20 {
 		t.Errorf("%d bytes were allocated in %d passes", bytes, r.Epochs)
