@@ -38,6 +38,9 @@ func (opt *Options) widest() int {
 	return schema.MaxFeatures
 }
 
+// mostStandardized is the most features of svmlight files that are standardized. A block of dense rows has 256 MiB then.
+const mostStandardized = 1 << 14
+
 // chooseStorage sets how the blocks of an input hold rows.
 func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *Options) error {
 	svm, is := in.(*textfile.Svmlight)
@@ -60,6 +63,10 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 			svm.Pairs() < 0 && width >= wideModel)
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", opt.Storage)
+	}
+	if is && opt.Standardize && width > mostStandardized {
+		return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false, or --algo perceptron, which learns from "+
+			"the numbers as they are", in.Name(), width, mostStandardized)
 	}
 	if width > schema.MaxFeatures && !sel.Sparse {
 		return fmt.Errorf("%s: %d features, and a dense row has at most %d: leave larger indices out with --exclude, or let rows be sparse", in.Name(), width, schema.MaxFeatures)

@@ -179,6 +179,19 @@ func TestSvmlightIndices(t *testing.T) {
 	}
 }
 
+// TestStandardizedWide: many features can't be standardized, since that makes rows dense. The error says what to type.
+func TestStandardizedWide(t *testing.T) {
+	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
+	opt := Options{Label: frame.SvmlightLabel, Storage: Auto, Standardize: true}
+	if _, err := Open[float32](context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
+		t.Errorf("error %v", err)
+	}
+	opt.Standardize = false
+	if _, err := Open[float32](context.Background(), []string{path}, opt); err != nil {
+		t.Error(err)
+	}
+}
+
 // denseOf returns the rows of sparse blocks in dense ones.
 func denseOf(t *testing.T, blocks []*block.Block[float32]) (all []*block.Block[float32]) {
 	t.Helper()

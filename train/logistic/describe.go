@@ -39,7 +39,7 @@ var (
 		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
 		return o
 	}()
-	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes and up to 256 columns, else lbfgs.",
+	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes, with up to 256 columns, or with more than 16384 and a penalty; else lbfgs.",
 		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 	etaOption = func() train.Option {
 		o := train.EtaOption
