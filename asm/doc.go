@@ -27,10 +27,10 @@
 //
 // # Calls
 //
-// What is written comes first in the list of parameters, then what is read. Nothing is checked here, but sparse rows. No
-// byte past the end of a slice is read or written. Assembly can't be preempted, so the caller bounds the work of a call: a panel of
-// 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler (noescape). Destination and source
-// don't overlap, unless the kernel says otherwise.
+// What is written comes first in the list of parameters, then what is read. Nothing is checked here, except the bounds
+// of sparse rows. No byte past the end of a slice is read or written. Assembly can't be preempted, so the caller bounds
+// the work of a call: a panel of 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler
+// (noescape). Destination and source don't overlap, unless the kernel says otherwise.
 //
 // # The kernels
 //

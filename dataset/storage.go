@@ -17,7 +17,7 @@ type Storage string
 const (
 	Dense  Storage = "dense"  // all values
 	Sparse Storage = "sparse" // the values that aren't 0, each with its column
-	Auto   Storage = "auto"   // sparse if that takes at most an eighth of the memory, otherwise dense
+	Auto   Storage = "auto"   // sparse if that takes at most an eighth of the memory, or, if nobody counted the values, from 1,024 features on
 )
 
 // Storages are all values of Options.Storage.

@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -112,6 +113,8 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
 	case o.Multiclass == model.Joint && l.Apart != nil && l.Apart(l.Settings):
 		return fmt.Errorf("%s learns one class versus the rest with l1 or nonnegative, not the classes together", l.Name)
+	case o.Init != nil && o.CV != nil:
+		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Init != nil && !l.Begins:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:

@@ -40,7 +40,7 @@ type OnlineFit struct {
 	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
 }
 
-// OnlineOptions are the options of LearnOnline. The zero value is the text book's.
+// OnlineOptions are the options of LearnOnline. The zero value is Rosenblatt's perceptron.
 type OnlineOptions struct {
 	Eta     float64          // learning rate, in (0, 1]; 1
 	Workers int              // GOMAXPROCS. No result depends on it
@@ -228,6 +228,9 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	}
 	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Loss: new(float64), Radius: &radius, Norm: &norm}
 	r.Model = m
+	if v.learner != nil { // whose loss takes a pass
+		m.Training.Loss = nil
+	}
 	if !again {
 		return nil
 	}

@@ -22,8 +22,8 @@ type Path struct {
 	Weights [][]float64 `json:"weights"` // of each point, the bias last
 }
 
-// ErrNoPath is the error of a path with a learner that has no l1.
-var ErrNoPath = errors.New("a path needs a learner with l1 for two classes: use logistic, or svm with squared_hinge")
+// ErrNoPath is the error of a path with a learner that can't follow one.
+var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
 
 // FollowPath learns weights for up to n falling penalties l1 in one go; see elastic.Task. It judges each by
 // cross-validation: a path with the same penalties over the rows outside of a fold, and the mean loss in the fold. The
@@ -36,6 +36,9 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 	}
 	if err != nil {
 		return nil, err
+	}
+	if spec := src.Spec(); len(spec.Classes) > 2 {
+		return nil, fmt.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1", spec.Label)
 	}
 	if src, err = checked(ctx, src, l); err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"halfspace/block"
@@ -165,6 +167,8 @@ func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
 		return fmt.Errorf("the model to begin with has a bias: %t, and the rows have one: %t: make them agree", own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):
 		return fmt.Errorf("the model to begin with has %s", differing(own.Features, spec.Features))
+	case !reflect.DeepEqual(own.Preprocessing, spec.Preprocessing):
+		return errors.New("the model to begin with has other preprocessing than the rows: make their features as the model's spec says")
 	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
 		return fmt.Errorf("the model to begin with has the classes %s (positive: %s), and the rows have %s: use the same",
 			schema.ListClasses(own.Classes), m.Positive, schema.ListClasses(spec.Classes))

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"halfspace/internal/race"
 )
@@ -78,7 +79,7 @@ func (s *SparseRows[T]) Scores(out, w []T) {
 
 // scores scores rows from row lo on, and returns how many.
 func (s *SparseRows[T]) scores(out []T, lo int, w []T) int {
-	ptr := s.Ptr[lo : lo+len(out)+1]
+	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)+1]
 	if is32[T]() {
 		return sparseScoresF32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
 	}
@@ -148,7 +149,7 @@ func (s *SparseRows[T]) Epoch(w []T, log []uint32, y []T, eta, margin T) (rows, 
 
 // epoch visits rows from row lo on.
 func (s *SparseRows[T]) epoch(w []T, log []uint32, lo int, y []T, eta, margin T) (rows, updates int) {
-	ptr := s.Ptr[lo : lo+len(y)+1]
+	ptr := slices.Clip(s.Ptr)[lo : lo+len(y)+1]
 	if is32[T]() {
 		return sparseEpochF32(f32(w), log, ptr, s.Idx, f32(s.Val), f32(y), float32(eta), float32(margin))
 	}
@@ -311,7 +312,7 @@ func (v *Interleaved[T]) Scores(s *SparseRows[T], each func(row, vector int, sco
 }
 
 func (s *SparseRows[T]) scores8(out []T, lo int, w []T) int {
-	ptr := s.Ptr[lo : lo+len(out)/interleaved+1]
+	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)/interleaved+1]
 	if is32[T]() {
 		return sparseScores8F32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
 	}

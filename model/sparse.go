@@ -14,10 +14,13 @@ type SparseVector struct {
 // wideModel is the most features of a model whose file has all weights.
 const wideModel = 1 << 12
 
+// maxWeights is the most weights of a model whose file has SparseWeights. They take a gigabyte.
+const maxWeights = 1 << 27
+
 // compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
 // a weight, has SparseWeights in place of Weights.
 func (m *Model) compact() *Model {
-	if len(m.Features) <= wideModel || len(m.Weights) == 0 {
+	if len(m.Features) <= wideModel || len(m.Weights) == 0 || len(m.Features) > maxWeights/len(m.Weights) {
 		return m
 	}
 	c, weights := *m, 0
@@ -42,6 +45,15 @@ func (m *Model) compact() *Model {
 func (m *Model) expand() error {
 	if m.SparseWeights == nil {
 		return nil
+	}
+	if err := m.checkClasses(); err != nil {
+		return err
+	}
+	if err := m.checkFeatures(); err != nil {
+		return err
+	}
+	if n := int64(len(m.Features)) * int64(m.vectors()); n > maxWeights {
+		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
 	}
 	if len(m.Weights) > 0 || len(m.SparseWeights) != m.vectors() {
 		return fmt.Errorf("it has %d vectors in weights and %d in sparse_weights: %d classes have %d", len(m.Weights), len(m.SparseWeights),

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// MaxFeatures is the most features of a row. Blocks are dense: a run of wider rows would take gigabytes.
+// MaxFeatures is the most features of a dense row. A run of wider dense rows would take gigabytes.
 const MaxFeatures = 1 << 18
 
 // MaxNumbered is the most features of a sparse row of svmlight, whose features have the names of their indices.

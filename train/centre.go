@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -13,10 +14,9 @@ import (
 )
 
 const (
-	pivotRows = 257  // rows of the first run that Pivots looks at
-	farOff    = 1e3  // a column is far from zero if its median is more than this times its spread
-	farStill  = 1e4  // a column that is constant in those rows is far from zero from here on
-	centreMax = 1024 // the most columns of sparse rows that Pivots looks at
+	pivotRows = 257 // rows of the first run that Pivots looks at
+	farOff    = 1e3 // a column is far from zero if its median is more than this times its spread
+	farStill  = 1e4 // a column that is constant in those rows is far from zero from here on
 )
 
 // Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix
@@ -31,25 +31,14 @@ func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64
 		if err != nil {
 			return nil, err
 		}
-		if b.Sparse != nil && cols > centreMax {
-			return nil, nil
-		}
 		return pivots(b.Slice(0, min(b.Len(), block.RunRows)), cols), nil
 	}
 	return nil, nil
 }
 
 func pivots[T kernel.Float](b *block.Block[T], cols int) (found []float64) {
-	n := min(pivotRows, b.Len())
-	rows, values := make([][]float64, n), make([]float64, n)
-	for i := range rows {
-		rows[i] = make([]float64, cols)
-		widen(b, i*b.Len()/n, rows[i])
-	}
-	for c := range cols - 1 {
-		for i, row := range rows {
-			values[i] = row[c]
-		}
+	for c, values := range columnsOf(b, min(pivotRows, b.Len()), cols) {
+		n := len(values)
 		slices.Sort(values)
 		median, spread := values[n/2], 0.0
 		for _, v := range values {
@@ -64,6 +53,47 @@ func pivots[T kernel.Float](b *block.Block[T], cols int) (found []float64) {
 		}
 	}
 	return found
+}
+
+// columnsOf yields the values of each column but the last in n rows of a block, which are spread over it. It passes over
+// columns of sparse rows that are 0 in most of these. The next column has the same memory.
+func columnsOf[T kernel.Float](b *block.Block[T], n, cols int) iter.Seq2[int, []float64] {
+	type element struct {
+		column int
+		value  float64
+	}
+	return func(yield func(int, []float64) bool) {
+		values := make([]float64, n)
+		if b.Sparse == nil {
+			for c := range cols - 1 {
+				for i := range values {
+					values[i] = float64(b.X[i*b.Len()/n*b.Stride+c])
+				}
+				if !yield(c, values) {
+					return
+				}
+			}
+			return
+		}
+		var all []element
+		for i := range n {
+			columns, stored := b.Sparse.Row(i * b.Len() / n)
+			for k, c := range columns {
+				all = append(all, element{int(c), float64(stored[k])})
+			}
+		}
+		slices.SortFunc(all, func(x, y element) int { return cmp.Compare(x.column, y.column) })
+		for len(all) > 0 {
+			c, k := all[0].column, 0
+			clear(values)
+			for ; k < len(all) && all[k].column == c; k++ {
+				values[k] = all[k].value
+			}
+			if all = all[k:]; 2*k >= n && c < cols-1 && !yield(c, values) {
+				return
+			}
+		}
+	}
 }
 
 // widen writes row r of a block to out, which has an element for each column.

@@ -213,7 +213,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --algo svm --grid l2=0,1":                     "--l2 is 0",
 		"x.csv --algo logistic --no-bias --grid l2=0 --cv 3": "fold 1 of 3: --l2 0: ",
 		"x.csv --algo svm --loss hinge --grid l1=1,2":        "--loss is hinge, and l1 takes squared_hinge alone",
-		"x.csv --path 9":                                     "--path with --algo perceptron, which has no --l1: use logistic or svm",
+		"x.csv --path 9":                                     "--path with --algo perceptron, which follows no path: use --algo logistic or svm",
 		"x.csv --algo svm --path 1":                          "--path is 1: use 2 to 10,000 penalties",
 		"x.csv --algo svm --path 9 --l1 1":                   "--path with --l1",
 		"x.csv --algo svm --path 9 --grid l2=1":              "--path with --grid",

@@ -152,7 +152,7 @@ func TestDualUnused(t *testing.T) {
 // TestDualOnline: the perceptron continues from weights, not from support rows or weights of several classes.
 func TestDualOnline(t *testing.T) {
 	for want, options := range map[string]string{"a model of support rows has no weights that can learn on": "--kernel rbf",
-		"the model has 3 classes, and only models of two can learn on": "--kernel linear"} {
+		"the model has 3 classes, and the perceptron takes two: use --algo passive-aggressive": "--kernel linear"} {
 		classes := 2
 		if strings.Contains(want, "3") {
 			classes = 3

@@ -20,14 +20,14 @@ var FTRL = visits.Complete(&train.Learner{Name: "ftrl",
 // AdaGrad describes AdaGrad.
 var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
-	Use:       "features of very different scales or frequencies", Example: "--eta 0.05",
+	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []train.Option{train.OrderOption, train.EtaOption, lossOption, train.EpochsOption},
 	New: func() train.Settings {
 		o := &AdaGradOptions{Options: start(), Loss: Logistic}
 		o.Eta = 0.1
 		return o
 	},
-	LogOdds: true, NotFound: notFound, ScaleFree: func(train.Settings) bool { return true },
+	LogOdds: true, NotFound: notFound,
 	RowLoss:   func(s train.Settings) func(float64) float64 { return rates{loss: s.(*AdaGradOptions).Loss}.rowLoss },
 	Stepper32: describeAdaGrad[float32], Stepper64: describeAdaGrad[float64]})
 

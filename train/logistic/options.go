@@ -41,7 +41,8 @@ func (s Solver) epochs(cols int) int64 {
 }
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta. Epochs is the
-// most passes over the rows; its default is 100, or 1,000 for LBFGS.
+// most passes over the rows; its default is 100, or 1,000 for LBFGS
+// and for Newton with more than 16,384 columns.
 type Options struct {
 	train.Options
 	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more

@@ -44,6 +44,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.C = 1
 	}
 	if !(o.C > 0) || math.IsInf(o.C, 0) {
+		//lint:ignore ST1005 C is the name of an option
 		return o, fmt.Errorf("C is %v: use a number above 0", o.C)
 	}
 	return o, nil

@@ -91,6 +91,9 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	if err == nil {
 		err = train.TwoClasses(src.Spec())
 	}
+	if err == nil && wide(src.Spec().Cols()) {
+		err = tooWide(src.Spec().Cols())
+	}
 	if err != nil {
 		return nil, err
 	}

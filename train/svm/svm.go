@@ -45,7 +45,8 @@ func (l Loss) epochs(cols int) int64 {
 }
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes
-// over the rows; its default is that of Loss.
+// over the rows; its default is that of Loss, or 1,000 with more than
+// 16,384 columns.
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
@@ -64,7 +65,7 @@ type Result[T kernel.Float] struct {
 	Exact     []float64 // the weights, one for each column, the bias last
 	Objective float64   // Loss and the penalty
 	Gap       float64   // Objective is above the optimum by at most this; at least 0
-	Rounded   bool      // with L1: the gap of Exact is small enough, but that of Weights isn't
+	Rounded   bool      // with L1 or NonNegative: the gap of Exact is small enough, but that of Weights isn't
 }
 
 const (
@@ -129,8 +130,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
 	}
 	if many && (opt.Loss == Hinge || opt.elastic()) {
-		return nil, fmt.Errorf("%d columns are too many for the hinge or a penalty l1, which take up to %d: use the squared hinge without l1, or choose some with features",
-			src.Spec().Cols(), maxColumns)
+		return nil, tooWide(src.Spec().Cols())
 	}
 	after, end := beside.After(ctx)
 	defer end()

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"fmt"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -10,6 +11,11 @@ import (
 
 // wide tells whether there are too many columns for a Hessian.
 func wide(cols int) bool { return cols > maxColumns }
+
+func tooWide(cols int) error {
+	return fmt.Errorf("%d columns are too many for the hinge, l1 and nonnegative, which take up to %d: use the squared hinge without them, or choose some with features",
+		cols, maxColumns)
+}
 
 // learnTruncated is learn for the squared hinge and more columns than a Hessian may have.
 func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {

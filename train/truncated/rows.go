@@ -3,6 +3,7 @@ package truncated
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,14 +49,25 @@ type part struct {
 	sums, squares []float64
 }
 
-// rows returns the rows of a run in CSR form, without zeros.
+// rows returns the rows of a run in CSR form, without zeros: the order of a sum depends on the number of elements before.
 func (c *scratch[T]) rows(run block.Run[T]) *kernel.SparseRows[T] {
-	if run.Sparse != nil {
-		return run.Sparse
+	s, n := run.Sparse, run.Len()
+	if s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[n]], 0) {
+		return s
 	}
 	p := &c.packed
 	p.Ptr, p.Idx, p.Val = append(p.Ptr[:0], 0), p.Idx[:0], p.Val[:0]
-	for r := range run.Len() {
+	for r := range n {
+		if s != nil {
+			columns, values := s.Row(r)
+			for k, v := range values {
+				if v != 0 {
+					p.Idx, p.Val = append(p.Idx, columns[k]), append(p.Val, v)
+				}
+			}
+			p.Ptr = append(p.Ptr, int64(len(p.Idx)))
+			continue
+		}
 		for i, v := range run.X[r*run.Stride:][:run.Cols] {
 			if v != 0 {
 				p.Idx, p.Val = append(p.Idx, uint32(i)), append(p.Val, v)

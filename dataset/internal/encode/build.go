@@ -246,7 +246,11 @@ func (b *Builder[T]) bytes(rows int) int64 {
 // growFor makes room in the block for rows of a batch.
 func (b *Builder[T]) growFor(bt *frame.Batch, rows Cut) error {
 	if b.sel.Sparse {
-		return b.growSparse(len(b.block.Sparse.Idx) + int(bt.Pairs.Ends[rows.Hi]-bt.Pairs.Ends[rows.Lo]) + rows.Len())
+		more := int(bt.Pairs.Ends[rows.Hi] - bt.Pairs.Ends[rows.Lo])
+		if b.sel.Bias {
+			more += rows.Len()
+		}
+		return b.growSparse(len(b.block.Sparse.Idx) + more)
 	}
 	return b.grow(b.fill + rows.Len())
 }

@@ -48,7 +48,9 @@ func (b *Builder[T]) growSparse(elements int) error {
 		return err
 	}
 	b.block.GrowSparse(elements)
-	b.Budget.Give(block.SparseBytes[T](0, int64(have), false))
+	if b.All == nil { // what was a part of All stays
+		b.Budget.Give(block.SparseBytes[T](0, int64(have), false))
+	}
 	return nil
 }
 

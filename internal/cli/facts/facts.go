@@ -32,7 +32,7 @@ func Margin(t *model.Training) string {
 // Kept says after which update a pocket kept the weights.
 func Kept(update int64) string {
 	if update == 0 {
-		return "the initial zeros: no weights were better"
+		return "the initial weights: no others were better"
 	}
 	return "the weights after update " + say.Count(update)
 }

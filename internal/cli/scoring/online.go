@@ -61,7 +61,7 @@ Ctrl-C ends the run; the report and the model are those of the rows so far.
 DATA is as in train. Files are read three times: to find the classes, to learn,
 and to measure the last weights. Standard input can be of any length: each row
 is read once. Without --model, its first rows (up to 4 MiB) show the columns and
-the two classes. svmlight from standard input is then held in memory, since it
+the classes. svmlight from standard input is then held in memory, since it
 doesn't say how many features it has.`,
 		Example: `  halfspace online train.csv --label y --out m.json
   halfspace online - --label y --model m.json --out m.json <new.csv
@@ -136,7 +136,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
 		return nil, err
 	}
-	noteGoesOn(a, o.model, m)
+	noteGoesOn(a, o.model, o.algo.Value, m)
 	for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --model", name)
@@ -160,21 +160,21 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 	case algo != onlineNames()[0]:
 		return nil
 	case len(m.Classes) != 2:
-		return fmt.Errorf("%s: the model has %d classes, and only models of two can learn on: train one of two", path, len(m.Classes))
+		return fmt.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
 	case m.Algorithm != fit.OnlineName && facts.Learner(m.Algorithm).Perceptron == nil:
-		return fmt.Errorf("%s: a model of --algo %s can't be continued, since online makes the perceptron's updates: "+
-			"train it again on all rows (halfspace train --algo %s), or train one with --algo averaged to continue from", path, m.Algorithm, m.Algorithm)
+		return fmt.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
+			"or train one with --algo averaged", path, m.Algorithm)
 	}
 	return nil
 }
 
 // noteGoesOn names options of the model's training that online continues without.
-func noteGoesOn(a *console.App, path string, m *model.Model) {
+func noteGoesOn(a *console.App, path, algo string, m *model.Model) {
 	o := &m.Options
 	for _, option := range []struct {
 		name string
 		set  bool
-	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
+	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0 && m.Algorithm != algo}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
 		if option.set {
 			a.Note("%s was trained with --%s: online continues without it", path, option.name)
 		}

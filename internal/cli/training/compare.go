@@ -76,10 +76,11 @@ The last line is the baseline, which always predicts the class with the most
 rows. The command below the table trains the best learner on all rows. Ctrl-C
 prints the table of the folds so far; the exit status is 130.
 
-Some limits keep the run short. Learners that visit rows one by one make 10 epochs, and pocket makes
-10,000 updates. voted runs on up to 10,000 rows, the kernel perceptron on 3,000,
-svm with --loss hinge on 100,000. winnow runs with --standardize=false if all
-features are 0 or 1. dual is left out: without a kernel it equals perceptron.`,
+Some limits keep the run short. Learners that visit rows one by one make 10
+epochs, and pocket makes 10,000 updates. voted runs on up to 10,000 rows, the
+kernel perceptron on 3,000, svm with --loss hinge on 100,000. winnow runs with
+--standardize=false if all features are 0 or 1. dual is left out: without a
+kernel it equals perceptron.`,
 		Example: `  halfspace compare train.parquet --label y
   halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
 	}

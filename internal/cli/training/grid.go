@@ -59,14 +59,14 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	case !cmd.Flags().Changed("path"):
 	case o.path < 2 || o.path > fit.MaxPoints:
 		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, say.Count(fit.MaxPoints))
-	case o.learner.Option("l1") == nil:
-		return console.Usagef("--path with --algo %s, which has no --l1: use logistic or svm", o.learner.Name)
+	case o.learner.Option("l1") == nil || !o.learner.Solves:
+		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
 		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
 	case len(o.grid) > 0:
 		return console.Usagef("--path with --grid: leave one of them out")
 	case o.multiclass.Value == "joint":
-		return console.Usagef("--path with --multiclass joint: --l1 takes two classes")
+		return console.Usagef("--path with --multiclass joint: --path takes two classes")
 	default:
 		s := train.CopySettings(o.learner.Settings)
 		*o.learner.Option("l1").Field(s).(*float64) = 1

@@ -37,9 +37,12 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	if !slices.Contains(fit.Beginners(), o.algo.Value) {
 		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, say.OneOf(fit.Beginners()))
 	}
+	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
+		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
+	}
 	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize", "dtype"} {
 		if cmd.Flags().Changed(name) {
-			a.Note("--%s has no effect with --init, since the features are those of the model", name)
+			a.Note("--%s has no effect with --init: the model has its own", name)
 		}
 	}
 	o.Dtype.Value, o.begin = m.Dtype, m

@@ -100,6 +100,9 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
+	if o.begin != nil && o.share > 0 {
+		a.Note("the model of --init may have seen the rows that --validation holds out: name a FILE of other rows")
+	}
 	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
 		o.Columns.Standardize = true
 	}
@@ -148,7 +151,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. ["+strings.Join(fit.Beginners(), ", ")+"]")
+	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(fit.Beginners(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
