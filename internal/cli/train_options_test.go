@@ -210,7 +210,7 @@ func TestShare(t *testing.T) {
 // TestValidatedText: where no row of the validation is wrong, more epochs are no advice, and zeros are no update's weights.
 func TestValidatedText(t *testing.T) {
 	data := write(t, "x.parquet", col{"x0", []float64{1, 3, -1, -2}}, col{"y", []int64{1, 1, -1, -1}})
-	for label, kept := range map[int64]string{1: "the weights after update 1\n", -1: "the initial zeros: no weights were better\n"} {
+	for label, kept := range map[int64]string{1: "the weights after update 1\n", -1: "the initial weights: no others were better\n"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		text := succeed(t, "train", data, "--label", "y", "--algo", "pocket", "--out", m,
 			"--validation", write(t, "v.parquet", col{"x0", []float64{2 * float64(label)}}, col{"y", []int64{label}}))
