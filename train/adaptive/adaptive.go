@@ -94,8 +94,8 @@ type rates struct {
 //
 //	sum over s of g_s.w + 1/2 sum over s and i of sigma_si (w_i - w_si)^2 + l1 |w|_1 + 1/2 l2 |w|^2
 //
-// where g_s is the gradient of the logistic loss of visit s, w_s are the weights that it began with, and the sum of
-// sigma_si over s is (beta + sqrt n_i)/alpha - beta/alpha, with n_i the sum of g_si^2. The penalties count once for all
+// where g_s is the gradient of the logistic loss of visit s, which began with the weights w_s. n_i is the sum of g_si^2.
+// The sum of sigma_si over s is (beta + sqrt n_i)/alpha - beta/alpha. The penalties count once for all
 // visits, not once for each. The bias has none. The weight of feature i follows from z_i and n_i alone:
 //
 //	w_i = 0                                                         if |z_i| <= l1

@@ -16,8 +16,8 @@ const (
 	constant  = 1e-13 // a column is constant if its variance is at most this times its mean square
 )
 
-// A quadratic is the model g.d + 1/2 d'Hd + the penalty of w + d at a point w, as a function of z = w + d without the
-// bias. For each z it takes the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk - h_j
+// A quadratic is the model g.d + 1/2 d'Hd + the penalty of w + d at a point w. It is a function of z, which is w + d
+// without the bias. For each z it takes the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk - h_j
 // h_k/h_b, where b is the bias and h its row of H.
 type quadratic struct {
 	*Search

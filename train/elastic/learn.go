@@ -48,6 +48,20 @@ type Solution struct {
 	Seconds              float64
 }
 
+// Result returns what learners share of a solution for that many rows. If the rows lost pivots times the bias, it makes s
+// the solution for the original rows.
+func Result[T kernel.Float](s *Solution, pivots []float64, rows int64) (r train.Result[T]) {
+	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
+	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
+	if pivots != nil {
+		train.Uncentre(s.Exact, pivots)
+	}
+	for _, v := range s.Exact {
+		r.Weights = append(r.Weights, T(v))
+	}
+	return r
+}
+
 // Learn finds the minimum. If there are many rows, it begins at the minimum of a sample. If ctx ends the search after a
 // step, Learn returns the weights so far with ctx's error.
 func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {

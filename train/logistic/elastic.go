@@ -64,16 +64,7 @@ func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], p
 	if s == nil {
 		return nil, err
 	}
-	r := &Result[T]{Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*src.Rows(), s.Steps, s.Converged, s.Seconds
-	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
-	if pivots != nil {
-		train.Uncentre(r.Exact, pivots)
-	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
-	}
-	return r, err
+	return &Result[T]{Result: elastic.Result[T](s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
 func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {

@@ -42,7 +42,8 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 		}
 		r.Uncounted = true
 	}
-	r.Objective = r.Loss + float64(opt.L2/2*square(s.W[:len(src.Spec().Features)]))
+	w := s.W[:len(src.Spec().Features)]
+	r.Objective = r.Loss + float64(opt.L2/2*kernel.Dot(w, w))
 	r.Epochs = s.Passes + 1
 	r.Visits = r.Epochs * src.Rows()
 	r.Gap = max(0, r.Objective-lower)
@@ -59,5 +60,3 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 	}
 	return r, err
 }
-
-func square(x []float64) float64 { return kernel.Dot(x, x) }
