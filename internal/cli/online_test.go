@@ -339,7 +339,7 @@ func TestOnlineGoesOn(t *testing.T) {
 				t.Errorf("%s: status %d, %q", options, status, stderr)
 			}
 		case want == strings.Fields(options)[0]:
-			if status != exitFailed || !strings.Contains(stderr, "halfspace train --algo "+want) || !strings.Contains(stderr, path) {
+			if status != exitFailed || !strings.Contains(stderr, "can't continue a model of --algo "+want) || !strings.Contains(stderr, path) {
 				t.Errorf("%s: status %d, %q", options, status, stderr)
 			}
 		case status != exitDone || !strings.Contains(stderr, want) || strings.Contains(stderr, "online continues") != (want != ""):
