@@ -3,6 +3,7 @@ package block
 import (
 	"context"
 	"iter"
+	"sync"
 	"sync/atomic"
 
 	"halfspace/internal/parallel"
@@ -48,6 +49,8 @@ func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T],
 	switch src := src.(type) {
 	case Lender[T]:
 		return src.Lend(ctx)
+	case *Data[T]:
+		return src.lend(ctx)
 	case *checked[T]:
 		return src.lend(ctx)
 	case checkedFile[T]:
@@ -63,6 +66,54 @@ func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T],
 			goOn := yield(Loan[T]{b, func() { close(released) }}, nil)
 			<-released
 			if !goOn {
+				return
+			}
+		}
+	}
+}
+
+// lend is Blocks with loans, which last as long as the data.
+func (d *Data[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
+	return func(yield func(Loan[T], error) bool) {
+		for b, err := range d.Blocks(ctx) {
+			if !yield(Loan[T]{b, func() {}}, err) {
+				return
+			}
+		}
+	}
+}
+
+// Change lends the blocks of a source as change returns them. It lends as many at once as the source does. change gets
+// a block and a spare: a block that it returned before and that nobody uses any more, or nil. It may return the spare
+// with other contents. The first error of the source or of change ends the pass.
+func Change[T, U kernel.Float](ctx context.Context, src Source[T],
+	change func(b *Block[T], spare *Block[U]) (*Block[U], error)) iter.Seq2[Loan[U], error] {
+	return func(yield func(Loan[U], error) bool) {
+		var mu sync.Mutex
+		var spares []*Block[U]
+		for loan, err := range lend(ctx, src) {
+			if err != nil {
+				yield(Loan[U]{}, err)
+				return
+			}
+			var spare *Block[U]
+			mu.Lock()
+			if n := len(spares); n > 0 {
+				spare, spares = spares[n-1], spares[:n-1]
+			}
+			mu.Unlock()
+			to, err := change(loan.Block, spare)
+			if err != nil {
+				loan.Release()
+				yield(Loan[U]{}, err)
+				return
+			}
+			if !yield(Loan[U]{to, func() {
+				mu.Lock()
+				spares = append(spares, to)
+				mu.Unlock()
+				loan.Release()
+			}}, nil) {
 				return
 			}
 		}

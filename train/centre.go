@@ -166,37 +166,39 @@ func (c *centred[T]) Rows() int64        { return c.src.Rows() }
 
 // Blocks yields the blocks of the other source. A block is valid until the next one is requested.
 func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
-	return func(yield func(*block.Block[float64], error) bool) {
-		var to *block.Block[float64]
-		for b, err := range c.src.Blocks(ctx) {
-			switch {
-			case err != nil:
-			case b.Sparse != nil:
-				to = c.sparse(b)
-			default:
-				to, err = c.dense(ctx, b, to)
-			}
-			if !yield(to, err) || err != nil {
-				return
-			}
-		}
-	}
+	return block.EachLoan(c.Lend(ctx))
 }
 
-// dense centres a block of dense rows. It may reuse the memory of the block before.
-func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], before *block.Block[float64]) (*block.Block[float64], error) {
-	to := before
-	if to == nil || to.Len() < b.Len() || to.Y == nil {
-		to = block.New[float64](b.First, b.Len(), b.Cols)
+// Lend is Blocks for users of several blocks at once. See block.Lender.
+func (c *centred[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[float64], error] {
+	return block.Change(ctx, c.src, func(b *block.Block[T], spare *block.Block[float64]) (*block.Block[float64], error) {
+		if b.Sparse != nil {
+			return c.sparse(b, spare), nil
+		}
+		return c.dense(ctx, b, spare)
+	})
+}
+
+// dense centres a block of dense rows. It may return the spare with other rows.
+func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], spare *block.Block[float64]) (*block.Block[float64], error) {
+	rows := b.Len()
+	to := &block.Block[float64]{First: b.First, Cols: b.Cols, Stride: kernel.Stride[float64](b.Cols), W: b.W}
+	if spare != nil {
+		to.X, to.Y = spare.X[:cap(spare.X)], spare.Y[:cap(spare.Y)]
 	}
-	to = to.Slice(0, b.Len())
-	to.First, to.W = b.First, b.W
+	if len(to.X) < rows*to.Stride {
+		to.X = block.Alloc[float64](rows * to.Stride)
+	}
+	if len(to.Y) < len(b.Y) {
+		to.Y = make([]float64, rows)
+	}
+	to.X, to.Y = to.X[:rows*to.Stride], to.Y[:len(b.Y)]
 	if b.Y == nil {
 		to.Y = nil
 	}
-	chunks := (b.Len() + kernel.ChunkRows - 1) / kernel.ChunkRows
+	chunks := (rows + kernel.ChunkRows - 1) / kernel.ChunkRows
 	return to, parallel.For(ctx, c.workers, chunks, func(_, n int) {
-		for r := n * kernel.ChunkRows; r < min(b.Len(), (n+1)*kernel.ChunkRows); r++ {
+		for r := n * kernel.ChunkRows; r < min(rows, (n+1)*kernel.ChunkRows); r++ {
 			if b.Y != nil {
 				to.Y[r] = float64(b.Y[r])
 			}
@@ -210,10 +212,16 @@ func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], before *block
 	})
 }
 
-// sparse centres a block of sparse rows. Each row stores each of the changed columns.
-func (c *centred[T]) sparse(b *block.Block[T]) *block.Block[float64] {
-	to := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+// sparse centres a block of sparse rows. Each row stores each of the changed columns. It may return the spare with other
+// rows.
+func (c *centred[T]) sparse(b *block.Block[T], spare *block.Block[float64]) *block.Block[float64] {
+	to := &kernel.SparseRows[float64]{}
 	var y []float64
+	if spare != nil {
+		to.Ptr, to.Idx, to.Val = spare.Sparse.Ptr[:0], spare.Sparse.Idx[:0], spare.Sparse.Val[:0]
+		y = spare.Y[:0]
+	}
+	to.Ptr = append(to.Ptr, 0)
 	for _, v := range b.Y {
 		y = append(y, float64(v))
 	}

@@ -123,21 +123,21 @@ func (w *reweighted[T]) reweight(b *block.Block[T], buf []float64) *block.Block[
 }
 
 func (w *reweighted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
-		var buf []float64
-		for b, err := range w.Source.Blocks(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(buf) < b.Len() {
-				buf = make([]float64, b.Len())
-			}
-			if !yield(w.reweight(b, buf), nil) {
-				return
-			}
+	return block.EachLoan(w.Lend(ctx))
+}
+
+// Lend is Blocks for users of several blocks at once. See block.Lender.
+func (w *reweighted[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
+	return block.Change(ctx, w.Source, func(b, spare *block.Block[T]) (*block.Block[T], error) {
+		var weights []float64
+		if spare != nil {
+			weights = spare.W[:cap(spare.W)]
 		}
-	}
+		if len(weights) < b.Len() {
+			weights = make([]float64, b.Len())
+		}
+		return w.reweight(b, weights), nil
+	})
 }
 
 // A reweightedFile reads its rows in any order.

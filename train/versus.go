@@ -68,20 +68,21 @@ type one[T kernel.Float] struct {
 func (s one[T]) Spec() *schema.Spec { return s.spec }
 
 func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+	return block.EachLoan(s.Lend(ctx))
+}
+
+// Lend is Blocks for users of several blocks at once. See block.Lender.
+func (s one[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
+	return block.Change(ctx, s.Source, func(b, spare *block.Block[T]) (*block.Block[T], error) {
 		var y []T
-		for b, err := range s.Source.Blocks(ctx) {
-			if err == nil {
-				if len(y) < len(b.Y) {
-					y = make([]T, len(b.Y))
-				}
-				b = versus(b, s.class, s.classes, y)
-			}
-			if !yield(b, err) {
-				return
-			}
+		if spare != nil {
+			y = spare.Y[:cap(spare.Y)]
 		}
-	}
+		if len(y) < len(b.Y) {
+			y = make([]T, len(b.Y))
+		}
+		return versus(b, s.class, s.classes, y), nil
+	})
 }
 
 // A seekableVersus also reads its rows in any order.

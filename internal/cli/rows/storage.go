@@ -88,7 +88,7 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 		least += pass
 	}
 	if least > limit {
-		return false, fmt.Errorf("%s of memory are too little: reading these rows piece by piece takes %s, give that with --memory",
+		return false, fmt.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
 			say.Size(limit), say.Size(least))
 	}
 	debug.SetMemoryLimit(limit)

@@ -74,7 +74,7 @@ func budgetBeside[T kernel.Float](s *Storage, count int64, bytes func(rows int64
 		used = 0 // the limit is of what is available now
 	}
 	if used+min(all, pass) > limit {
-		return false, fmt.Errorf("%s of memory are too little for these rows beside those that are learned from", say.Size(limit))
+		return false, fmt.Errorf("%s of memory is too little for these rows beside those that are learned from", say.Size(limit))
 	}
 	if fits = used+all <= limit/5*4; fits {
 		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))
