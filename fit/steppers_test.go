@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -58,7 +59,7 @@ func reread(t *testing.T, m *model.Model) *model.Model {
 // TestInit: an epoch that begins with the model of another is the second epoch of one training, to the bit. In between,
 // the model was a file. Online learning makes the same steps.
 func TestInit(t *testing.T) {
-	rows := recordedRows()
+	rows := testrows.Forever()
 	for _, classes := range []string{"two", "three"} {
 		for _, text := range stepwise {
 			t.Run(classes+" "+text, func(t *testing.T) {
@@ -69,8 +70,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-func testInit[T kernel.Float](t *testing.T, rows table, l fit.Learner) {
-	data, err := block.FromRows[T](rows.x, rows.y, block.RowOptions{})
+func testInit[T kernel.Float](t *testing.T, rows testrows.Table, l fit.Learner) {
+	data, err := block.FromRows[T](rows.X, rows.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,11 +113,11 @@ func testInit[T kernel.Float](t *testing.T, rows table, l fit.Learner) {
 
 // TestProgressive counts mistakes and log losses of a learner with the models of all rows before each.
 func TestProgressive(t *testing.T) {
-	rows := recordedRows()
+	rows := testrows.Forever()
 	for _, classes := range []string{"two", "three"} {
-		r := table{rows[classes].x[:60], rows[classes].y[:60]}
+		r := testrows.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
-		data, err := block.FromRows[float64](r.x, r.y, block.RowOptions{})
+		data, err := block.FromRows[float64](r.X, r.Y, block.RowOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestProgressive(t *testing.T) {
 		}
 		var m *model.Model
 		mistakes, sum := int64(0), 0.0
-		for n := range r.x {
+		for n := range r.X {
 			one := oneRow(t, data, n)
 			if m == nil { // weights of 0
 				zero := reread(t, got.Model)
@@ -172,8 +173,8 @@ func oneRow(t *testing.T, data *block.Data[float64], n int) *block.Data[float64]
 
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
-	r := recordedRows()["two"]
-	data, err := block.FromRows[float64](r.x, r.y, block.RowOptions{})
+	r := testrows.Forever()["two"]
+	data, err := block.FromRows[float64](r.X, r.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

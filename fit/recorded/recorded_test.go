@@ -1,4 +1,6 @@
-package fit_test
+// Package recorded_test holds all learners to the models that they gave before, on every level and architecture. It is a
+// package of its own so that few packages are compiled for each architecture.
+package recorded_test
 
 import (
 	"bytes"
@@ -11,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 )
 
@@ -29,7 +32,7 @@ func TestRecorded(t *testing.T) {
 	}
 	best := kernel.Active()
 	defer kernel.Use(best)
-	rows := recordedRows()
+	rows := testrows.Forever()
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)
 		var now strings.Builder
@@ -53,14 +56,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// A table is rows and their labels.
-type table struct {
-	x [][]float64
-	y []string
-}
-
 // recorded trains and returns the model's file.
-func recorded(t *testing.T, rows table, dtype, name string, options []string) []byte {
+func recorded(t *testing.T, rows testrows.Table, dtype, name string, options []string) []byte {
 	t.Helper()
 	if dtype == "float64" {
 		return recordedOf[float64](t, rows, name, options)
@@ -68,9 +65,9 @@ func recorded(t *testing.T, rows table, dtype, name string, options []string) []
 	return recordedOf[float32](t, rows, name, options)
 }
 
-func recordedOf[T kernel.Float](t *testing.T, rows table, name string, options []string) []byte {
+func recordedOf[T kernel.Float](t *testing.T, rows testrows.Table, name string, options []string) []byte {
 	t.Helper()
-	data, err := block.FromRows[T](rows.x, rows.y, block.RowOptions{})
+	data, err := block.FromRows[T](rows.X, rows.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,40 +95,4 @@ func recordedOf[T kernel.Float](t *testing.T, rows table, name string, options [
 		t.Fatal(err)
 	}
 	return file.Bytes()
-}
-
-// recordedRows returns rows that are the same forever: noisy ones of two runs, noisy ones of three classes, and bits.
-func recordedRows() map[string]table {
-	state := uint32(1)
-	random := func(n uint32) uint32 { // Knuth and Lewis' generator
-		state = state*1664525 + 1013904223
-		return state >> 8 % n
-	}
-	rows := map[string]table{}
-	for _, name := range []string{"two", "three"} { // in this order: state goes on
-		size := map[string][3]int{"two": {5000, 9, 2}, "three": {900, 5, 3}}[name]
-		var r table
-		state = uint32(size[0])
-		for range size[0] {
-			x, sum := make([]float64, size[1]), float64(random(600))/100
-			for k := range x {
-				x[k] = float64(random(2000))/300 - 3
-				sum += float64(x[k] * float64(k%3))
-			}
-			class := min(size[2]-1, max(0, int(sum/3)))
-			r.x, r.y = append(r.x, x), append(r.y, string(rune('a'+class)))
-		}
-		rows[name] = r
-	}
-	var bits table
-	for range 800 {
-		word := random(256)
-		x := make([]float64, 8)
-		for k := range x {
-			x[k] = float64(word >> k & 1)
-		}
-		bits.x, bits.y = append(bits.x, x), append(bits.y, fmt.Sprint(word&0b10110 != 0))
-	}
-	rows["bits"] = bits
-	return rows
 }
