@@ -56,6 +56,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	}
 	opt.tell(opt.Text.unused(f))
 	pick := &encode.Picker{Choices: opt.choices()}
+	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
+		pick.Narrow = mostStandardized
+	}
 	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress,
 		Count: opt.counts, Most: opt.widest()}
 	var in frame.Input

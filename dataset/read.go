@@ -65,6 +65,10 @@ type Options struct {
 	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
 	Standardize bool
 
+	// KeepWide, with Standardize, leaves the numbers of svmlight files with more than 16,384 features as they are, and Warn
+	// says so. Without it such files are an error, since standardized rows are dense.
+	KeepWide bool `json:",omitempty"`
+
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 

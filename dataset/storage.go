@@ -64,7 +64,7 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", opt.Storage)
 	}
-	if is && opt.Standardize && width > mostStandardized {
+	if is && opt.Standardize && !opt.KeepWide && width > mostStandardized {
 		return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false, or --algo perceptron, which learns from "+
 			"the numbers as they are", in.Name(), width, mostStandardized)
 	}

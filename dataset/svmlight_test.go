@@ -179,12 +179,23 @@ func TestSvmlightIndices(t *testing.T) {
 	}
 }
 
-// TestStandardizedWide: many features can't be standardized, since that makes rows dense. The error says what to type.
+// TestStandardizedWide: many features can't be standardized, since that makes rows dense. The error says what to type. If
+// nobody asked for it they stay as they are, with a note.
 func TestStandardizedWide(t *testing.T) {
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
 	opt := Options{Label: frame.SvmlightLabel, Storage: Auto, Standardize: true}
 	if _, err := Open[float32](context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
 		t.Errorf("error %v", err)
+	}
+	var notes []string
+	opt.KeepWide, opt.Warn = true, func(note string) { notes = append(notes, note) }
+	kept, err := Load[float32](context.Background(), []string{path}, opt)
+	if err != nil || kept.Spec().Preprocessing != nil || blocksOf(t, kept)[0].Sparse == nil || len(notes) != 1 || !strings.Contains(notes[0], "the 16385 features are not standardized") {
+		t.Errorf("wide rows by default: error %v, notes %q", err, notes)
+	}
+	narrow := textFile(t, "b.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized))
+	if in, err := Open[float32](context.Background(), []string{narrow}, opt); err != nil || !in.Learned() {
+		t.Errorf("narrower rows by default: error %v, or nothing is standardized", err)
 	}
 	opt.Standardize = false
 	if _, err := Open[float32](context.Background(), []string{path}, opt); err != nil {
@@ -229,6 +240,28 @@ func TestSvmlightKeep(t *testing.T) {
 		})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSvmlightKeepSparse: sparse rows stay sparse beside columns that are handed on, be these features, the label or others.
+func TestSvmlightKeepSparse(t *testing.T) {
+	path := textFile(t, "a.svm", "1 2:3 9:5\n-1 1:4 2:7 5:6\n1\n")
+	spec := &schema.Spec{Features: []string{"f9", "f1", "f2"}}
+	for _, storage := range []Storage{Dense, Sparse} {
+		err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label", "f5"}, Storage: storage},
+			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+				if storage == Sparse {
+					b = denseOf(t, []*block.Block[float32]{b})[0]
+				}
+				got := fmt.Sprint(b.X[:3], b.X[b.Stride:][:3], b.X[2*b.Stride:][:3], rec.Column(0), rec.Column(1), rec.Column(2))
+				if want := "[5 0 3] [0 4 7] [0 0 0] [3 7 0] [1 -1 1] [0 6 0]"; got != want {
+					t.Errorf("%s: rows and columns %s, want %s", storage, got, want)
+				}
+				return nil
+			})
+		if err != nil {
+			t.Errorf("%s: %v", storage, err)
+		}
 	}
 }
 

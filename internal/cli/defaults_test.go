@@ -40,6 +40,25 @@ func TestTrainWithoutAlgo(t *testing.T) {
 	}
 }
 
+// TestTrainWide: without options, rows of too many features to standardize are learned as they are. The report says so, and so
+// does the command that compare prints. --standardize is an error.
+func TestTrainWide(t *testing.T) {
+	path := filepath.Join(text(t, map[string]string{"wide.svm": wordy(400, 17000)}), "wide.svm")
+	for _, options := range []string{"", "--memory 30MiB --workers 1"} {
+		status, stdout, stderr := command(append([]string{"train", path, "--epochs", "2", "--json"}, strings.Fields(options)...)...)
+		if status != exitDone || !strings.Contains(stdout, `"standardize": false`) || !strings.Contains(stdout, `"order": "shuffle"`) ||
+			!strings.Contains(stderr, "features are not standardized") {
+			t.Errorf("%s: status %d\n%s%s", options, status, stdout, stderr)
+		}
+	}
+	if status, _, stderr := command("train", path, "--standardize"); status == exitDone || !strings.Contains(stderr, "standardized rows are dense") {
+		t.Errorf("--standardize: status %d, %s", status, stderr)
+	}
+	if best := decode(t, "compare", path, "--cv", "2", "--json")["best"].(string); strings.Contains(best, "--standardize") {
+		t.Errorf("the best command is %s", best)
+	}
+}
+
 // TestLogisticPenalty: the penalty of --algo logistic is 1 where none is given.
 func TestLogisticPenalty(t *testing.T) {
 	models := map[string]string{}

@@ -56,7 +56,7 @@ func TestStorage(t *testing.T) {
 	}
 	succeed(t, "convert", at("wide.svm"), "--out", at("wide.csv"))
 	for _, name := range []string{"wide.svm", "wide.csv"} {
-		succeed(t, "predict", "--model", at("auto.json"), at(name), "--score", "--out", at(name+".p.csv"))
+		succeed(t, "predict", "--model", at("auto.json"), at(name), "--score", "--keep", "f7,label", "--out", at(name+".p.csv"))
 	}
 	if read("wide.svm.p.csv") != read("wide.csv.p.csv") {
 		t.Error("svmlight rows have other scores than the same rows in CSV")
@@ -66,5 +66,32 @@ func TestStorage(t *testing.T) {
 	}
 	if status, _, stderr := command("train", at("wide.csv"), "--label", "label", "--storage", "sparse"); status == exitDone || !strings.Contains(stderr, "use auto or dense") {
 		t.Errorf("sparse rows of CSV: status %d, %s", status, stderr)
+	}
+}
+
+// TestSparseElsewhere: sparse rows give the same model in memory, as a stream, in a temporary cache and in a named one, in every
+// order. They stay sparse there.
+func TestSparseElsewhere(t *testing.T) {
+	dir := text(t, map[string]string{"wide.svm": wordy(26000, 300)})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	train := func(more ...string) (report map[string]any, model string) {
+		t.Helper()
+		report = decode(t, append([]string{"train", at("wide.svm"), "--json", "--out", at("m.json")}, more...)...)
+		return report, read(t, at("m.json"))
+	}
+	for _, options := range []string{"--algo perceptron --epochs 1", "--algo averaged --epochs 2 --order shuffle --class-weight balanced",
+		"--algo perceptron --epochs 1 --order random", "--algo averaged --epochs 1 --order shuffle --validation 0.2", "--algo logistic"} {
+		learner := strings.Fields(options)
+		_, want := train(learner...)
+		cached := at(fmt.Sprint(strings.Contains(options, "validation"), ".cache")) // one serves all learners
+		for _, where := range [][]string{{"--memory", "3100000"}, {"--memory", "3100000", "--cache", cached}, {"--cache", cached}} {
+			r, got := train(append(learner, where...)...)
+			if got != want {
+				t.Errorf("%s %s: another model than in memory", options, where)
+			}
+			if r["streamed"] != (len(where) > 0 && where[0] == "--memory") || r["storage"] != "sparse" || !(r["density"].(float64) > 0.03 && r["density"].(float64) < 0.05) {
+				t.Errorf("%s %s: streamed %v, storage %v, density %v", options, where, r["streamed"], r["storage"], r["density"])
+			}
+		}
 	}
 }

@@ -176,9 +176,9 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 		if err := b.put(ctx, bt, readers, rows); err != nil {
 			return err
 		}
-		for k, i := range b.sel.Keep {
+		for k := range b.sel.Keep {
 			for _, span := range rows.Spans() {
-				part := array.NewSlice(bt.Columns[i], int64(span.Lo), int64(span.Hi))
+				part := array.NewSlice(bt.Kept(b.sel.Chosen, k), int64(span.Lo), int64(span.Hi))
 				b.keep[k] = append(b.keep[k], part)
 				b.keptBytes += frame.RowSizes(part)(0, part.Len())
 			}
@@ -210,9 +210,9 @@ func (b *Builder[T]) room() int {
 // keptRows returns how many rows of a batch have about maxKeptBytes in kept columns, at least one.
 func (b *Builder[T]) keptRows(bt *frame.Batch) int {
 	bytes := int64(1)
-	for _, i := range b.sel.Keep {
+	for k := range b.sel.Keep {
 		if bt.Rows > 0 {
-			bytes += frame.RowSizes(bt.Columns[i])(0, int(bt.Rows))
+			bytes += frame.RowSizes(bt.Kept(b.sel.Chosen, k))(0, int(bt.Rows))
 		}
 	}
 	return int(min(max(1, bt.Rows), max(1, bt.Rows*maxKeptBytes/bytes)))

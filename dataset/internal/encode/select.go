@@ -26,6 +26,7 @@ type Selection struct {
 
 	most        int  // features of sparse rows
 	standardize bool // learn how
+	wide        bool // too many features to standardize them, as was asked
 	Fixed       bool // by a model: what features depend on isn't learned from the data
 }
 
@@ -185,6 +186,9 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
 		most: opt.Most, standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed}
+	if opt.Narrow > 0 && len(inputs) > opt.Narrow {
+		sel.standardize, sel.wide = false, opt.Standardize
+	}
 	if opt.Spec != nil {
 		sel.Bias, sel.Nulls, sel.standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {

@@ -100,10 +100,13 @@ func (l *left) notes() (lines []string) {
 	return lines
 }
 
-// Warn tells about columns that aren't features by default, rows left out, and features that T rounds too coarsely.
+// Warn tells about features that aren't standardized, columns that aren't features by default, rows left out, and features that T rounds too coarsely.
 func (b *Builder[T]) Warn(warn func(string)) {
 	if warn == nil {
 		return
+	}
+	if b.sel.wide {
+		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
 	for _, note := range b.sel.left.notes() {
 		warn(note)

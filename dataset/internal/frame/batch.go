@@ -13,7 +13,7 @@ type Batch struct {
 	File    string // for messages; may be ""
 	Rows    int64
 	Columns []arrow.Array
-	Pairs   *Pairs // the features, if not nil: then Columns has the label alone
+	Pairs   *Pairs // the features, if not nil: then Columns has the label, if there is one, and the columns to hand on
 
 	// Line returns the line in which a row of the batch begins, of text that can't be read again; else it is nil.
 	Line func(row int64) int64
@@ -25,6 +25,14 @@ func (b *Batch) Label(i int) arrow.Array {
 		return b.Columns[0]
 	}
 	return b.Columns[i]
+}
+
+// Kept returns column k of those to hand on.
+func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
+	if b.Pairs != nil {
+		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
+	}
+	return b.Columns[sel.Keep[k]]
 }
 
 // Row names a row of the batch in messages. The first row of the batch has the number first.

@@ -38,7 +38,7 @@ type Svmlight struct {
 	label    int       // its number in the selection, or -1
 	place    []int32   // for each index its number in the selection, or -1
 	fewer    bool      // the columns are a model's: lines may have more
-	Plain    bool      // batches have pairs, and no columns but the label
+	Plain    bool      // batches have pairs, and no columns but the label and a few to hand on
 	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
 	spare    sync.Pool // *pairs
 	memory   int64     // that a pass may take; 0: no bound
@@ -81,13 +81,15 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	}
 	in.read(sel, seen.last)
 	// Features must be the numbers in the file, feature k of column k, and the label that of the lines.
-	others := 0
-	if in.label >= 0 {
-		others = 1
+	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label) && len(sel.Keep) <= fewKept
+	for k, i := range sel.Features {
+		in.Plain = in.Plain && i == k
 	}
-	in.Plain = sel.Plain && in.label == sel.Label && len(sel.Keep) == 0 && len(sel.Columns) == len(sel.Features)+others
 	return in, nil
 }
+
+// fewKept is the most columns to hand on beside pairs. Their values are dense.
+const fewKept = 16
 
 // read sets the columns that are read; last is the last index that a feature has.
 func (in *Svmlight) read(sel *frame.Chosen, last int) {
@@ -214,10 +216,44 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 		n++
 	}
 	b := &frame.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
-	if in.label >= 0 {
+	if in.sel.Label >= 0 {
 		b.Columns = []arrow.Array{numbers(rows.Labels)}
 	}
+	if in.Plain {
+		in.handOn(b)
+	}
 	return b, nil
+}
+
+// handOn adds the columns to hand on to a batch of pairs, and drops the pairs that are no features.
+func (in *Svmlight) handOn(b *frame.Batch) {
+	p, features := b.Pairs, int32(len(in.sel.Features))
+	for _, i := range in.sel.Keep {
+		values := slices.Clone(p.Labels) // the columns outlive the pairs
+		for r := range values {
+			if i == in.label {
+				break
+			}
+			values[r] = 0
+			if at := slices.Index(p.Index[p.Ends[r]:p.Ends[r+1]], int32(i)); at >= 0 {
+				values[r] = p.Value[int(p.Ends[r])+at]
+			}
+		}
+		b.Columns = append(b.Columns, numbers(values))
+	}
+	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) {
+		return
+	}
+	n, from := int32(0), int32(0)
+	for r, to := range p.Ends[1:] {
+		for ; from < to; from++ {
+			if p.Index[from] < features {
+				p.Index[n], p.Value[n] = p.Index[from], p.Value[from]
+				n++
+			}
+		}
+		p.Ends[r+1] = n
+	}
 }
 
 // dense returns a batch with all columns.

@@ -76,8 +76,17 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 }
 
 // Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
-// cache, which is temporary without --cache. Open limits the memory of the garbage collector.
+// cache, which is temporary without --cache. Open limits the memory of the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide
+// left the rows as they are.
 func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
+	r, err := open[T](ctx, a, o, paths, bar)
+	if c := &o.Columns; err == nil && c.KeepWide && r.Spec().Preprocessing == nil {
+		c.Standardize = false
+	}
+	return r, err
+}
+
+func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
 	opt := o.options(bar)
 	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
@@ -145,7 +154,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	}
 	return dataset.Options{
 		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
-		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize,
+		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize, KeepWide: o.Columns.KeepWide,
 		Categorical: o.Columns.categorical, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Progress: show, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
 	}

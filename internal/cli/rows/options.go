@@ -35,6 +35,7 @@ type Columns struct {
 	NoBias            bool
 	nulls             flags.Choice
 	Standardize       bool
+	KeepWide          bool // nobody asked for Standardize: svmlight rows that are too wide for it stay as they are
 	categorical       string
 	spec              *schema.Spec // of a model, whose features are made; nil: the other options say which
 }

@@ -91,7 +91,7 @@ kernel it equals perceptron.`,
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
-			o.Columns.Standardize = true
+			o.Columns.Standardize, o.Columns.KeepWide = true, true
 		}
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
@@ -103,7 +103,7 @@ kernel it equals perceptron.`,
 		if err != nil {
 			return err
 		}
-		best := "halfspace train " + quoted(args) + givenOptions(cmd, &o)
+		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
 		if o.Dtype.Value == "float64" {
 			return compareAs[float64](cmd.Context(), a, &o, paths, best)
 		}
@@ -142,7 +142,7 @@ type leftOut struct {
 	Reason  string `json:"reason"`
 }
 
-func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command string) error {
+func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
@@ -176,7 +176,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if len(c.Learners) == 0 {
 		return err
 	}
-	c.Best = command + " " + c.Learners[0].Options + " --out model.json"
+	c.Best = command() + " " + c.Learners[0].Options + " --out model.json"
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
 	if o.json {

@@ -71,7 +71,8 @@ Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
 
 Without --algo, train standardizes the features, shuffles the rows and learns an
-averaged perceptron. With --algo, nothing is standardized or shuffled unless you
+averaged perceptron. svmlight rows of more than 16,384 features stay as they are,
+since no standardized value would be 0. With --algo, nothing is standardized or shuffled unless you
 ask for it. --validation counts errors on hold-out rows. --cv judges the options
 by cross-validation. --grid tries several values and keeps the best.
 
@@ -104,7 +105,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 		a.Note("the model of --init may have seen the rows that --validation holds out: name a FILE of other rows")
 	}
 	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
-		o.Columns.Standardize = true
+		o.Columns.Standardize, o.Columns.KeepWide = true, true
 	}
 	paths, err := dataset.Expand(args)
 	if err != nil {
