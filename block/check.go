@@ -143,6 +143,8 @@ type checkedFile[T kernel.Float] struct {
 	file Seekable[T]
 }
 
+func (f checkedFile[T]) Sparse() bool { return f.file.Sparse() }
+
 func (f checkedFile[T]) ReadChunk(c int, to *Block[T]) error {
 	err := f.file.ReadChunk(c, to)
 	if err != nil || f.checker == nil {

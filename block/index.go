@@ -62,6 +62,40 @@ func (d *Data[T]) Index() (*Index[T], error) {
 	return index, nil
 }
 
+// NewSparseIndex returns an index over chunks of sparse rows, into which other rows are read later. Each chunk is a block of NewSparseFor. It stands
+// for kernel.ChunkRows rows. Those that it lacks have no elements.
+func NewSparseIndex[T kernel.Float](chunks []*Block[T]) *Index[T] {
+	x := &Index[T]{}
+	var rows []*kernel.SparseRows[T]
+	var y [][]T
+	for _, b := range chunks {
+		b.fillChunk()
+		x.chunks = append(x.chunks, chunk[T]{b, 0})
+		rows, y = append(rows, b.Sparse), append(y, b.Y)
+	}
+	x.sparse = kernel.NewSparseIndex(rows, y)
+	return x
+}
+
+// Renew tells an index of NewSparseIndex that rows were read into its chunks.
+func (x *Index[T]) Renew() {
+	for c, of := range x.chunks {
+		of.block.fillChunk()
+		x.sparse.Set(c, of.block.Sparse, of.block.Y)
+	}
+}
+
+// fillChunk appends rows without elements until there are kernel.ChunkRows rows.
+func (b *Block[T]) fillChunk() {
+	for b.Len() < kernel.ChunkRows {
+		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
+		b.Y = append(b.Y, 0)
+		if b.W != nil {
+			b.W = append(b.W, 0)
+		}
+	}
+}
+
 // At returns the block that holds the row of that number, and the row's number there.
 func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
 	c := x.chunks[id/kernel.ChunkRows]

@@ -20,12 +20,15 @@ type Source[T kernel.Float] interface {
 	Blocks(ctx context.Context) iter.Seq2[*Block[T], error]
 }
 
-// A Seekable source isn't in memory, but also reads its rows in any order, a few at a time. Its rows are dense and have
-// labels. Several goroutines may call its methods at once, also during a pass.
+// A Seekable source isn't in memory, but also reads its rows in any order, a few at a time. Its rows have labels. Several
+// goroutines may call its methods at once, also during a pass.
 type Seekable[T kernel.Float] interface {
 	Source[T]
+	// Sparse tells whether the rows are sparse.
+	Sparse() bool
 	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.ChunkRows, to the front of a block. The block is
-	// a dense one of NewFor with room for kernel.ChunkRows rows.
+	// a dense one of NewFor with room for kernel.ChunkRows rows. If rows are sparse it is one of NewSparseFor: it loses the
+	// rows that it has, and grows as it must.
 	ReadChunk(c int, to *Block[T]) error
 	// ReadRows reads the rows of those numbers to the front of such a block, in the order of rows.
 	ReadRows(rows []uint32, to *Block[T]) error

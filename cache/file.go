@@ -53,7 +53,10 @@ func Open[T kernel.Float](ctx context.Context, path string, key Key) (*File[T], 
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range f.Blocks(ctx) {
+	for b, err := range f.Blocks(ctx) {
+		if err == nil && f.sparse {
+			err = b.CheckShape(f.spec.Cols()) // kernels stop at wrong columns
+		}
 		if err == nil {
 			continue
 		}
@@ -93,11 +96,11 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 	if err != nil {
 		return nil, asStale(err)
 	}
-	if why := h.mismatch(newHeader[T](h.Spec, h.Rows, key)); why != "" {
+	if why := h.mismatch(newHeader[T](h.Spec, h.Rows, h.Sparse, key)); why != "" {
 		return nil, Stale(why)
 	}
 	f.spec, f.layout = h.Spec, newLayout[T](h, first)
-	if h.Rows <= 0 || h.Rows > info.Size()/int64(f.stride*f.size) || info.Size() < f.tail() {
+	if h.Rows <= 0 || h.Rows > info.Size()/f.leastRow() || !f.sparse && info.Size() < f.tail() {
 		return nil, errDamaged
 	}
 	return f, asStale(f.begin())
@@ -108,12 +111,23 @@ func (f *File[T]) begin() (err error) {
 	if f.info, err = f.file.Stat(); err != nil {
 		return err
 	}
-	table := make([]uint64, f.chunks()+3)
+	end := f.info.Size()
+	if f.sparse {
+		end -= 8
+		at := make([]uint64, 1)
+		if err := f.read(bytesOf(at), end); err != nil {
+			return err
+		}
+		if f.end = int64(at[0]); f.end < f.first || f.end > end || f.tail() > end {
+			return errDamaged
+		}
+	}
+	table := make([]uint64, f.words()+3)
 	if err := f.read(bytesOf(table), f.table()); err != nil {
 		return err
 	}
-	size := f.info.Size() - f.tail()
-	if size != int64(table[f.chunks()]) || size > maxHead {
+	size := end - f.tail()
+	if size != int64(table[f.words()]) || size > maxHead {
 		return errDamaged
 	}
 	warnings := make([]byte, size)
@@ -121,14 +135,21 @@ func (f *File[T]) begin() (err error) {
 		return err
 	}
 	f.sums = table[:f.chunks():f.chunks()]
-	if !slices.Equal(endTable(f.sums, warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
+	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
+		return errDamaged
+	}
+	if f.sparse && !f.place(table[f.chunks():f.words()]) {
 		return errDamaged
 	}
 	f.spare.New = func() any {
 		rows, _ := f.block(0)
 		buffers := make([]*buffer[T], min(block.InFlight, f.blocks()))
 		for i := range buffers {
-			buffers[i] = &buffer[T]{whole: block.NewFor[T](f.spec, 0, rows)}
+			if buffers[i] = new(buffer[T]); f.sparse {
+				buffers[i].whole = block.NewSparseFor[T](f.spec, 0, rows, int(f.mostElements()))
+			} else {
+				buffers[i].whole = block.NewFor[T](f.spec, 0, rows)
+			}
 		}
 		return &buffers
 	}
@@ -171,6 +192,9 @@ func (f *File[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 
 // readBlock reads block i, a chunk at a time: what was just read is verified while it is in the processor's cache.
 func (f *File[T]) readBlock(i int, b *buffer[T]) error {
+	if f.sparse {
+		return f.readSparse(i, b)
+	}
 	rows, at := f.block(i)
 	b.block = b.whole.Slice(0, rows)
 	b.block.First = int64(i) * int64(f.blockRows)
@@ -207,9 +231,12 @@ func (f *File[T]) readBeside(b *block.Block[T], at place) error {
 
 // ReadChunk reads and verifies the rows of chunk c; see block.Seekable.
 func (f *File[T]) ReadChunk(c int, to *block.Block[T]) error {
-	first := int64(c) * kernel.ChunkRows
-	to = to.Slice(0, int(min(kernel.ChunkRows, f.rows-first)))
-	if err := f.readRows(to, f.row(first)); err != nil {
+	if f.sparse {
+		to.Clear(to.First)
+		return f.appendChunk(c, to)
+	}
+	to = to.Slice(0, f.chunkRows(c))
+	if err := f.readRows(to, f.row(int64(c)*kernel.ChunkRows)); err != nil {
 		return err
 	}
 	return f.verify(c, to)
@@ -218,8 +245,17 @@ func (f *File[T]) ReadChunk(c int, to *block.Block[T]) error {
 // ReadRows reads single rows; see block.Seekable. A checksum says nothing about one row, so that these are those that
 // were verified when the file was opened as long as the file hasn't been written to.
 func (f *File[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+	if f.sparse {
+		to.Clear(to.First)
+	}
 	for i, r := range rows {
-		if err := f.readRows(to.Slice(i, i+1), f.row(int64(r))); err != nil {
+		var err error
+		if f.sparse {
+			err = f.appendRow(int64(r), to)
+		} else {
+			err = f.readRows(to.Slice(i, i+1), f.row(int64(r)))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -245,8 +281,13 @@ func (f *File[T]) verify(c int, rows *block.Block[T]) error {
 	if sum(rows) == f.sums[c] {
 		return nil
 	}
+	return f.damaged(c)
+}
+
+// damaged returns the error of chunk c.
+func (f *File[T]) damaged(c int) error {
 	first := int64(c) * kernel.ChunkRows
-	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(rows.Len())-1, f.advice)
+	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
 }
 
 // asStale makes an error of reading a file's head or table a Stale one.

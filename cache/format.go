@@ -4,14 +4,19 @@
 //
 // A file is
 //
-//   - 18 bytes "halfspace-cache/4\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
+//   - 18 bytes "halfspace-cache/5\n" and 6 zeros; the length of the header and its XXH3-64 as little-endian uint64; 24 zeros;
 //   - from byte 64 on the header, a JSON object (the type header), and zeros up to a multiple of 4,096;
 //   - the blocks, of about 2 MiB, each from a multiple of 4,096 on: the rows as they lie in memory, padding included, then
-//     their labels, then, where the header's spec says that they are weighted, their weights as float64;
+//     their labels, then, where the header's spec says that they are weighted, their weights as float64. Sparse rows, which
+//     the header names, lie in chunks of 512 rows instead, one after another without padding: how many elements each row
+//     has and the columns of the elements, as uint32, then the values of the elements, the labels and the weights;
 //   - the table, from a multiple of 4,096 on: for each chunk of 512 rows the XXH3-64 of its labels' bytes, seeded with
 //     the XXH3-64 of its rows' bytes, and of its weights' bytes, if there are some, seeded with that; the length of the warnings and their XXH3-64; at last the XXH3-64 of the table so
-//     far. They are uint64 in the machine's byte order;
-//   - the warnings, a JSON array of strings: what was said of the data when the blocks were made, to be said again.
+//     far. They are uint64 in the machine's byte order. For sparse rows the table begins right after the last chunk. It has
+//     the XXH3-64 of each chunk's pieces, each seeded with that of the piece before it, and then how many elements each
+//     chunk has;
+//   - the warnings, a JSON array of strings: what was said of the data when the blocks were made, to be said again;
+//   - for sparse rows, where the table begins, as uint64 in the machine's byte order.
 //
 // Numbers in blocks have the machine's byte order, which the header names: a cache is for the machine that made it.
 //
@@ -42,7 +47,7 @@ import (
 
 const (
 	family  = "halfspace-cache/" // what every version begins with
-	magic   = family + "4\n"
+	magic   = family + "5\n"
 	prefix  = 64        // bytes before the header
 	page    = 4096      // that blocks and the table begin at a multiple of
 	maxHead = 256 << 20 // bytes of the header, and of the warnings
@@ -69,18 +74,19 @@ type header struct {
 	Stride    int          `json:"stride"`
 	BlockRows int          `json:"block_rows"` // rows of a block but the last
 	ChunkRows int          `json:"chunk_rows"`
+	Sparse    bool         `json:"sparse,omitempty"`
 	Spec      *schema.Spec `json:"spec"`
 	Key       Key          `json:"key"`
 }
 
 // newHeader returns the header for that many rows as this program writes it on this machine.
-func newHeader[T kernel.Float](spec *schema.Spec, rows int64, key Key) *header {
+func newHeader[T kernel.Float](spec *schema.Spec, rows int64, sparse bool, key Key) *header {
 	order := "little"
 	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
 		order = "big"
 	}
 	return &header{fmt.Sprintf("%T", T(0)), order, rows, kernel.Stride[T](spec.Cols()), blockRows[T](spec.Cols()),
-		kernel.ChunkRows, spec, key}
+		kernel.ChunkRows, sparse, spec, key}
 }
 
 // blockRows returns the number of rows of a block in a file: runs that make about a quarter of a block in memory, into
@@ -171,6 +177,10 @@ type layout struct {
 	size      int   // of an element, in bytes
 	weight    int   // of a weight, in bytes; 0 where rows have none
 	first     int64 // offset of the first block
+
+	sparse bool
+	end    int64   // of sparse rows: where the table begins
+	starts []int64 // of sparse rows: where each chunk begins, and where the last one ends
 }
 
 func newLayout[T kernel.Float](h *header, first int64) layout {
@@ -178,7 +188,7 @@ func newLayout[T kernel.Float](h *header, first int64) layout {
 	if h.Spec.Weighted {
 		weight = int(unsafe.Sizeof(float64(0)))
 	}
-	return layout{h.Rows, h.Stride, h.BlockRows, int(unsafe.Sizeof(T(0))), weight, first}
+	return layout{rows: h.Rows, stride: h.Stride, blockRows: h.BlockRows, size: int(unsafe.Sizeof(T(0))), weight: weight, first: first, sparse: h.Sparse}
 }
 
 func (l *layout) blocks() int {
@@ -189,7 +199,7 @@ func (l *layout) chunks() int { return int((l.rows + kernel.ChunkRows - 1) / ker
 
 // bytes returns the size of a block of so many rows, up to the next one.
 func (l *layout) bytes(rows int) int64 {
-	return align(int64(rows) * (int64(l.stride+1)*int64(l.size) + int64(l.weight)))
+	return align(int64(rows) * l.leastRow())
 }
 
 // A place is where rows, their labels and their weights are.
@@ -217,13 +227,24 @@ func (l *layout) after(at place, n int64) place {
 
 // table returns where the table begins.
 func (l *layout) table() int64 {
+	if l.sparse {
+		return l.end
+	}
 	last := l.blocks() - 1
 	rows, at := l.block(last)
 	return at.x + l.bytes(rows)
 }
 
 // tail returns where the warnings begin.
-func (l *layout) tail() int64 { return l.table() + 8*int64(l.chunks()+3) }
+func (l *layout) tail() int64 { return l.table() + 8*int64(l.words()+3) }
+
+// words returns how many numbers the table has of the chunks.
+func (l *layout) words() int {
+	if l.sparse {
+		return 2 * l.chunks()
+	}
+	return l.chunks()
+}
 
 func align(n int64) int64 { return (n + page - 1) / page * page }
 
@@ -237,12 +258,12 @@ func sum[T kernel.Float](c *block.Block[T]) uint64 {
 }
 
 // bytesOf returns the memory of s.
-func bytesOf[E float32 | float64 | uint64](s []E) []byte {
+func bytesOf[E float32 | float64 | uint32 | uint64](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
-// endTable appends what follows the sums of all chunks.
-func endTable(sums []uint64, warnings []byte) []uint64 {
-	table := append(sums, uint64(len(warnings)), xxh3.Hash(warnings))
+// endTable appends what follows the numbers of the chunks.
+func endTable(chunks []uint64, warnings []byte) []uint64 {
+	table := append(chunks, uint64(len(warnings)), xxh3.Hash(warnings))
 	return append(table, xxh3.Hash(bytesOf(table)))
 }

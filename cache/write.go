@@ -15,7 +15,7 @@ import (
 // A warner is a source that can say, after a whole pass, what its users should know of the data. A file remembers it.
 type warner interface{ Warnings() []string }
 
-// Write writes the blocks of src, dense and with labels, to a cache file at path, and opens it. It is the caller's to
+// Write writes the blocks of src, with labels, to a cache file at path, and opens it. It is the caller's to
 // make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written. Where src has
 // a method Warnings() []string, the file has those that it returns after the last block.
 func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.Source[T], progress func(rows int64)) (
@@ -81,16 +81,8 @@ func (w *tempWriter) Write(p []byte) (n int, err error) {
 // write writes a whole cache file.
 func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.Source[T], progress func(rows int64)) (
 	*layout, error) {
-	h := newHeader[T](src.Spec(), src.Rows(), key)
-	head, err := h.encode()
-	if err != nil {
-		return nil, err
-	}
-	l := newLayout[T](h, int64(len(head)))
-	if _, err := w.Write(head); err != nil {
-		return nil, err
-	}
-	table := make([]uint64, 0, l.chunks()+3)
+	var l *layout
+	var table, elements []uint64
 	rows := int64(0)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -99,11 +91,21 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 		if b.Y == nil {
 			return nil, block.ErrNoLabels
 		}
-		last := rows+int64(b.Len()) == l.rows
-		if b.Sparse != nil || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
-			return nil, errors.New("a cache takes the dense blocks of a whole data set")
+		if l == nil {
+			if l, err = begin[T](w, src, b.Sparse != nil, key); err != nil {
+				return nil, err
+			}
 		}
-		if table, err = writeBlocks(w, &l, b, table); err != nil {
+		last := rows+int64(b.Len()) == l.rows
+		if (b.Sparse != nil) != l.sparse || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
+			return nil, errors.New("a cache takes the blocks of a whole data set")
+		}
+		if l.sparse {
+			table, elements, err = writeSparse(w, b, table, elements)
+		} else {
+			table, err = writeBlocks(w, l, b, table)
+		}
+		if err != nil {
 			return nil, err
 		}
 		rows += int64(b.Len())
@@ -111,20 +113,46 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 			progress(rows)
 		}
 	}
-	if rows != l.rows {
-		return nil, fmt.Errorf("%d of %d rows", rows, l.rows)
+	if rows != src.Rows() || l == nil {
+		return nil, fmt.Errorf("%d of %d rows", rows, src.Rows())
 	}
+	return l, l.finish(w, src, table, elements)
+}
+
+// begin writes the header, and returns where things are to be.
+func begin[T kernel.Float](w io.Writer, src block.Source[T], sparse bool, key Key) (*layout, error) {
+	h := newHeader[T](src.Spec(), src.Rows(), sparse, key)
+	head, err := h.encode()
+	if err != nil {
+		return nil, err
+	}
+	l := newLayout[T](h, int64(len(head)))
+	_, err = w.Write(head)
+	return &l, err
+}
+
+// finish writes what comes after the rows: the table, of the checksums and the numbers of elements of chunks, and the warnings of src.
+func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err error) {
 	var warnings []byte
 	if src, ok := src.(warner); ok {
 		if warnings, err = json.Marshal(src.Warnings()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if _, err := w.Write(bytesOf(endTable(table, warnings))); err != nil {
-		return nil, err
+	last := [][]byte{bytesOf(endTable(append(sums, elements...), warnings)), warnings}
+	if l.sparse {
+		l.end = l.first
+		for c, n := range elements {
+			l.end += l.chunkBytes(l.chunkRows(c), int64(n))
+		}
+		last = append(last, bytesOf([]uint64{uint64(l.end)}))
 	}
-	_, err = w.Write(warnings)
-	return &l, err
+	for _, p := range last {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to sums.

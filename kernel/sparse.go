@@ -207,6 +207,15 @@ func NewSparseIndex[T Float](x []*SparseRows[T], y [][]T) *SparseIndex[T] {
 	return s
 }
 
+// Set replaces chunk c by as many other rows x, with labels y. It keeps the slices of both. What WithLabels returned has the new rows too.
+func (s *SparseIndex[T]) Set(c int, x *SparseRows[T], y []T) {
+	x.check()
+	if x.Len() != len(s.y[c]) || len(y) != len(s.y[c]) {
+		panic("kernel: a chunk has different numbers of rows and labels")
+	}
+	s.ptr[c], s.idx[c], s.val[c], s.y[c] = x.Ptr, x.Idx, x.Val, y
+}
+
 // WithLabels returns the same rows with other labels, in the same chunks. It keeps the chunks of y.
 func (s *SparseIndex[T]) WithLabels(y [][]T) *SparseIndex[T] {
 	if len(y) != len(s.y) {

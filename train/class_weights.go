@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -146,24 +147,32 @@ type reweightedFile[T kernel.Float] struct {
 	file block.Seekable[T]
 }
 
+func (f reweightedFile[T]) Sparse() bool { return f.file.Sparse() }
+
 func (f reweightedFile[T]) ReadChunk(c int, to *block.Block[T]) error {
 	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
-	return f.read(to.Slice(0, int(rows)), func(to *block.Block[T]) error { return f.file.ReadChunk(c, to) })
+	return f.read(int(rows), to, func(to *block.Block[T]) error { return f.file.ReadChunk(c, to) })
 }
 
 func (f reweightedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
-	return f.read(to.Slice(0, len(rows)), func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
+	return f.read(len(rows), to, func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
 }
 
-// read reads rows into a block and sets their sample weights.
-func (f reweightedFile[T]) read(to *block.Block[T], read func(to *block.Block[T]) error) error {
+// read reads rows to the front of a block and sets their sample weights.
+func (f reweightedFile[T]) read(rows int, to *block.Block[T], read func(to *block.Block[T]) error) error {
 	b := *to
+	if !f.file.Sparse() {
+		b = *to.Slice(0, rows)
+	}
 	if !f.file.Spec().Weighted {
 		b.W = nil
 	}
-	err := read(&b)
-	if err == nil {
-		f.reweight(&b, to.W)
+	if err := read(&b); err != nil {
+		return err
 	}
-	return err
+	if f.file.Sparse() {
+		to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
+	}
+	f.reweight(&b, to.W)
+	return nil
 }

@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -76,19 +77,36 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
+				sparse, err := cache.Temporary(ctx, block.Source[float32](testrows.Sparse(d)), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sparse.Close()
+				few := train.WithClassWeights[float32](sparse, classes).(block.Seekable[float32])
 				any := train.WithClassWeights[float32](file, classes).(block.Seekable[float32])
-				to := block.NewFor[float32](any.Spec(), 0, kernel.ChunkRows)
+				to, elements := block.NewFor[float32](any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor[float32](few.Spec(), 0, 0, 0)
+				same := func(way string) {
+					t.Helper()
+					for r, y := range elements.Y {
+						if _, values := elements.Sparse.Row(r); y != to.Y[r] || elements.W[r] != to.W[r] || len(elements.W) != len(elements.Y) ||
+							values[len(values)-1] != to.X[r*to.Stride+to.Cols-1] {
+							t.Fatalf("sparse %s: row %d has label %v and weight %v, want %v and %v", way, r, y, elements.W[r], to.Y[r], to.W[r])
+						}
+					}
+				}
 				for range 2 {
 					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
-						if err := any.ReadChunk(c, to); err != nil {
+						if err := errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)); err != nil {
 							t.Fatal(err)
 						}
+						same("chunk")
 						check("chunk", numbers(c*kernel.ChunkRows, min(kernel.ChunkRows, rows-c*kernel.ChunkRows)), to)
 					}
 					at := []uint32{rows - 1, 5, 5, 4097}
-					if err := any.ReadRows(at, to); err != nil {
+					if err := errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)); err != nil {
 						t.Fatal(err)
 					}
+					same("rows")
 					check("rows", at, to)
 				}
 				if _, ok := train.WithClassWeights[float32](d, classes).(*block.Data[float32]); !ok {

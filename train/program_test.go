@@ -39,6 +39,8 @@ func (p *program) data() *block.Data[float32] { return block.NewData(p.spec, p.b
 // A seekable program reads its rows in any order, from the blocks.
 type seekable struct{ *program }
 
+func (s seekable) Sparse() bool { return false }
+
 func (s seekable) ReadRows(rows []uint32, to *block.Block[float32]) error {
 	for i, r := range rows {
 		for _, b := range s.blocks {

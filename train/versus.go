@@ -91,6 +91,8 @@ type seekableVersus[T kernel.Float] struct {
 	from block.Seekable[T]
 }
 
+func (s seekableVersus[T]) Sparse() bool { return s.from.Sparse() }
+
 func (s seekableVersus[T]) ReadChunk(c int, to *block.Block[T]) error {
 	err := s.from.ReadChunk(c, to)
 	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
@@ -100,7 +102,7 @@ func (s seekableVersus[T]) ReadChunk(c int, to *block.Block[T]) error {
 
 func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	err := s.from.ReadRows(rows, to)
-	y := to.Y[:len(rows)]
+	y := to.Y[:min(to.Len(), len(rows))]
 	Relabel(y, y, s.class, s.classes)
 	return err
 }

@@ -79,7 +79,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 		if c.weighted {
 			data = testrows.Weighted(data, quarters)
 		}
-		cached := inCache(t, data)
+		cached, sparsely := inCache(t, data), inCache(t, sparse(data))
 		modes := []pocket.Mode{""}
 		if c.pocket {
 			modes = pocket.Modes
@@ -103,7 +103,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 			if vote && c.rows*len(want.counts) < 100_000 {
 				outvoted = want.outvoted()
 			}
-			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached}
+			sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data), "cache": cached, "sparse cache": sparsely}
 			if order == train.Cyclic {
 				sources["stream"] = stream[T]{data}
 			}

@@ -121,7 +121,7 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 		if c.weighted {
 			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
 		}
-		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d)}
+		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d), "sparse cache": inCache(t, testrows.Sparse(d))}
 		for _, order := range train.Orders {
 			want := newClassLiteral(d)
 			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
@@ -253,7 +253,7 @@ func TestClassesValidation(t *testing.T) {
 // cache.
 func TestOneVersusRest(t *testing.T) {
 	d := testrows.RandomClasses[float32](3000, 12, 5, 0.1)
-	cached := inCache(t, d)
+	cached, sparsely := inCache(t, d), inCache(t, testrows.Sparse(d))
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, order := range train.Orders {
 		opt := Options{Options: train.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
@@ -272,7 +272,7 @@ func TestOneVersusRest(t *testing.T) {
 			}
 			want = append(want, mustTrain(t, dense[float32](x, y), opt).Weights)
 		}
-		for _, src := range []block.Source[float32]{d, cached} {
+		for _, src := range []block.Source[float32]{d, cached, sparsely} {
 			for workers := 1; workers < 4; workers++ {
 				got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 					r, err := Train(ctx, train.Versus(src, class), opt)

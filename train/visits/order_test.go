@@ -27,6 +27,11 @@ func TestEpoch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	sparse, err := cache.Temporary(t.Context(), block.Source[float32](testrows.Sparse(data)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sparse.Close()
 	for _, order := range train.Orders {
 		var want []uint32
 		permuted := func(epoch int64) {
@@ -47,7 +52,7 @@ func TestEpoch(t *testing.T) {
 		case train.Random:
 			want = drawRows(nil, rows, rand.NewPCG(seed, epoch), rows)
 		}
-		for _, src := range []block.Source[float32]{data, file, testrows.Sparse(data)} {
+		for _, src := range []block.Source[float32]{data, file, testrows.Sparse(data), sparse} {
 			for workers := 1; workers < 3; workers++ {
 				s, err := NewRows(src, train.Options{Order: order, Seed: seed, Workers: workers})
 				if err != nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/ahead"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -118,32 +120,56 @@ type fileWindows[T kernel.Float] struct {
 // A readWindow is a window with memory of its own. Its rows are numbered by their places in that memory.
 type readWindow[T kernel.Float] struct {
 	Window[T]
-	block *block.Block[T]
-	again func() // called after rows are read
-	draws []uint32
+	chunks []*block.Block[T] // the memory, of kernel.ChunkRows rows each
+	again  func()            // called after rows are read
+	draws  []uint32
 }
 
 // windowsInFlight is how many windows there are. One is visited while the next ones are read.
 const windowsInFlight = 3
 
 // WindowBytes returns the bytes of windows of rows, beside the blocks, if the order isn't cyclic and the source isn't in
-// memory.
-func WindowBytes[T kernel.Float](cols int, weighted bool) int64 {
-	return windowsInFlight * block.Bytes[T](windowRows, cols, weighted)
+// memory. bytes returns the memory of the blocks of some rows.
+func WindowBytes(bytes func(rows int64) int64) int64 {
+	return windowsInFlight * bytes(windowRows)
 }
 
 func newFileWindows[T kernel.Float](src block.Seekable[T], filled func(*block.Index[T]) func()) (*fileWindows[T], error) {
 	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range windowsInFlight {
-		b := block.NewFor[T](src.Spec(), 0, chunks*kernel.ChunkRows)
-		index, err := block.NewData(src.Spec(), []*block.Block[T]{b}).Index()
+		w, err := newReadWindow[T](src.Spec(), chunks, src.Sparse())
 		if err != nil {
 			return nil, err
 		}
-		s.used = append(s.used, &readWindow[T]{Window: Window[T]{Index: index}, block: b, again: filled(index)})
+		again := filled(w.Index)
+		w.again = func() {
+			if src.Sparse() {
+				w.Index.Renew()
+			}
+			again()
+		}
+		s.used = append(s.used, w)
 	}
 	return s, nil
+}
+
+// newReadWindow returns a window with room for that many chunks.
+func newReadWindow[T kernel.Float](spec *schema.Spec, chunks int, sparse bool) (w *readWindow[T], err error) {
+	w = &readWindow[T]{chunks: make([]*block.Block[T], chunks)}
+	if sparse {
+		for c := range chunks {
+			w.chunks[c] = block.NewSparseFor[T](spec, 0, kernel.ChunkRows, 0)
+		}
+		w.Index = block.NewSparseIndex(w.chunks)
+		return w, nil
+	}
+	b := block.NewFor[T](spec, 0, chunks*kernel.ChunkRows)
+	for c := range chunks {
+		w.chunks[c] = b.Slice(c*kernel.ChunkRows, (c+1)*kernel.ChunkRows)
+	}
+	w.Index, err = block.NewData(spec, []*block.Block[T]{b}).Index()
+	return w, err
 }
 
 func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
@@ -160,11 +186,7 @@ func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, visit func(Wi
 		for i := range w.draws {
 			w.Rows = append(w.Rows, uint32(i))
 		}
-		return func() error {
-			err := s.src.ReadRows(w.draws, w.block)
-			w.again()
-			return err
-		}
+		return func() error { return w.readDraws(s.src) }
 	})
 }
 
@@ -185,10 +207,22 @@ func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(Window[T]) 
 // readChunks reads whole chunks, each to its place in the window.
 func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error {
 	for i, c := range chunks {
-		lo := i * kernel.ChunkRows
-		if err := src.ReadChunk(int(c), w.block.Slice(lo, lo+kernel.ChunkRows)); err != nil {
+		if err := src.ReadChunk(int(c), w.chunks[i]); err != nil {
 			return err
 		}
+	}
+	w.again()
+	return nil
+}
+
+// readDraws reads the rows that were drawn.
+func (w *readWindow[T]) readDraws(src block.Seekable[T]) error {
+	c := 0
+	for rows := range slices.Chunk(w.draws, kernel.ChunkRows) {
+		if err := src.ReadRows(rows, w.chunks[c]); err != nil {
+			return err
+		}
+		c++
 	}
 	w.again()
 	return nil

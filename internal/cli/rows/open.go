@@ -98,7 +98,6 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	written := func(rows, total int64) { bar.Show("writing the cache", "", rows, total) }
 	s := &o.Storage
 	if s.cache != "" {
-		opt.Storage = dataset.Dense
 		r, err := openCache[T](ctx, o, paths, opt, written)
 		if err == nil {
 			r.input = func() (*dataset.Input[T], error) {
@@ -123,12 +122,6 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	fits, err := budget[T](s, count, in.Cols(), sizes(s, in))
 	if err != nil {
 		return nil, err
-	}
-	if !fits && in.Sparse() && (s.Access != train.InOrder || s.Parted) { // which takes a cache, whose rows are dense
-		opt.Storage = dataset.Dense
-		if in, err = openInput[T](ctx, o, paths, opt); err != nil {
-			return nil, err
-		}
 	}
 	if fits {
 		data, err := in.Load(ctx)
@@ -220,14 +213,14 @@ func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return block.Bytes[T](rows, f.Spec().Cols(), s.Weighted) })
+	fits, err := budget[T](s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return f.Bytes(rows, s.Weighted) })
 	if err == nil && !fits {
-		return New(f, f.Close), nil
+		return &Rows[T]{f, f.Density(), f.Close, nil}, nil
 	}
 	defer f.Close()
 	if err != nil {
 		return nil, err
 	}
 	data, err := block.Collect(ctx, f)
-	return New(data, nil), err
+	return &Rows[T]{data, f.Density(), nil, nil}, err
 }

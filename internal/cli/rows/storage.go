@@ -83,7 +83,7 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 	least := pass + beside
 	switch s.Access {
 	case train.AnyOrder:
-		least += visits.WindowBytes[T](cols, s.Weighted)
+		least += visits.WindowBytes(bytes)
 	case train.Nested:
 		least += pass
 	}

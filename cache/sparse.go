@@ -1,0 +1,229 @@
+package cache
+
+import (
+	"io"
+	"slices"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// chunkBytes returns the size of a chunk of that many sparse rows with that many elements in all.
+func (l *layout) chunkBytes(rows int, elements int64) int64 {
+	return int64(rows)*l.leastRow() + elements*int64(4+l.size)
+}
+
+// leastRow returns the fewest bytes of a row: those of a sparse one without elements.
+func (l *layout) leastRow() int64 {
+	if l.sparse {
+		return int64(4 + l.size + l.weight)
+	}
+	return int64(l.stride+1)*int64(l.size) + int64(l.weight)
+}
+
+// chunkRows returns the number of rows in chunk c.
+func (l *layout) chunkRows(c int) int {
+	return int(min(kernel.ChunkRows, l.rows-int64(c)*kernel.ChunkRows))
+}
+
+// place sets where the chunks of sparse rows begin, by their numbers of elements. It returns false unless they end where
+// the table begins. No sum overflows, since each chunk ends within the file.
+func (l *layout) place(elements []uint64) bool {
+	l.starts = make([]int64, 1, len(elements)+1)
+	l.starts[0] = l.first
+	at := l.first
+	for c, n := range elements {
+		if n > uint64(l.end-at) {
+			return false
+		}
+		if at += l.chunkBytes(l.chunkRows(c), int64(n)); at > l.end {
+			return false
+		}
+		l.starts = append(l.starts, at)
+	}
+	return at == l.end
+}
+
+// elements returns the number of elements in sparse chunks lo to hi.
+func (l *layout) elements(lo, hi int) int64 {
+	rows := min(int64(hi)*kernel.ChunkRows, l.rows) - int64(lo)*kernel.ChunkRows
+	return (l.starts[hi] - l.starts[lo] - rows*l.leastRow()) / int64(4+l.size)
+}
+
+// mostElements returns the most elements of a sparse block.
+func (l *layout) mostElements() (most int64) {
+	per := l.blockRows / kernel.ChunkRows
+	for c := 0; c < l.chunks(); c += per {
+		most = max(most, l.elements(c, min(c+per, l.chunks())))
+	}
+	return most
+}
+
+// A sparseChunk is the pieces of a chunk of sparse rows, in the order of the file.
+type sparseChunk[T kernel.Float] struct {
+	counts  []uint32 // elements of each row
+	columns []uint32
+	values  []T
+	labels  []T
+	weights []float64 // nil if rows have none
+}
+
+func (c *sparseChunk[T]) pieces() [][]byte {
+	return [][]byte{bytesOf(c.counts), bytesOf(c.columns), bytesOf(c.values), bytesOf(c.labels), bytesOf(c.weights)}
+}
+
+// sum returns the checksum: the XXH3-64 of each piece, seeded with that of the one before it.
+func (c *sparseChunk[T]) sum() (h uint64) {
+	for i, p := range c.pieces() {
+		if i < 4 || c.weights != nil {
+			h = xxh3.HashSeed(p, h)
+		}
+	}
+	return h
+}
+
+// write writes the pieces.
+func (c *sparseChunk[T]) write(w io.Writer) error {
+	for _, p := range c.pieces() {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunkOf returns the rows of a sparse block, which are up to a chunk.
+func chunkOf[T kernel.Float](b *block.Block[T]) *sparseChunk[T] {
+	s := b.Sparse
+	lo, hi := s.Ptr[0], s.Ptr[b.Len()]
+	c := &sparseChunk[T]{columns: s.Idx[lo:hi], values: s.Val[lo:hi], labels: b.Y, weights: b.W}
+	for r := range b.Len() {
+		c.counts = append(c.counts, uint32(s.Ptr[r+1]-s.Ptr[r]))
+	}
+	return c
+}
+
+// writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to elements.
+func writeSparse[T kernel.Float](w io.Writer, b *block.Block[T], sums, elements []uint64) (_, _ []uint64, err error) {
+	for lo := 0; lo < b.Len() && err == nil; lo += kernel.ChunkRows {
+		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows)))
+		sums, elements = append(sums, c.sum()), append(elements, uint64(len(c.columns)))
+		err = c.write(w)
+	}
+	return sums, elements, err
+}
+
+// appendChunk reads and verifies the rows of chunk c, and appends them to a sparse block.
+func (f *File[T]) appendChunk(c int, to *block.Block[T]) error {
+	rows, more := f.chunkRows(c), int(f.elements(c, c+1))
+	s := to.Sparse
+	n, have := len(s.Idx), to.Len()
+	to.GrowSparse(n + more)
+	s.Idx, s.Val = s.Idx[:n+more], s.Val[:n+more]
+	to.Y = slices.Grow(to.Y, rows)[:have+rows]
+	var counts [kernel.ChunkRows]uint32
+	chunk := sparseChunk[T]{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
+	if f.weight > 0 {
+		to.W = slices.Grow(to.W, rows)[:have+rows]
+		chunk.weights = to.W[have:]
+	}
+	at := f.starts[c]
+	for _, p := range chunk.pieces() {
+		if err := f.read(p, at); err != nil {
+			return err
+		}
+		at += int64(len(p))
+	}
+	end := int64(n)
+	for _, count := range chunk.counts {
+		end += int64(count)
+		s.Ptr = append(s.Ptr, end)
+	}
+	if chunk.sum() != f.sums[c] || end != int64(len(s.Idx)) {
+		return f.damaged(c)
+	}
+	return nil
+}
+
+// readSparse reads block i.
+func (f *File[T]) readSparse(i int, b *buffer[T]) error {
+	lo := int64(i) * int64(f.blockRows)
+	b.block = b.whole
+	b.block.Clear(lo)
+	for c := int(lo / kernel.ChunkRows); c < min(f.chunks(), int(lo+int64(f.blockRows))/kernel.ChunkRows); c++ {
+		if err := f.appendChunk(c, b.block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendRow reads row r and appends it to a sparse block.
+func (f *File[T]) appendRow(r int64, to *block.Block[T]) error {
+	c, k := int(r/kernel.ChunkRows), int(r%kernel.ChunkRows)
+	rows, all := int64(f.chunkRows(c)), f.elements(c, c+1)
+	var counts [kernel.ChunkRows]uint32
+	if err := f.read(bytesOf(counts[:k+1]), f.starts[c]); err != nil {
+		return err
+	}
+	before := int64(0)
+	for _, n := range counts[:k] {
+		before += int64(n)
+	}
+	count := int64(counts[k])
+	if before+count > all {
+		return f.damaged(c)
+	}
+	s := to.Sparse
+	n, have, value := len(s.Idx), to.Len(), int64(unsafe.Sizeof(T(0)))
+	if most := n + int(count); most > cap(s.Idx) {
+		to.GrowSparse(2 * most)
+	}
+	s.Idx, s.Val = s.Idx[:n+int(count)], s.Val[:n+int(count)]
+	columns := f.starts[c] + 4*rows
+	values := columns + 4*all
+	labels := values + value*all
+	err := f.read(bytesOf(s.Idx[n:]), columns+4*before)
+	if err == nil {
+		err = f.read(bytesOf(s.Val[n:]), values+value*before)
+	}
+	to.Y = append(to.Y, 0)
+	if err == nil {
+		err = f.read(bytesOf(to.Y[have:]), labels+value*int64(k))
+	}
+	if f.weight > 0 {
+		to.W = append(to.W, 0)
+		if err == nil {
+			err = f.read(bytesOf(to.W[have:]), labels+value*rows+int64(f.weight*k))
+		}
+	}
+	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+	return err
+}
+
+// Sparse tells whether the rows are sparse.
+func (f *File[T]) Sparse() bool { return f.sparse }
+
+// Density returns the share of the features' values that aren't 0 if the rows are sparse, else 0.
+func (f *File[T]) Density() float64 {
+	if !f.sparse {
+		return 0
+	}
+	elements := f.elements(0, f.chunks())
+	if f.spec.Bias {
+		elements -= f.rows
+	}
+	return float64(elements) / float64(f.rows) / float64(len(f.spec.Features))
+}
+
+// Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it
+// assumes the mean number of elements.
+func (f *File[T]) Bytes(rows int64, weighted bool) int64 {
+	if !f.sparse {
+		return block.Bytes[T](rows, f.spec.Cols(), weighted)
+	}
+	return block.SparseBytes[T](rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.chunks()))), weighted)
+}
