@@ -10,7 +10,7 @@ import (
 // Learner describes Winnow.
 var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	Use: "features that are 0 or 1, if only a few of them matter", NeedsBias: "which has a threshold", NoWeights: "which multiplies weights by one number",
-	Options: []train.Option{train.MaxUpdatesOption, train.EpochsOption, variantOption}, Example: "--winnow balanced",
+	Options: []train.Option{train.MaxUpdatesOption, train.EpochsOption, variantOption, alphaOption, thresholdOption, literalsOption}, Example: "--winnow balanced",
 	New: func() train.Settings {
 		return &Options{Options: train.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
 	},
@@ -18,8 +18,17 @@ var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow wit
 	NotFound:  "no disjunction, or other plane that this variant finds, was found",
 	Float32:   learnTask[float32], Float64: learnTask[float64]}
 
-var variantOption = train.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
-	"balanced has weights of either sign.", Words: train.WordsOf(Variants), Bare: true, Field: train.FieldOf(func(o *Options) any { return &o.Variant })}
+var (
+	variantOption = train.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
+		"balanced has weights of either sign.", Words: train.WordsOf(Variants), Bare: true, Field: train.FieldOf(func(o *Options) any { return &o.Variant })}
+	alphaOption = train.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of an update, above 1. The default is 2 with --winnow winnow1, else 1.5.", Want: "a number above 1",
+		Valid: func(v float64) bool { return v > 1 }, Auto: true, Narrow: true, Strict: true, Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Alpha })}
+	thresholdOption = train.Option{Name: "threshold", Value: "NUMBER", Help: "Score above which a row is positive. The default is half the number of features, or of literals.", Want: "a number above 0",
+		Valid: func(v float64) bool { return v > 0 }, Auto: true, Narrow: true, Keep: train.Changed, When: &train.Condition{Option: "winnow", Values: []string{string(Winnow2), string(Winnow1)}},
+		Field: train.FieldOf(func(o *Options) any { return &o.Threshold })}
+	literalsOption = train.Option{Name: "literals", Value: "BOOL", Help: "Learn a weight for each feature x and one for not x. Features are then 0 and 1, or -1 and 1.", Keep: train.Changed,
+		Field: train.FieldOf(func(o *Options) any { return &o.Literals })}
+)
 
 func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
 	r, err := Train(ctx, task.Rows, *task.Settings.(*Options))

@@ -35,7 +35,8 @@ type Options struct {
 	train.Options
 	Variant   Variant // Winnow2
 	Alpha     float64 // the factor of an update, above 1; 2 for Winnow1, else 1.5
-	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features
+	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features, or of literals
+	Literals  bool    // there is a weight for each feature x and one for not x; features are 0 and 1, or -1 and 1
 }
 
 // Train runs Winnow on rows of features that are 0 or 1, with labels -1 and +1 and a bias column.
@@ -52,17 +53,30 @@ type Options struct {
 // Balanced has weights u - v, the bias among them, and no threshold. All of u and v are 1 at first. A mistake on a
 // positive row multiplies u by alpha and divides v by it; a mistake on a negative row does the opposite.
 //
-// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0. Train stops after
-// as many visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are reached. The
-// weights don't depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias, classes other
-// than two, features other than 0 and 1, weights that overflow, errors of src, and ctx's error.
+// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0.
+//
+// opt.Literals: x and not x are features of 0 and 1, each with a weight of its own, so that there are twice as many. A
+// column of the rows holds 0 and 1, or -1 and 1; the lesser number means false. The result has weights of the columns
+// that give the same scores. A column of 0 and 1 has the weight of x less that of not x, and one of -1 and 1 has half of
+// it. A negative weight speaks for not x.
+//
+// Train stops after as many visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are
+// reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias,
+// classes other than two, other features, weights that overflow, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	src, opt, err := check(ctx, src, opt)
 	if err != nil {
 		return nil, err
 	}
 	l := newLearner[T](src.Spec().Cols(), opt)
-	l.src = src
+	l.src, l.rows = src, src.Rows()
+	if opt.Literals {
+		signed, err := signs(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		l.literals = newLiterals(l.w, signed, opt)
+	}
 	l.report()
 	for l.r.Epochs < opt.Epochs && !l.over() {
 		if err := l.epoch(ctx); err != nil {
@@ -71,7 +85,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		l.report()
 	}
 	l.learned()
-	l.r.Converged = l.streak == src.Rows()
+	l.r.Converged = l.streak == l.rows
 	return l.r, train.Evaluate(ctx, src, opt.Workers, l.r)
 }
 
@@ -83,7 +97,11 @@ func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
 		return nil, opt, err
 	}
-	if opt, err = opt.withDefaults(len(src.Spec().Features)); err != nil {
+	attributes := len(src.Spec().Features)
+	if opt.Literals {
+		attributes *= 2
+	}
+	if opt, err = opt.withDefaults(attributes); err != nil {
 		return nil, opt, err
 	}
 	if err := train.TwoClasses(src.Spec()); err != nil {
@@ -100,44 +118,9 @@ func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	return src, opt, err
 }
 
-// epoch visits all rows in the order of the source. It ends early when the training is over.
-func (l *learner[T]) epoch(ctx context.Context) error {
-	l.r.Epochs++
-	row := make([]T, len(l.w))
-	for b, err := range l.src.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		if b.Y == nil {
-			return block.ErrNoLabels
-		}
-		for i := 0; i < b.Len() && !l.over(); i++ {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			x := rowOf(b, i, row)
-			if l.r.Epochs == 1 {
-				if c := slices.IndexFunc(x, func(v T) bool { return v != 0 && v != 1 }); c >= 0 {
-					return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; leave others out",
-						l.src.Spec().Features[c], b.First+int64(i), x[c])
-				}
-			}
-			l.r.Visits++
-			if l.streak++; l.visit(x, b.Y[i]) {
-				l.r.Updates++
-				l.streak = 0
-			}
-		}
-		if l.over() {
-			return nil
-		}
-	}
-	return nil
-}
-
 // over tells whether the training is over: no row is a mistake, or the updates are at their limit.
 func (l *learner[T]) over() bool {
-	return l.streak == l.src.Rows() || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
+	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
 
 func (l *learner[T]) report() {
@@ -164,7 +147,8 @@ func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 	return l.r
 }
 
-func (o Options) withDefaults(features int) (Options, error) {
+// withDefaults returns the options with their defaults for that many features or literals.
+func (o Options) withDefaults(attributes int) (Options, error) {
 	if o.Variant == "" {
 		o.Variant = Winnow2
 	}
@@ -180,82 +164,10 @@ func (o Options) withDefaults(features int) (Options, error) {
 		return o, fmt.Errorf("alpha is %v: use a number above 1", o.Alpha)
 	}
 	if o.Threshold == 0 && o.Variant != Balanced {
-		o.Threshold = float64(features) / 2
+		o.Threshold = float64(attributes) / 2
 	}
 	if o.Variant != Balanced && !(o.Threshold > 0) || o.Variant == Balanced && o.Threshold != 0 || o.Threshold > math.MaxFloat32 {
 		return o, fmt.Errorf("threshold is %v: use a number above 0, and none for balanced", o.Threshold)
 	}
 	return o, nil
-}
-
-// rowOf returns row i of a block, in buf if the block is sparse.
-func rowOf[T kernel.Float](b *block.Block[T], i int, buf []T) []T {
-	if b.Sparse == nil {
-		return b.X[i*b.Stride : (i+1)*b.Stride]
-	}
-	clear(buf)
-	b.Sparse.Add(buf, 1, i)
-	return buf
-}
-
-// A learner is the state of a training.
-type learner[T kernel.Float] struct {
-	src     block.Source[T]
-	opt     Options
-	r       *train.Result[T]
-	w       []T   // the weights that score rows
-	u, v    []T   // of Balanced: w is their difference
-	raise   T     // factor of a promotion
-	lower   T     // factor of a demotion
-	weights int   // how many elements of w may change
-	streak  int64 // visits since the last mistake
-	start   time.Time
-}
-
-func newLearner[T kernel.Float](cols int, opt Options) *learner[T] {
-	l := &learner[T]{opt: opt, r: new(train.Result[T]), start: time.Now(), w: block.Alloc[T](kernel.Stride[T](cols)),
-		raise: T(opt.Alpha), lower: T(1 / opt.Alpha), weights: cols - 1}
-	if opt.Variant == Winnow1 {
-		l.lower = 0
-	}
-	if opt.Variant == Balanced {
-		l.weights = cols
-		l.u, l.v = make([]T, cols), make([]T, cols)
-		for c := range cols {
-			l.u[c], l.v[c] = 1, 1
-		}
-		return l
-	}
-	for c := range l.weights {
-		l.w[c] = 1
-	}
-	l.w[cols-1] = T(-opt.Threshold)
-	return l
-}
-
-// visit predicts a row, learns from it, and tells whether the prediction was wrong.
-func (l *learner[T]) visit(x []T, y T) bool {
-	if (kernel.Dot(x, l.w) > 0) == (y > 0) {
-		return false
-	}
-	factor, against := l.raise, l.lower
-	if y < 0 {
-		factor, against = against, factor
-	}
-	if l.u == nil {
-		for c, v := range x[:l.weights] {
-			if v != 0 {
-				l.w[c] *= factor
-			}
-		}
-		return true
-	}
-	for c, v := range x[:l.weights] {
-		if v != 0 {
-			l.u[c] *= factor
-			l.v[c] *= against
-			l.w[c] = l.u[c] - l.v[c]
-		}
-	}
-	return true
 }

@@ -46,12 +46,13 @@ func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
 		panic(err)
 	}
 	l := newLearner[float32](d+1, opt)
+	l.rows = int64(rows)
 	disjunction(d, rows, seed, func(x []float32, y float32) {
-		if l.visit(x, y) {
-			mistakes++
+		if _, err := l.visit(&block.Block[float32]{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, 0); err != nil {
+			panic(err)
 		}
 	})
-	return mistakes
+	return int(l.r.Updates)
 }
 
 // perceptronMistakes returns the perceptron's mistakes. It predicts by the sign of w.x + b.

@@ -1,0 +1,142 @@
+package winnow
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// pairs are the weights of the literals: the features, then their negations, then for Balanced the bias. Weights of
+// the columns give the same scores: u x + v (1 - x) = (u - v) x + v. So a visit takes only the elements of a row, though
+// as many literals are true as there are features.
+type pairs[T kernel.Float] struct {
+	signed    []bool // features of -1 and 1; the others are 0 and 1
+	u, v      []T    // the weights; v, which is subtracted, is nil unless Balanced
+	threshold float64
+	row       []T // the features of a sparse row
+}
+
+// newLiterals returns the literals of features, and sets w to their weights.
+func newLiterals[T kernel.Float](w []T, signed []bool, opt Options) *pairs[T] {
+	l := &pairs[T]{signed: signed, threshold: opt.Threshold, row: make([]T, len(w))}
+	l.u = ones[T](2*len(signed) + 1)
+	if opt.Variant == Balanced {
+		l.v = ones[T](len(l.u))
+	}
+	l.fold(w)
+	return l
+}
+
+// learn changes the weights of the literals that are true in row r, and sets w to those of the columns.
+func (l *pairs[T]) learn(w []T, b *block.Block[T], r int, factor, against T) {
+	x, n := l.row, len(l.signed)
+	if b.Sparse != nil {
+		clear(x)
+		b.Sparse.Add(x, 1, r)
+	} else {
+		x = b.X[r*b.Stride:][:b.Cols]
+	}
+	for c, v := range x[:n] {
+		if !(v > 0) {
+			c += n
+		}
+		l.multiply(c, factor, against)
+	}
+	if l.v != nil {
+		l.multiply(2*n, factor, against)
+	}
+	l.fold(w)
+}
+
+func (l *pairs[T]) multiply(i int, factor, against T) {
+	if l.u[i] *= factor; l.v != nil {
+		l.v[i] *= against
+	}
+}
+
+// net returns the weight of a literal.
+func (l *pairs[T]) net(i int) float64 {
+	if l.v == nil {
+		return float64(l.u[i])
+	}
+	return float64(l.u[i]) - float64(l.v[i])
+}
+
+// fold sets w to weights of the columns that give the scores of the literals.
+func (l *pairs[T]) fold(w []T) {
+	n, bias := len(l.signed), -l.threshold
+	for c, signed := range l.signed {
+		is, not := l.net(c), l.net(n+c)
+		weight := is - not
+		if signed {
+			weight = float64(weight / 2)
+			not += weight
+		}
+		bias += not
+		w[c] = T(weight)
+	}
+	if l.v != nil {
+		bias += l.net(2 * n)
+	}
+	w[n] = T(bias)
+}
+
+// signs tells for each feature whether it is -1 or 1. The others are 0 or 1. Errors: other numbers, and columns of all
+// three.
+func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, error) {
+	spec := src.Spec()
+	signed, filled := make([]bool, len(spec.Features)), make([]int64, spec.Cols())
+	rows := int64(0)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for r := range b.Len() {
+			see := func(c int, v T) error {
+				switch v {
+				case 0:
+					return nil
+				case -1:
+					signed[c] = true
+				case 1:
+				default:
+					return fmt.Errorf("column %q, row %d: %v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out",
+						spec.Features[c], b.First+int64(r), v)
+				}
+				filled[c]++
+				return nil
+			}
+			if err := eachElement(b, r, see); err != nil {
+				return nil, err
+			}
+		}
+		rows += int64(b.Len())
+	}
+	for c, is := range signed {
+		if is && filled[c] < rows {
+			return nil, fmt.Errorf("column %q has -1 and 0: literals are of columns of 0 and 1, or of -1 and 1; leave others out", spec.Features[c])
+		}
+	}
+	return signed, nil
+}
+
+// eachElement calls see with the columns and elements of row r. It ends with the first error.
+func eachElement[T kernel.Float](b *block.Block[T], r int, see func(c int, v T) error) error {
+	if b.Sparse == nil {
+		for c, v := range b.X[r*b.Stride:][:b.Cols] {
+			if err := see(c, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	columns, values := b.Sparse.Row(r)
+	for k, v := range values {
+		if err := see(int(columns[k]), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package winnow
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+)
+
+// conjunction returns rows of d features, false or true, with the label of a conjunction of x0, not x1 and x2, and a share of wrong labels:
+// as features of two numbers, and as those features of 0 and 1 with their negations.
+func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[float64]) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x, explicit, y := make([][]float64, rows), make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r], explicit[r] = make([]float64, d), make([]float64, 2*d)
+		for c := range d {
+			x[r][c], explicit[r][d+c] = no, 1
+			if rng.IntN(2) == 1 {
+				x[r][c], explicit[r][c], explicit[r][d+c] = yes, 1, 0
+			}
+		}
+		if y[r] = -1; x[r][0] == yes && x[r][1] == no && x[r][2] == yes {
+			y[r] = 1
+		}
+		if rng.Float64() < flips {
+			y[r] = -y[r]
+		}
+	}
+	return testrows.Dense[float64](x, y, true), testrows.Dense[float64](explicit, y, true)
+}
+
+// TestLiterals: literals of columns of 0 and 1, and of -1 and 1, are learned as features of their own are, from dense and sparse rows. With
+// an alpha of 2 every number is exact.
+func TestLiterals(t *testing.T) {
+	const d = 9
+	ctx := context.Background()
+	for _, variant := range Variants {
+		opt := Options{Options: train.Options{Epochs: 3}, Variant: variant, Alpha: 2}
+		for _, no := range []float64{0, -1} {
+			own, both := conjunction(200, d, no, 1, 0.05)
+			want, err := Train(ctx, both, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folded := make([]float64, d+1)
+			folded[d] = want.Weights[2*d]
+			for c := range d {
+				is, not := want.Weights[c], want.Weights[d+c]
+				folded[c] = (is - not) / (1 - no)
+				folded[d] += not - no*folded[c]
+			}
+			opt := opt
+			opt.Literals = true
+			for _, src := range []*block.Data[float64]{own, testrows.Sparse(own)} {
+				r, err := Train(ctx, src, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(r.Weights, folded) || r.Updates != want.Updates || r.Errors != want.Errors || r.Updates == 0 {
+					t.Errorf("%s, %v and 1: weights %v, %d updates, %d errors, want %v, %d, %d", variant, no, r.Weights, r.Updates, r.Errors, folded, want.Updates, want.Errors)
+				}
+			}
+		}
+	}
+}
+
+func TestLiteralsErrors(t *testing.T) {
+	three, _ := conjunction(50, 3, -1, 1, 0)
+	for b := range three.Blocks(context.Background()) {
+		b.X[7*b.Stride+2] = 0
+	}
+	two, _ := conjunction(50, 3, 0, 2, 0)
+	for want, src := range map[string]block.Source[float64]{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
+		if _, err := Train(context.Background(), src, Options{Literals: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestAhead: scores of many rows at once give the weights of visits one by one.
+func TestAhead(t *testing.T) {
+	for _, variant := range Variants {
+		src := data[float32](40, 3000, 0.02)
+		for _, rows := range []*block.Data[float32]{src, testrows.Sparse(src)} {
+			l := newLearner[float32](41, Options{Variant: variant, Alpha: 1.5, Threshold: 20})
+			l.rows = rows.Rows()
+			for range 2 {
+				for b := range rows.Blocks(t.Context()) {
+					for r := range b.Len() {
+						l.ahead = 1
+						if _, err := l.visit(b, r); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			r, err := Train(t.Context(), rows, Options{Options: train.Options{Epochs: 2}, Variant: variant, Alpha: 1.5})
+			if err != nil || !slices.Equal(r.Weights, l.w[:41]) || r.Updates != l.r.Updates || r.Updates < 100 {
+				t.Errorf("%s: %d updates, %d one by one, other weights or error %v", variant, r.Updates, l.r.Updates, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package winnow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// mostAhead is the most rows that are scored before the first of them is visited.
+const mostAhead = 256
+
+// A learner is the state of a training.
+type learner[T kernel.Float] struct {
+	src      block.Source[T]
+	rows     int64 // of src
+	opt      Options
+	r        *train.Result[T]
+	w        []T       // the weights that score rows
+	u, v     []T       // of Balanced: w is their difference
+	literals *pairs[T] // nil unless opt.Literals
+	raise    T         // factor of a promotion
+	lower    T         // factor of a demotion
+	weights  int       // how many elements of w may change
+	streak   int64     // visits since the last mistake
+	ahead    int       // rows to score at once
+	scores   [mostAhead]T
+	start    time.Time
+}
+
+func newLearner[T kernel.Float](cols int, opt Options) *learner[T] {
+	l := &learner[T]{opt: opt, r: new(train.Result[T]), start: time.Now(), w: block.Alloc[T](kernel.Stride[T](cols)),
+		raise: T(opt.Alpha), lower: T(1 / opt.Alpha), weights: cols - 1, ahead: 1}
+	if opt.Variant == Winnow1 {
+		l.lower = 0
+	}
+	if opt.Variant == Balanced {
+		l.weights = cols
+		l.u, l.v = ones[T](cols), ones[T](cols)
+		return l
+	}
+	for c := range l.weights {
+		l.w[c] = 1
+	}
+	l.w[cols-1] = T(-opt.Threshold)
+	return l
+}
+
+func ones[T kernel.Float](n int) []T { return slices.Repeat([]T{1}, n) }
+
+// epoch visits all rows in the order of the source. It ends early when the training is over.
+func (l *learner[T]) epoch(ctx context.Context) error {
+	l.r.Epochs++
+	for b, err := range l.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		for i, asked := 0, -1; i < b.Len() && !l.over(); {
+			if i/1024 != asked {
+				if asked = i / 1024; ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+			visits, err := l.visit(b, i)
+			if err != nil {
+				return err
+			}
+			i += visits
+		}
+		if l.over() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// visit visits rows of b from row lo on, up to the first mistake, and learns from that. It returns how many it visited.
+// A kernel scores all rows that it may visit. Their number doubles without a mistake, and else becomes that of the visits.
+func (l *learner[T]) visit(b *block.Block[T], lo int) (visits int, err error) {
+	part := b.Slice(lo, lo+int(min(int64(b.Len()-lo), int64(l.ahead), l.rows-l.streak)))
+	scores := l.scores[:part.Len()]
+	part.Scores(l.w, scores)
+	for i, score := range scores {
+		if l.r.Epochs == 1 && l.literals == nil {
+			if err := l.checkRow(part, i); err != nil {
+				return 0, err
+			}
+		}
+		l.r.Visits++
+		l.streak++
+		if positive := part.Y[i] > 0; (score > 0) != positive {
+			l.learn(part, i, positive)
+			l.r.Updates++
+			l.streak, l.ahead = 0, i+1
+			return i + 1, nil
+		}
+	}
+	l.ahead = min(2*l.ahead, mostAhead)
+	return len(scores), nil
+}
+
+// checkRow returns an error unless the features of a row are 0 and 1.
+func (l *learner[T]) checkRow(b *block.Block[T], r int) error {
+	wrong := func(v T) bool { return v != 0 && v != 1 }
+	if b.Sparse != nil {
+		columns, values := b.Sparse.Row(r)
+		if k := slices.IndexFunc(values, wrong); k >= 0 {
+			return l.notBoolean(int(columns[k]), b.First+int64(r), values[k])
+		}
+		return nil
+	}
+	x := b.X[r*b.Stride:][:b.Cols]
+	if c := slices.IndexFunc(x, wrong); c >= 0 {
+		return l.notBoolean(c, b.First+int64(r), x[c])
+	}
+	return nil
+}
+
+func (l *learner[T]) notBoolean(column int, row int64, v T) error {
+	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; leave others out",
+		l.src.Spec().Features[column], row, v)
+}
+
+// learn changes the weights of the features of row r, which is a mistake.
+func (l *learner[T]) learn(b *block.Block[T], r int, positive bool) {
+	factor, against := l.raise, l.lower
+	if !positive {
+		factor, against = against, factor
+	}
+	if l.literals != nil {
+		l.literals.learn(l.w, b, r, factor, against)
+		return
+	}
+	if b.Sparse != nil {
+		columns, _ := b.Sparse.Row(r)
+		for _, c := range columns {
+			l.multiply(int(c), factor, against)
+		}
+		return
+	}
+	for c, v := range b.X[r*b.Stride:][:l.weights] {
+		if v != 0 {
+			l.multiply(c, factor, against)
+		}
+	}
+}
+
+// multiply changes the weight of a column. The bias of Winnow1 and Winnow2 stays.
+func (l *learner[T]) multiply(c int, factor, against T) {
+	switch {
+	case l.u != nil:
+		l.u[c] *= factor
+		l.v[c] *= against
+		l.w[c] = l.u[c] - l.v[c]
+	case c < l.weights:
+		l.w[c] *= factor
+	}
+}
