@@ -22,7 +22,7 @@ type hardRows[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
 	stride  int
-	sample  *block.Block[T] // rows from everywhere; nil if rows are sparse, and then none are marked
+	sample  *block.Block[T] // rows from everywhere; none if rows are sparse and have sample weights, and then none are marked
 	sum     []T             // of the candidates
 	total   float64         // sample weights of all rows: their number if all are 1
 	judged  int64           // number of those
@@ -71,14 +71,27 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 				positive++
 			}
 			h.total += b.Weight(r)
-			if b.Sparse == nil && (b.First+int64(r))%step == 0 {
-				h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
-				h.sample.Y = append(h.sample.Y, y)
-				h.sample.W = append(h.sample.W, b.Weight(r))
+			if (b.First+int64(r))%step == 0 {
+				h.take(b, r)
 			}
 		}
 	}
 	return h, positive, quantum, nil
+}
+
+// take adds row r of b to the sample. Sparse rows with sample weights are judged all at once; see judge.screen.
+func (h *hardRows[T]) take(b *block.Block[T], r int) {
+	switch {
+	case b.Sparse == nil:
+		h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
+		h.sample.Y = append(h.sample.Y, b.Y[r])
+		h.sample.W = append(h.sample.W, b.Weight(r))
+	case b.W == nil:
+		if h.sample.Sparse == nil {
+			h.sample = block.NewSparse[T](0, 0, 0, b.Cols)
+		}
+		h.sample.AppendRow(b, r)
+	}
 }
 
 // leastQuantum is the least quantum of features that is looked for. With a smaller one, few scores are exact.
@@ -121,8 +134,8 @@ func (h *hardRows[T]) cut(w []T, limit float64) (rank T, ok bool) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
 	total := 0.0
-	for _, weight := range h.sample.W {
-		total += weight
+	for r := range n {
+		total += h.sample.Weight(r)
 	}
 	share := limit / h.total * total
 	var reached []int // how many rows of the sample a probe needs to reach the limit, for those that do
@@ -132,7 +145,7 @@ func (h *hardRows[T]) cut(w []T, limit float64) (rank T, ok bool) {
 		errors := 0.0
 		for at, r := range order {
 			if (scores[r] > 0) != (y[r] > 0) {
-				errors += h.sample.W[r]
+				errors += h.sample.Weight(r)
 			}
 			if errors >= share {
 				reached = append(reached, at)

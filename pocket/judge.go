@@ -34,6 +34,8 @@ type scratch[T kernel.Float] struct {
 	counts  []int64
 	x, y    []T     // rows that were selected from the run
 	weights []int32 // their sample weights as integers, or those of the run
+
+	sparse *block.Block[T] // sparse rows that were selected; nil before the first
 }
 
 func newJudge[T kernel.Float](src block.Source[T], workers int) *judge[T] {
@@ -301,6 +303,9 @@ func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T], scale
 		j.countAll(b, s, scale)
 		return b.Len()
 	}
+	if b.Sparse != nil {
+		return j.countSparse(b, rows, s)
+	}
 	panel := func(n int) {
 		if scale == 0 {
 			j.candidates.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
@@ -310,10 +315,7 @@ func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T], scale
 	}
 	n := 0
 	for lo := 0; lo < b.Len(); lo += 64 {
-		word := rows.marks[(int(b.First)+lo)/64] ^ rows.flip
-		if left := b.Len() - lo; left < 64 {
-			word &= 1<<left - 1
-		}
+		word := rows.word(b.First, b.Len(), lo)
 		for word != 0 {
 			skip := bits.TrailingZeros64(word)
 			k := min(bits.TrailingZeros64(^(word >> skip)), len(s.y)-n)
@@ -332,6 +334,30 @@ func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T], scale
 	}
 	panel(n)
 	return scored + n
+}
+
+// word returns the bits of 64 rows of a block, from row lo on. They are 0 beyond its last row.
+func (s selection) word(first int64, rows, lo int) uint64 {
+	word := s.marks[(int(first)+lo)/64] ^ s.flip
+	if left := rows - lo; left < 64 {
+		word &= 1<<left - 1
+	}
+	return word
+}
+
+// countSparse is count on some sparse rows without sample weights.
+func (j *judge[T]) countSparse(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
+	if s.sparse == nil {
+		s.sparse = block.NewSparse[T](0, taskRows, 0, b.Cols)
+	}
+	s.sparse.Clear(0)
+	for lo := 0; lo < b.Len(); lo += 64 {
+		for word := rows.word(b.First, b.Len(), lo); word != 0; word &= word - 1 {
+			s.sparse.AppendRow(b, lo+bits.TrailingZeros64(word))
+		}
+	}
+	s.sparse.Errors(j.candidates, s.counts)
+	return s.sparse.Len()
 }
 
 // countAll is count on all rows.
