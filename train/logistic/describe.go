@@ -16,8 +16,10 @@ import (
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, etaOption},
-	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Solver: Auto} },
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption},
+	New: func() train.Settings {
+		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1}, L2: 1, Solver: Auto}
+	},
 	Apart:   func(s train.Settings) bool { return s.(*Options).elastic() },
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
@@ -41,6 +43,12 @@ var (
 	}()
 	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes, with up to 256 columns, or with more than 16,384 and a penalty; else lbfgs.",
 		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
+	orderOption = func() train.Option {
+		o := train.OrderOption
+		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
+		o.Keep = train.Changed
+		return o
+	}()
 	etaOption = func() train.Option {
 		o := train.EtaOption
 		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}

@@ -29,6 +29,7 @@ type scaling struct {
 	mean, scale []float64 // of each column; means are 0 if there is no bias
 	bias        int       // its column, or -1
 	total       []float64 // sums of the columns
+	square      float64   // the mean squared norm of a row
 }
 
 // scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K
@@ -50,6 +51,7 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 		s.bias = p.cols - 1
 	}
 	for i := range p.cols {
+		s.square += all.squares[i] / n
 		if square := all.squares[i]; i != s.bias {
 			if s.bias >= 0 {
 				s.mean[i] = all.sums[i] / n

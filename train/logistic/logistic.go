@@ -55,7 +55,8 @@ import (
 // those variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all
 // classes together have up to 1,024 weights, Newton's method continues from zeros.
 //
-// SGD visits rows in their order in batches; see descend.
+// SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descend. Every order
+// but Cyclic needs src to be a *block.Data or a block.Seekable.
 //
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD
 // within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also with rows on

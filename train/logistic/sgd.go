@@ -2,12 +2,15 @@ package logistic
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/visits"
 )
 
 const (
@@ -17,41 +20,41 @@ const (
 	patience   = 3    // stale epochs that end the training
 )
 
-// descend comes near the optimum by averaged stochastic gradient descent.
+// descend comes near the optimum by averaged stochastic gradient descent, in the order of opt.
 //
-// Step t, from 0, takes the next 32 rows in their order. Let g be the gradient of n/32 times their loss and of the
-// penalty, in the variables v of a scaling. Then v = v - eta_t g with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the
-// number of steps in an epoch. D is the number of columns, each with a second derivative of up to 1 in v. The result is
-// a mean of v. In it step t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic
-// Gradient Descent for Non-smooth Optimization", 2013, section 4).
+// Step t, from 0, takes the next 32 rows. Let g be the gradient of n/32 times their loss and of the penalty, in the
+// variables v of a scaling. Then v = v - eta_t g with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the number of steps in an
+// epoch. D is the number of columns, each with a second derivative of up to 1 in v. The result is a mean of v. In it step
+// t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for
+// Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
 //
 // An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
 // opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
 func (s *solver[T]) descend(ctx context.Context) error {
+	if s.pivots != nil && s.opt.Order != train.Cyclic {
+		return fmt.Errorf("sgd in the order %s takes no columns far from zero: standardize them, or use cyclic", s.opt.Order)
+	}
 	sc, err := s.scaling(ctx)
 	if err != nil {
 		return err
 	}
-	a := &walk[T]{scaling: sc, scratch: s.scratch.New().(*scratch[T]), v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+	rows, err := visits.NewRows(s.src, s.opt.Options)
+	if err != nil {
+		return err
+	}
+	var by mover[T] = &walk[T]{solver: s, scaling: sc, scratch: s.scratch.New().(*scratch[T]), v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+	if wide(s.cols) {
+		by = newLazy(s, sc.square)
+	}
 	s.total = sc.total
 	least, stale := 0.0, 0
 	for epoch := int64(0); epoch < s.opt.Epochs; epoch++ {
 		s.report()
 		var sum sums
-		for runs, err := range block.Runs(ctx, s.src, 1) {
-			if err != nil {
-				sc.weights(a.average, s.w, s.stride) // the weights so far, for an interrupted training
-				s.balanceWeights()
-				return err
-			}
-			for _, run := range runs {
-				if run.Y == nil {
-					return block.ErrNoLabels
-				}
-				for lo := 0; lo < run.Len(); lo += batch {
-					s.walk(a, run.Slice(lo, min(run.Len(), lo+batch)), &sum)
-				}
-			}
+		if err := s.epoch(ctx, rows, epoch, func(part *block.Block[T]) { by.learn(part, &sum) }); err != nil {
+			by.mean(s.w) // the weights so far, for an interrupted training
+			s.balanceWeights()
+			return err
 		}
 		s.passes++
 		if epoch > 0 && !(sum.loss < least*(1-progress)) {
@@ -65,7 +68,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		if stale < patience && s.passes < s.opt.Epochs {
 			continue
 		}
-		sc.weights(a.average, s.w, s.stride)
+		by.mean(s.w)
 		s.balanceWeights()
 		if x := kernel.Dot(s.w, s.w); x-x != 0 {
 			return s.tooLarge()
@@ -82,32 +85,101 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	return nil
 }
 
-// A walk is the state of averaged stochastic gradient descent.
+// epoch calls learn with the rows of an epoch, 32 at a time.
+func (s *solver[T]) epoch(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
+	if s.opt.Order != train.Cyclic {
+		return s.ordered(ctx, rows, epoch, learn)
+	}
+	for runs, err := range block.Runs(ctx, s.src, 1) {
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			if run.Y == nil {
+				return block.ErrNoLabels
+			}
+			for lo := 0; lo < run.Len(); lo += batch {
+				learn(run.Slice(lo, min(run.Len(), lo+batch)))
+			}
+		}
+	}
+	return nil
+}
+
+// ordered is epoch in another order than that of the source. It copies the rows of a batch.
+func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
+	if wide(s.cols) { // steps take one row
+		return rows.Epoch(ctx, epoch, func(b *block.Block[T], r int) error {
+			learn(b.Slice(r, r+1))
+			return nil
+		})
+	}
+	part, n := block.NewFor[T](s.src.Spec(), 0, batch), 0
+	sparse := block.NewSparseFor[T](s.src.Spec(), 0, batch, 0)
+	take := func() {
+		if sparse.Len() > 0 {
+			learn(sparse)
+			sparse.Clear(0)
+		} else if n > 0 {
+			learn(part.Slice(0, n))
+		}
+		n = 0
+	}
+	err := rows.Epoch(ctx, epoch, func(b *block.Block[T], r int) error {
+		if b.Sparse != nil {
+			sparse.AppendRow(b, r)
+		} else {
+			copy(part.X[n*part.Stride:], b.X[r*b.Stride:][:b.Stride])
+			if part.Y[n] = b.Y[r]; b.W != nil {
+				part.W[n] = b.W[r]
+			}
+		}
+		if n++; n == batch {
+			take()
+		}
+		return nil
+	})
+	if err == nil {
+		take()
+	}
+	return err
+}
+
+// A mover takes the steps of stochastic gradient descent.
+type mover[T kernel.Float] interface {
+	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
+	mean(w []float64)                      // sets w to the mean of the weights
+}
+
+// A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
 type walk[T kernel.Float] struct {
+	*solver[T]
 	*scaling
 	*scratch[T]
 	v, average []float64 // variables of the scaling
 	w, g       []float64 // weights, and the gradient in v
 }
 
-// walk takes a step of descend on a batch, and adds the losses of its rows to sum.
-func (s *solver[T]) walk(a *walk[T], part *block.Block[T], sum *sums) {
-	rows, t := float64(s.src.Rows()), float64(s.steps)
-	a.weights(a.v, a.w, s.stride)
-	s.panel(a.scratch, part, a.w, a.s[:part.Len()], sum)
-	s.take(a.scratch, a.g)
+func (a *walk[T]) mean(w []float64) { a.weights(a.average, w, a.stride) }
+
+// learn takes a step of descend on a batch.
+func (a *walk[T]) learn(part *block.Block[T], sum *sums) {
+	rows, t := float64(a.src.Rows()), float64(a.steps)
+	a.weights(a.v, a.w, a.stride)
+	a.solver.panel(a.scratch, part, a.w, a.s[:part.Len()], sum)
+	a.take(a.scratch, a.g)
 	share := float64(part.Len()) / rows
-	for k := 0; k < len(a.w); k += s.stride {
-		kernel.Axpy(a.g[k:][:s.penalised()], s.l2*share, a.w[k:][:s.penalised()])
+	for k := 0; k < len(a.w); k += a.stride {
+		kernel.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
-	a.gradient(a.g, s.stride)
+	a.gradient(a.g, a.stride)
 	perEpoch := (rows + batch - 1) / batch
-	eta := s.opt.Eta / float64(1+s.cols) / math.Sqrt(1+t/perEpoch) / share
+	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
 	kernel.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}
-	s.steps++
+	a.steps++
 }
 
 // bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it finds the optimum by Newton's
@@ -150,4 +222,145 @@ func (s *solver[T]) bound(ctx context.Context) error {
 	}
 	s.gap = min(s.gap, max(0, s.at.objective-s.best))
 	return nil
+}
+
+// A lazy is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row and costs a
+// few operations for each of its elements that isn't 0.
+//
+// Step t moves the weights w by -eta_t (g + l2/n w), with g the gradient of the row's loss. eta_t is eta/(R/4 + l2/n)/
+// sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale u, so that the penalty changes scale alone (Bottou,
+// "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth, so that a step changes
+// v where it changes u (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent",
+// 2011, section 6.1). Its shares are those of descend. Biases have no penalty, and a mean of their own.
+type lazy[T kernel.Float] struct {
+	*solver[T]
+	*scratch[T]
+	uv                   []float64 // u and v of each column by turns, for each vector of weights; those of the bias stay 0
+	scale, shift, growth float64
+	bias, meanBias       []float64
+	first                float64 // eta_0
+	features             int
+
+	columns []uint32 // of a row's elements that aren't 0
+	values  []T
+}
+
+// leastScale is the least scale. Below it, u is multiplied by the scale, which then is 1, and shift u moves to v.
+const leastScale = 1e-6
+
+func newLazy[T kernel.Float](s *solver[T], square float64) *lazy[T] {
+	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
+		first: s.opt.Eta / (square/4 + s.l2/float64(s.src.Rows()))}
+}
+
+func (a *lazy[T]) mean(w []float64) {
+	for i := range w {
+		w[i] = (a.uv[2*i+1] + float64(a.shift*a.uv[2*i])) / a.growth
+	}
+	if a.features < a.cols {
+		for k, b := range a.meanBias {
+			w[k*a.stride+a.features] = b
+		}
+	}
+}
+
+// learn takes a step on each row.
+func (a *lazy[T]) learn(part *block.Block[T], sum *sums) {
+	for r := range part.Len() {
+		a.load(part, r)
+		for k := range a.vectors {
+			a.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
+		}
+		one := block.Block[T]{Y: part.Y[r : r+1]}
+		if part.W != nil {
+			one.W = part.W[r : r+1]
+		}
+		if a.vectors == 1 {
+			a.logistic(&one, a.scores[:1], a.s[:1], sum)
+		} else {
+			softmax(a.scores, one.Y, one.W, a.scratch.panel.Factors(), sum)
+		}
+		a.step()
+	}
+}
+
+// load sets the elements to those of row r that aren't 0, without the bias.
+func (a *lazy[T]) load(b *block.Block[T], r int) {
+	a.columns, a.values = a.columns[:0], a.values[:0]
+	if b.Sparse == nil {
+		for c, v := range b.X[r*b.Stride:][:a.features] {
+			if v != 0 {
+				a.columns, a.values = append(a.columns, uint32(c)), append(a.values, v)
+			}
+		}
+		return
+	}
+	columns, values := b.Sparse.Row(r)
+	for k, c := range columns {
+		if v := values[k]; v != 0 && int(c) < a.features {
+			a.columns, a.values = append(a.columns, c), append(a.values, v)
+		}
+	}
+}
+
+// step changes the weights by the factors of the row.
+func (a *lazy[T]) step() {
+	t, n := float64(a.steps), float64(a.src.Rows())
+	eta := a.first / math.Sqrt(1+t/n)
+	if a.scale *= 1 - float64(eta*a.l2)/n; a.scale < leastScale {
+		for i := 0; i < len(a.uv); i += 2 {
+			a.uv[i+1] += float64(a.shift * a.uv[i])
+			a.uv[i] *= a.scale
+		}
+		a.shift, a.scale = 0, 1
+	}
+	share := (averageAge + 1) / (t + averageAge + 1)
+	for k := range a.vectors {
+		move := -float64(eta * a.scratch.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+k%dense.PanelCols])
+		if a.features < a.cols {
+			a.bias[k] += move
+			a.meanBias[k] += float64((a.bias[k] - a.meanBias[k]) * share)
+		}
+		if move != 0 {
+			a.move(a.of(k), move/a.scale)
+		}
+	}
+	if a.steps > 0 {
+		a.growth /= 1 - share
+	}
+	a.shift += float64(float64(a.growth*share) * a.scale)
+	a.steps++
+}
+
+// of returns u and v of a vector of weights.
+func (a *lazy[T]) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
+
+// move adds by times the row to u, and leaves v + shift u as it is.
+func (a *lazy[T]) move(uv []float64, by float64) {
+	back := -float64(by * a.shift)
+	for k, c := range a.columns {
+		x := float64(a.values[k])
+		both := uv[2*c:][:2]
+		both[0] += float64(by * x)
+		both[1] += float64(back * x)
+	}
+}
+
+// dotElements returns the product of a row with u: four sums of every fourth element, and then their sum.
+func dotElements[T kernel.Float](columns []uint32, values []T, uv []float64) float64 {
+	var a, b, c, d float64
+	values = values[:len(columns)]
+	k := 0
+	for ; k+4 <= len(columns); k += 4 {
+		i, v := columns[k:k+4:k+4], values[k:k+4:k+4]
+		a += float64(float64(v[0]) * uv[2*i[0]])
+		b += float64(float64(v[1]) * uv[2*i[1]])
+		c += float64(float64(v[2]) * uv[2*i[2]])
+		d += float64(float64(v[3]) * uv[2*i[3]])
+	}
+	for ; k < len(columns); k++ {
+		a += float64(float64(values[k]) * uv[2*columns[k]])
+	}
+	return (a + c) + (b + d)
 }

@@ -1,0 +1,114 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+)
+
+// wordRows returns rows of a few words of many, with a bias and that many noisy classes.
+func wordRows(rows, words, classes int) *block.Data[float32] {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r] = make([]float64, words)
+		class := rng.IntN(9) / 8
+		for range 9 {
+			c := int(math.Pow(float64(words), rng.Float64())) - 1
+			x[r][c] = float64(float32(rng.Float64() + 0.5))
+			class += c
+		}
+		y[r] = float64(class % classes)
+	}
+	if classes > 2 {
+		return testrows.Classes[float32](x, y, classes, true)
+	}
+	for r := range y {
+		y[r] = 2*y[r] - 1
+	}
+	return testrows.Dense[float32](x, y, true)
+}
+
+// TestOrders: stochastic gradient descent in every order gives the same weights of dense rows, of sparse ones and of a file, with batches and
+// with many columns. Orders differ.
+func TestOrders(t *testing.T) {
+	for _, shape := range []struct{ rows, words, classes int }{{5000, 30, 2}, {700, 40, 3}, {90, maxColumns + 100, 2}, {60, maxColumns + 100, 3}} {
+		data := testrows.Weighted(wordRows(shape.rows, shape.words, shape.classes), func(r int) float64 { return float64(r%4) / 2 })
+		file, err := cache.Temporary(t.Context(), block.Source[float32](data), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var before []float32
+		for _, order := range train.Orders {
+			var want []float32
+			for workers, src := range []block.Source[float32]{data, testrows.Sparse(data), file} {
+				opt := Options{Options: train.Options{Epochs: 3, Order: order, Seed: 5, Workers: workers + 1}, L2: 1, Solver: SGD}
+				r, err := Train(t.Context(), src, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = r.Weights
+				}
+				if !slices.Equal(r.Weights, want) || slices.Equal(want, before) {
+					t.Errorf("%+v, %s, %T: other weights than of dense rows, or those of another order", shape, order, src)
+				}
+			}
+			before = want
+		}
+	}
+}
+
+// TestLazy: lazy steps give the mean of the weights that literal steps give.
+func TestLazy(t *testing.T) {
+	for _, l2 := range []float64{0, 40, 3e4} { // the last makes the scale small
+		data := wordRows(300, 25, 2)
+		opt := Options{Options: train.Options{Eta: 0.7}, L2: l2, Solver: SGD}
+		s := newSolver[float32](data, opt)
+		sc, err := s.scaling(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newLazy(s, sc.square)
+		w, mean := make([]float64, s.cols), make([]float64, s.cols)
+		steps := 0.0
+		for range 2 {
+			for b := range data.Blocks(context.Background()) {
+				var sum sums
+				a.learn(b, &sum)
+				for r, y := range b.Y {
+					x := b.X[r*b.Stride:][:b.Cols]
+					score := 0.0
+					for c, v := range x {
+						score += w[c] * float64(v)
+					}
+					g := -float64(y) / (1 + math.Exp(float64(y)*score))
+					eta := 0.7 / (sc.square/4 + l2/300) / math.Sqrt(1+steps/300)
+					for c, v := range x {
+						if c < s.cols-1 {
+							w[c] -= eta * l2 / 300 * w[c]
+						}
+						w[c] -= eta * g * float64(v)
+						mean[c] += (w[c] - mean[c]) * 4 / (steps + 4)
+					}
+					steps++
+				}
+			}
+		}
+		got, largest := s.zeros(), math.Abs(mean[0])
+		a.mean(got)
+		for c, want := range mean {
+			if math.Abs(got[c]-want) > 1e-8*largest {
+				t.Fatalf("l2 %v: weight %d is %v, of literal steps %v", l2, c, got[c], want)
+			}
+		}
+	}
+}
