@@ -180,6 +180,9 @@ const (
 )
 
 func newSuspects(sel *Selection) *suspects {
+	if sel.Sparse {
+		return new(suspects) // which looks at no pairs
+	}
 	s := &suspects{columns: make([]suspect, len(sel.Inputs))}
 	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
 	for k, c := range sel.Inputs {

@@ -124,6 +124,9 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		return nil, err
 	}
 	if fits {
+		if !in.Learned() {
+			again = nil // so that the descriptions of the columns, of 300 bytes each, are freed
+		}
 		data, err := in.Load(ctx)
 		return &Rows[T]{data, in.Density(), nil, again}, err
 	}

@@ -49,8 +49,12 @@ func (s *Storage) check() error {
 	return nil
 }
 
-// overhead is what a process takes besides its blocks.
-const overhead = 32 << 20
+// overhead is what a process takes besides its blocks, and columnBytes what each column takes while rows are loaded: descriptions and names. Without
+// room for these the garbage collector would run all the time.
+const (
+	overhead    = 32 << 20
+	columnBytes = 512
+)
 
 // Hold limits the memory of the garbage collector for a learner that fills it beside rows of so many bytes.
 func (s *Storage) Hold(bytes int64) {
@@ -76,7 +80,7 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 		beside = s.Beside(count, cols)
 	}
 	if held += beside; held <= limit/5*4 {
-		debug.SetMemoryLimit(min(limit, held/4*5+overhead))
+		debug.SetMemoryLimit(min(limit, max(held/4*5, held+columnBytes*int64(cols))+overhead))
 		return true, nil
 	}
 	pass := min(all, block.InFlight*bytes(int64(block.Rows[T](cols))))
