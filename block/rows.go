@@ -200,7 +200,7 @@ func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	if len(s.Features) != width {
 		return nil, fmt.Errorf("%d names for %d features: give one for each, or leave Features nil", len(s.Features), width)
 	}
-	if err := schema.CheckFeatures(s.Features, s.Label); err != nil {
+	if err := schema.CheckFeatures(s.Features, s.Label, nil); err != nil {
 		return nil, fmt.Errorf("%w: change the names", err)
 	}
 	return s, o.checkWeights(n)

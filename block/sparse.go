@@ -75,6 +75,17 @@ func SparseBytes[T kernel.Float](rows, elements int64, weighted bool) int64 {
 	return rows*each + elements*(value+int64(unsafe.Sizeof(uint32(0))))
 }
 
+// Elements returns how many elements the sparse blocks of a data set have.
+func Elements[T kernel.Float](d *Data[T]) int64 {
+	n := int64(0)
+	for _, b := range d.blocks {
+		if b.Sparse != nil {
+			n += int64(len(b.Sparse.Idx))
+		}
+	}
+	return n
+}
+
 // Held returns the memory of a source's blocks if they are in memory. Of another source it returns that of as many dense
 // rows.
 func Held[T kernel.Float](src Source[T], weighted bool) int64 {
@@ -82,9 +93,5 @@ func Held[T kernel.Float](src Source[T], weighted bool) int64 {
 	if !ok || len(d.blocks) == 0 || d.blocks[0].Sparse == nil {
 		return Bytes[T](src.Rows(), src.Spec().Cols(), weighted)
 	}
-	bytes := SparseBytes[T](d.rows, 0, weighted)
-	for _, b := range d.blocks {
-		bytes += SparseBytes[T](0, int64(len(b.Sparse.Idx)), false)
-	}
-	return bytes
+	return SparseBytes[T](d.rows, Elements(d), weighted)
 }

@@ -32,6 +32,7 @@ type Input[T kernel.Float] struct {
 	pool   frame.Pool
 	mem    memory.Allocator
 	survey *survey // nil before the first
+	loaded int64   // rows that Load read
 }
 
 // Open finds and checks the columns of files, as Load does. It reads rows only if features depend on them: for means,
@@ -56,18 +57,10 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if text, ok := in.Input.(*textfile.CSV); ok && text.None {
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
-	sel := in.selection()
-	if err := chooseStorage[T](in.Input, sel, &opt); err != nil {
+	if err := learn[T](ctx, in, &opt, p, mem); err != nil {
 		return nil, err
 	}
-	files := &Input[T]{in: in.Input, sel: sel, opt: opt, pool: p, mem: mem}
-	files.within(0)
-	if sel.Unlearned() {
-		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
+	return &Input[T]{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem}, nil
 }
 
 // Rows returns the number of rows, or -1 if only reading tells. It counts rows that are dropped for missing values.
@@ -111,10 +104,13 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	parts, stored := in.parts(ctx, rows, buffers)
 	data, err := encode.Collect[T](ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
 		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.Progress, Warn: in.opt.Warn}, parts)
-	if err == nil {
-		in.opt.tell(in.in.Notes())
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	if in.opt.tell(in.in.Notes()); in.sel.Sparse {
+		in.sel.Elements, in.loaded = block.Elements(data), data.Rows()
+	}
+	return data, nil
 }
 
 // toLoad returns the number of rows to load, or -1 if only reading tells. It counts rows so wide that room for more of them than

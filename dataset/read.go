@@ -19,6 +19,9 @@ import (
 // CheckCategorical returns an error if text is not a value of Options.Categorical.
 func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
 
+// LearnsCategories tells whether features depend on the categories of the rows if text is Options.Categorical.
+func LearnsCategories(text string) bool { return encode.LearnsCategories(text) }
+
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match. If a
 // column has the very name of a pattern, the name stands for that column. Cache files hold the options that shape the
 // blocks, as JSON.
@@ -54,8 +57,10 @@ type Options struct {
 	// Categorical says how columns of text, or with a dictionary, become features. A text as "column=onehot,other=hash:8"
 	// says it of the named columns, which may be numbers or booleans.
 	//
-	//   - "onehot" makes a feature "name=category" for each category, at most 1000. It finds them in a pass of its own.
-	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket.
+	//   - "onehot" makes a feature "name=category" for each category. It finds them in a pass of its own. They are at most 1000
+	//     unless Storage is Auto or Sparse.
+	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket. With more
+	//     than 16 bits these are the buckets of the training rows alone, which it finds in a pass of its own.
 	//   - "" makes no features.
 	//
 	// A missing category, or one that isn't in the training data, is all zeros.
@@ -76,8 +81,7 @@ type Options struct {
 	counts   bool           // Open: rows of svmlight are counted, also for a model
 	float    arrow.DataType // of the blocks' values; nil where there are none
 
-	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto. Only the numbers of svmlight files can be sparse, and only as
-	// they are: neither standardized nor filled in.
+	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto.
 	Storage Storage `json:",omitempty"`
 
 	// Spec, if not nil, is that of a model: the blocks have its features, and labels are its classes. Of the fields above,
@@ -168,14 +172,8 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
-	if err := chooseStorage[T](in.Input, sel, &opt); err != nil {
+	if err := learn[T](ctx, in, &opt, p, mem); err != nil {
 		return err
-	}
-	frame.Within(in, opt.Memory, 0)
-	if sel.Unlearned() {
-		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
-			return err
-		}
 	}
 	if spec == nil {
 		if spec, err = sel.Spec(); err != nil {

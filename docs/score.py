@@ -15,9 +15,9 @@ def features(row):
             x += [float(text == category) for category in column["categories"]]
         elif column["kind"] == "hash":
             from xxh3 import xxh3
-            buckets = 2 ** column["hash_bits"]
-            own = xxh3(text) % buckets
-            x += [float(bucket == own) for bucket in range(buckets)]
+            own = xxh3(text) % 2 ** column["hash_bits"]
+            buckets = column.get("buckets") or range(2 ** column["hash_bits"])
+            x += [float(bucket == own) for bucket in buckets]
         elif column["kind"] == "number":
             missing = text in ("", "NA")
             value = column["means"][0] if missing and "means" in column else float(text)
@@ -27,7 +27,13 @@ def features(row):
     return x
 
 model = json.load(open(sys.argv[1]))
-weights, bias = model["weights"][0], (model["bias"] or [0])[0]
+bias = (model["bias"] or [0])[0]
+if "sparse_weights" in model:
+    weights = [0] * len(model["features"])
+    for feature, weight in zip(model["sparse_weights"][0]["features"], model["sparse_weights"][0]["weights"]):
+        weights[feature] = weight
+else:
+    weights = model["weights"][0]
 negative = [c for c in model["classes"] if c != model["positive"]][0]
 print("prediction")
 for row in csv.DictReader(open(sys.argv[2])):

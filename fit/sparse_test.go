@@ -45,7 +45,32 @@ func TestSparseStorage(t *testing.T) {
 				}
 			}
 		}
+		path := tableFile(t, min(rows, 900))
+		want, err := sparseModel(t, l, path, dataset.Dense, 2, false)
+		if err != nil {
+			t.Errorf("%s: %v", l.Name, err)
+		}
+		if got, err := sparseModel(t, l, path, dataset.Sparse, 2, !l.InMemory); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: another model of numbers beside categories than of dense rows, error %v", l.Name, err)
+		}
 	}
+}
+
+// tableFile writes rows of numbers, of which many are 0, and of categories.
+func tableFile(t *testing.T, rows int) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(rows), 7))
+	text := []byte("x,city,z,zip,label\n")
+	for range rows {
+		x, city, z, zip := rng.IntN(2), rng.IntN(4), rng.IntN(8)/7, rng.IntN(40)
+		class := x + city + zip + rng.IntN(12)/11
+		text = fmt.Appendf(text, "%d,c%d,%d,z%d,%d\n", x, city, z, zip, class%2)
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // sparseFile writes rows of a few ones in 70 columns, with noisy labels.
@@ -73,7 +98,11 @@ func sparseFile(t *testing.T, rows, classes int) string {
 func sparseModel(t *testing.T, l *train.Learner, path string, storage dataset.Storage, workers int, streamed bool) ([]byte, error) {
 	t.Helper()
 	ctx := context.Background()
-	in, err := dataset.Open[float32](ctx, []string{path}, dataset.Options{Label: "label", Storage: storage, Workers: workers})
+	opt := dataset.Options{Label: "label", Storage: storage, Workers: workers}
+	if filepath.Ext(path) == ".csv" {
+		opt.Categorical, opt.Standardize = "onehot,zip=hash:20", l.Name != "winnow" // which takes zeros and ones
+	}
+	in, err := dataset.Open[float32](ctx, []string{path}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func (m *Model) checkClasses() error {
 }
 
 func (m *Model) checkFeatures() error {
-	if err := schema.CheckFeatures(m.Features, m.Label); err != nil {
+	if err := schema.CheckFeatures(m.Features, m.Label, m.Preprocessing); err != nil {
 		return err
 	}
 	if m.Preprocessing == nil {

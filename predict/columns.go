@@ -10,19 +10,12 @@ import (
 )
 
 // A column makes features from a value.
-type column struct {
-	schema.Column
-	categories map[string]int // of a one-hot column: category to feature
-}
+type column struct{ schema.Column }
 
 func newColumns(spec *schema.Spec) []column {
 	var columns []column
 	for _, c := range spec.Columns() {
-		added := column{Column: c, categories: make(map[string]int, len(c.Categories))}
-		for i, text := range c.Categories {
-			added.categories[text] = i
-		}
-		columns = append(columns, added)
+		columns = append(columns, column{c})
 	}
 	return columns
 }
@@ -49,10 +42,8 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 		return row, err
 	case value == nil:
 		row[first] = math.NaN()
-	case c.Kind == schema.HashColumn:
-		row[first+schema.HashBucket(class.Text, c.HashBits)] = 1
 	default:
-		if i, ok := c.categories[class.Text]; ok {
+		if i := c.Feature(class.Text); i >= 0 {
 			row[first+i] = 1
 		}
 	}

@@ -42,12 +42,21 @@ func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 }
 
 // Valid tells for each row of a block whether its score means something. It doesn't if a feature is NaN: a missing value
-// in a row that the training would have dropped. Rows of sparse blocks have none.
+// in a row that the training would have dropped.
 func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
 		// A NaN among the features makes the score NaN. An overflow does so too, but the prediction stays valid.
-		valid[r] = s == s || b.Sparse != nil || !slices.ContainsFunc(b.X[r*b.Stride:(r+1)*b.Stride], func(x T) bool { return x != x })
+		valid[r] = s == s || !slices.ContainsFunc(values(b, r), func(x T) bool { return x != x })
 	}
 	return valid
+}
+
+// values returns the values of a row, of a sparse one those that are stored.
+func values[T kernel.Float](b *block.Block[T], r int) []T {
+	if b.Sparse != nil {
+		_, values := b.Sparse.Row(r)
+		return values
+	}
+	return b.X[r*b.Stride : (r+1)*b.Stride]
 }

@@ -40,7 +40,8 @@ type Column struct {
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
 	Values     string   `json:"values,omitempty"`     // type of the categories: "number", "boolean", or "" for text
-	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features
+	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features, or those of Buckets
+	Buckets    []int    `json:"buckets,omitempty"`    // of a hashed one with more than MaxAllBuckets bits: those of the training, in ascending order
 
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
 
@@ -60,10 +61,14 @@ const (
 	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the text's own bucket
 )
 
-// The most categories of a one-hot column, and the most bits of a hashed one: blocks are dense.
+// MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNumbered bounds them.
+const MaxCategories = 1000
+
+// MaxHashBits is the most bits of a hashed column. With up to MaxAllBuckets bits each bucket is a feature, with more each
+// bucket that the training rows have.
 const (
-	MaxCategories = 1000
-	MaxHashBits   = 16
+	MaxHashBits   = 24
+	MaxAllBuckets = 16
 )
 
 // HashBucket returns the bucket, of 1<<bits, of a text: the lowest bits of the XXH3-64, without a seed, of its UTF-8
@@ -73,6 +78,31 @@ func HashBucket(text string, bits int) int { return int(xxh3.HashString(text) & 
 // number tells whether the column's features are its numbers.
 func (c *Column) number() bool { return c.Kind == NumberColumn || c.Kind == ListColumn }
 
+// Categorical tells whether the column's features are its categories.
+func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Kind == HashColumn }
+
+// Learned tells whether the categories of the training rows make the column's features.
+func (c *Column) Learned() bool {
+	return c.Kind == OneHotColumn || c.Kind == HashColumn && c.HashBits > MaxAllBuckets
+}
+
+// Feature returns which of the column's features a category is, or -1 if the training hadn't it.
+func (c *Column) Feature(text string) int {
+	n, found := 0, true
+	switch {
+	case c.Kind == OneHotColumn:
+		n, found = slices.BinarySearch(c.Categories, text)
+	case c.Learned():
+		n, found = slices.BinarySearch(c.Buckets, HashBucket(text, c.HashBits))
+	default:
+		n = HashBucket(text, c.HashBits)
+	}
+	if !found {
+		return -1
+	}
+	return n
+}
+
 // Width returns the number of features that the column becomes.
 func (c *Column) Width() int {
 	switch c.Kind {
@@ -81,6 +111,9 @@ func (c *Column) Width() int {
 	case OneHotColumn:
 		return len(c.Categories)
 	case HashColumn:
+		if c.HashBits > MaxAllBuckets {
+			return len(c.Buckets)
+		}
 		return 1 << c.HashBits
 	}
 	return 1
@@ -102,6 +135,9 @@ func (c *Column) featureName(i int) string {
 	case OneHotColumn:
 		return c.Name + "=" + c.Categories[i]
 	case HashColumn:
+		if c.HashBits > MaxAllBuckets {
+			i = c.Buckets[i]
+		}
 		return fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
 	}
 	return c.Name
@@ -109,7 +145,7 @@ func (c *Column) featureName(i int) string {
 
 // NameBytes returns the most bytes that the names of the column's features have.
 func (c *Column) NameBytes() int64 {
-	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:16[65535]"))
+	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:24[16777215]"))
 	for _, text := range c.Categories {
 		bytes += int64(len(text))
 	}
@@ -185,8 +221,11 @@ func (c *Column) check() error {
 	if text := c.Kind != OneHotColumn && c.Kind != HashColumn; c.Values != "" && (text || c.Values != Number.String() && c.Values != Bool.String()) {
 		return fmt.Errorf("of the kind %q, but its values are %q", c.Kind, c.Values)
 	}
-	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxCategories {
+	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNumbered {
 		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))
+	}
+	if err := c.checkBuckets(); err != nil {
+		return err
 	}
 	for i, text := range c.Categories {
 		if !utf8.ValidString(text) {
@@ -198,6 +237,21 @@ func (c *Column) check() error {
 		if i > 0 && text <= c.Categories[i-1] {
 			return fmt.Errorf("category %q is not in ascending order", text)
 		}
+	}
+	return nil
+}
+
+// checkBuckets returns an error unless the column has the buckets that it needs, in ascending order.
+func (c *Column) checkBuckets() error {
+	if want := c.Kind == HashColumn && c.Learned(); want != (len(c.Buckets) > 0) {
+		return fmt.Errorf("of the kind %q with %d bits, but \"buckets\" is there: %t", c.Kind, c.HashBits, !want)
+	}
+	last := -1
+	for _, b := range c.Buckets {
+		if b <= last || b >= 1<<c.HashBits {
+			return fmt.Errorf("bucket %d after %d: they ascend, and are less than %d", b, last, 1<<c.HashBits)
+		}
+		last = b
 	}
 	return nil
 }
@@ -223,6 +277,11 @@ func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
 		}
 	}
 	return nil
+}
+
+// Categorical tells whether some feature is a category.
+func (p *Preprocessing) Categorical() bool {
+	return p != nil && slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Categorical() })
 }
 
 // Standardized tells whether numbers are standardized.

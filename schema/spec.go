@@ -15,7 +15,7 @@ import (
 // MaxFeatures is the most features of a dense row. A run of wider dense rows would take gigabytes.
 const MaxFeatures = 1 << 18
 
-// MaxNumbered is the most features of a sparse row of svmlight, whose features have the names of their indices.
+// MaxNumbered is the most features of a sparse row. They have the names of svmlight's indices, or some of them are categories.
 const MaxNumbered = 1 << 20
 
 // Spec says what the columns of a block mean.

@@ -64,14 +64,15 @@ func numbered(features []string) bool {
 }
 
 // CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
-// be 1 to MaxFeatures features, or up to MaxNumbered if all have the names of svmlight's indices. Names must differ and be valid UTF-8 text.
-func CheckFeatures(features []string, label string) error {
+// be 1 to MaxFeatures features, or up to MaxNumbered if all have the names of svmlight's indices or p makes categories features. Names must
+// differ and be valid UTF-8 text.
+func CheckFeatures(features []string, label string, p *Preprocessing) error {
 	switch {
 	case !utf8.ValidString(label):
 		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", label)
 	case len(features) == 0:
 		return fmt.Errorf("no features")
-	case len(features) > MaxFeatures && !numbered(features):
+	case len(features) > MaxFeatures && !p.Categorical() && !numbered(features):
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxFeatures)
 	case len(features) > MaxNumbered:
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxNumbered)

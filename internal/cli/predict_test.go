@@ -265,18 +265,21 @@ func TestScoreLines(t *testing.T) {
 	}
 	data := filepath.Join(text(t, map[string]string{"x.csv": lines.String()}), "x.csv")
 	saved, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
-	succeed(t, "train", data, "--label", "y", "--algo", "logistic", "--categorical", "word=hash:7,city=onehot", "--standardize", "--out", saved)
-	succeed(t, "predict", "--model", saved, data, "--out", out)
-	want, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "-B", filepath.Join("..", "..", "docs", "score.py"), saved, data)
-	got, err := cmd.Output()
-	if err != nil || string(got) != string(want) {
-		t.Errorf("%v: predictions are\n%s\nwant\n%s", err, got, want)
-	}
-	if yes := strings.Count(string(want), "yes"); yes < 50 || yes > 238 {
-		t.Errorf("%d of 288 predictions are yes: too few differ", yes)
+	for _, options := range []string{"--algo logistic --categorical word=hash:7,city=onehot --standardize", "--algo averaged --categorical word=hash:18,city=onehot",
+		"--algo averaged --categorical word=hash:13,city=onehot"} {
+		succeed(t, append([]string{"train", data, "--label", "y", "--out", saved}, strings.Fields(options)...)...)
+		succeed(t, "predict", "--model", saved, data, "--out", out)
+		want, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "docs", "score.py"), saved, data)
+		got, err := cmd.Output()
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v: predictions are\n%s\nwant\n%s", options, err, got, want)
+		}
+		if yes := strings.Count(string(want), "yes"); yes < 50 || yes > 238 {
+			t.Errorf("%s: %d of 288 predictions are yes: too few differ", options, yes)
+		}
 	}
 }

@@ -242,10 +242,10 @@ func TestCategoricalColumns(t *testing.T) {
 	for coding, want := range map[string]string{
 		"colour=onehot": `no column "colour": did you mean "color"?`,
 		"y=onehot":      `column "y" is the label: leave it out of --categorical`,
-		"color":         "use onehot or hash:BITS, with BITS from 1 to 16, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns: color=onehot if that is a column",
+		"color":         "use onehot or hash:BITS, with BITS from 1 to 24, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns: color=onehot if that is a column",
 		"color=one":     "use onehot or hash:BITS",
 		"onehot,hash:3": "use onehot or hash:BITS",
-		"zip=hash:17":   "use onehot or hash:BITS, with BITS from 1 to 16",
+		"zip=hash:25":   "use onehot or hash:BITS, with BITS from 1 to 24",
 	} {
 		if status, _, stderr := command("train", at("x.csv"), "--label", "y", "--algo", "averaged", "--categorical", coding); status == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s, want %s", coding, status, stderr, want)

@@ -64,8 +64,57 @@ func TestStorage(t *testing.T) {
 	if got, want := decode(t, "eval", "--model", at("auto.json"), at("wide.svm"), "--json"), decode(t, "eval", "--model", at("auto.json"), at("wide.csv"), "--json"); fmt.Sprint(got["errors"], got["auc"]) != fmt.Sprint(want["errors"], want["auc"]) {
 		t.Errorf("eval of svmlight %v, of CSV %v", got, want)
 	}
-	if status, _, stderr := command("train", at("wide.csv"), "--label", "label", "--storage", "sparse"); status == exitDone || !strings.Contains(stderr, "use auto or dense") {
-		t.Errorf("sparse rows of CSV: status %d, %s", status, stderr)
+	for _, storage := range []string{"dense", "sparse"} {
+		succeed(t, "train", at("wide.csv"), "--label", "label", "--algo", "averaged", "--epochs", "3", "--storage", storage, "--out", at(storage+".json"))
+	}
+	if read("sparse.json") != read("dense.json") {
+		t.Error("another model of sparse rows of CSV than of dense rows")
+	}
+}
+
+// TestManyCategories: a column with more categories than a dense row has room for makes sparse rows, in each format. The model
+// names its categories, and predict, eval and inspect take it.
+func TestManyCategories(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,user,city,y\n")
+	rng := rand.New(rand.NewPCG(51, 52))
+	for range 3000 {
+		user, x := rng.IntN(1500), rng.IntN(5)-2
+		fmt.Fprintf(&rows, "%d,u%d,c%d,%t\n", x, user, rng.IntN(3), user%2+x > 0)
+	}
+	dir := text(t, map[string]string{"rows.csv": rows.String(), "new.csv": "x,user,city,y\n1,u1,c0,true\n1,nobody,c9,true\n"})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "convert", at("rows.csv"), "--out", at("rows.parquet"))
+	for _, c := range []struct{ categorical, name string }{{"onehot", "user=u1"}, {"hash:18,city=onehot", "user#hash:18["}} {
+		var first []byte
+		for _, file := range []string{"rows.csv", "rows.parquet"} {
+			for _, storage := range []string{"auto", "dense", "sparse"} {
+				train := []string{"train", at(file), "--label", "y", "--storage", storage, "--json", "--out", at("m.json"), "--validation", "0.2"}
+				train = append(train, "--categorical", c.categorical)
+				if c.categorical == "onehot" && storage == "dense" {
+					if status, _, stderr := command(train...); status == exitDone || !strings.Contains(stderr, "more than 1000 categories") {
+						t.Errorf("dense rows of 1500 categories: status %d, %s", status, stderr)
+					}
+					continue
+				}
+				r := decode(t, train...)
+				if (r["storage"] == "sparse") != (storage != "dense") {
+					t.Errorf("%s, %s, %s: storage %v", file, c.categorical, storage, r["storage"])
+				}
+				m, err := os.ReadFile(at("m.json"))
+				if err != nil || first != nil && string(m) != string(first) {
+					t.Errorf("%s, %s, %s: another model, error %v", file, c.categorical, storage, err)
+				}
+				first = m
+			}
+		}
+		succeed(t, "predict", "--model", at("m.json"), at("new.csv"), "--score", "--out", at("p.csv"))
+		if r := decode(t, "eval", "--model", at("m.json"), at("rows.csv"), "--json"); r["rows"] != 3000.0 {
+			t.Errorf("eval: %v", r)
+		}
+		if out := succeed(t, "inspect", at("m.json")); !strings.Contains(out, c.name) {
+			t.Errorf("inspect doesn't name %s: %s", c.name, out)
+		}
 	}
 }
 

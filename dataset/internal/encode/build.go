@@ -51,6 +51,7 @@ type Builder[T kernel.Float] struct {
 	weighted *atomic.Bool // some sample weight is above 0
 	odd      *suspects    // nil but for the part that has the first rows
 	scratch  sync.Pool    // *scratch[T]
+	pieces   []piece[T]   // of sparse rows from columns
 }
 
 // maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
@@ -64,6 +65,8 @@ type scratch[T kernel.Float] struct {
 	columns [][]T
 	values  []T
 	wide    []float64 // of a column or a list, where features are standardized
+
+	cells, list []T // of sparse rows: what each column has in them, and a list
 }
 
 // NewBuilder returns a builder of total rows, or of an unknown number if total is -1.
@@ -80,6 +83,10 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 	for i := range b.ones {
 		b.ones[i] = 1
 	}
+	if b.keep = make([][]arrow.Array, len(sel.Keep)); sel.Sparse {
+		b.scratch.New = b.newCells
+		return b
+	}
 	b.scratch.New = func() any {
 		s := &scratch[T]{columns: make([][]T, b.Cols), values: make([]T, b.Cols*b.panel())}
 		for _, c := range sel.Inputs {
@@ -89,7 +96,6 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 		}
 		return s
 	}
-	b.keep = make([][]arrow.Array, len(sel.Keep))
 	return b
 }
 
@@ -245,6 +251,9 @@ func (b *Builder[T]) bytes(rows int) int64 {
 
 // growFor makes room in the block for rows of a batch.
 func (b *Builder[T]) growFor(bt *frame.Batch, rows Cut) error {
+	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes it
+		return nil
+	}
 	if b.sel.Sparse {
 		more := int(bt.Pairs.Ends[rows.Hi] - bt.Pairs.Ends[rows.Lo])
 		if b.sel.Bias {

@@ -3,6 +3,7 @@ package encode
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -15,9 +16,10 @@ import (
 
 // categories has the feature number of each category of a column.
 type categories struct {
-	numbers map[string]int // nil: they are hashed
-	bits    int
-	unknown atomic.Int64 // rows with a category that isn't there
+	numbers map[string]int // of a one-hot column
+	bits    int            // of a hashed one
+	buckets map[int]int    // the feature numbers of its buckets; nil: these are the features
+	unknown atomic.Int64   // rows with a category that isn't there
 }
 
 // newCategories returns the categories of each column of a selection, nil for a column of numbers.
@@ -32,6 +34,12 @@ func newCategories(sel *Selection) []*categories {
 			}
 		case schema.HashColumn:
 			all[k] = &categories{bits: c.HashBits}
+			if c.Learned() {
+				all[k].buckets = make(map[int]int, len(c.Buckets))
+				for i, b := range c.Buckets {
+					all[k].buckets[b] = i
+				}
+			}
 		}
 	}
 	return all
@@ -42,18 +50,42 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 	if what != "" {
 		return 0, what
 	}
-	if c.numbers == nil {
-		return schema.HashBucket(class.Text, c.bits), ""
+	n, ok := 0, true
+	switch {
+	case c.numbers != nil:
+		n, ok = c.numbers[class.Text]
+	case c.buckets != nil:
+		n, ok = c.buckets[schema.HashBucket(class.Text, c.bits)]
+	default:
+		n = schema.HashBucket(class.Text, c.bits)
 	}
-	if n, ok := c.numbers[class.Text]; ok {
-		return n, ""
+	if !ok {
+		n = -1
 	}
-	return -1, ""
+	return n, ""
 }
 
 // putCategories writes a one to the feature of each row's category. The rows have zeros there. Its results are those of
 // read.
 func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (row int, what string) {
+	numbers := s.values[:c.Len()]
+	if row, what := r.readCategories(c, numbers); what != "" {
+		return row, what
+	}
+	for i, n := range numbers {
+		switch {
+		case n >= 0:
+			rows[i*stride+r.first+int(n)] = 1
+		case n != n:
+			rows[i*stride+r.first] = n
+		}
+	}
+	return 0, ""
+}
+
+// readCategories writes the feature number of each row's category to dst, from 0. It is -1 of a row without one, and NaN of a
+// row that the training would have dropped. Its results are those of read.
+func (r *reader[T]) readCategories(c Cut, dst []T) (row int, what string) {
 	for i, span := range c.Spans() {
 		gaps := frame.Missing(r.array, span.Lo, span.Hi)
 		for from, g := span.Lo, 0; from < span.Hi; g++ {
@@ -61,14 +93,12 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 			if g < len(gaps) {
 				to = gaps[g]
 			}
-			numbers := s.values[:to-from]
+			numbers := dst[i+from-span.Lo:][:to-from]
 			if row, what := encodeValid(r.categories, r.array, from, numbers); what != "" {
 				return row, what
 			}
-			for k, n := range numbers {
-				if n >= 0 {
-					rows[(i+from-span.Lo+k)*stride+r.first+int(n)] = 1
-				} else {
+			for _, n := range numbers {
+				if n < 0 {
 					r.categories.unknown.Add(1)
 				}
 			}
@@ -76,7 +106,7 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 				if r.fill == nil {
 					return to, "null" + r.advice
 				}
-				rows[(i+to-span.Lo)*stride+r.first] = T(r.fill[0])
+				dst[i+to-span.Lo] = T(r.fill[0]) - 1 // a fill is 0 or NaN
 			}
 			from = to + 1
 		}
@@ -84,10 +114,23 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 	return 0, ""
 }
 
-// A collector finds the categories of a column.
+// A collector finds the categories of a column, or the buckets of a hashed one.
 type collector struct {
-	texts map[string]bool
-	bytes int64 // of them all
+	texts   map[string]bool
+	buckets []uint64 // a bit for each bucket; nil of a one-hot column
+	bits    int
+	most    int   // categories
+	bytes   int64 // of all texts
+}
+
+func newCollector(of *schema.Column, most int) collector {
+	c := collector{most: most, bits: of.HashBits}
+	if of.Kind == schema.HashColumn {
+		c.buckets = make([]uint64, (1<<c.bits+63)/64)
+	} else {
+		c.texts = map[string]bool{}
+	}
+	return c
 }
 
 // adviseCategories says what to do if the categories of a column are too many or too long.
@@ -95,13 +138,20 @@ const adviseCategories = "leave it out with --exclude, or use --categorical hash
 
 func (c *collector) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
-	if what != "" || c.texts[class.Text] {
-		return 0, "" // the builder says where it is
+	switch {
+	case what != "": // the builder says where it is
+		return 0, ""
+	case c.buckets != nil:
+		b := schema.HashBucket(class.Text, c.bits)
+		c.buckets[b/64] |= 1 << (b % 64)
+		return 0, ""
+	case c.texts[class.Text]:
+		return 0, ""
 	}
 	if what := schema.CheckText(class.Text, "category"); what != "" {
 		return 0, what + ": " + adviseCategories
 	}
-	if len(c.texts) == schema.MaxCategories {
+	if len(c.texts) == c.most {
 		return 0, fmt.Sprintf("more than %d categories: %s", len(c.texts), adviseCategories)
 	}
 	c.texts[class.Text] = true
@@ -130,5 +180,12 @@ func (c *collector) Add(a arrow.Array, rows Cut) (row int, what string) {
 	return 0, ""
 }
 
-// sorted returns the categories in ascending order.
-func (c *collector) sorted() []string { return slices.Sorted(maps.Keys(c.texts)) }
+// sorted returns the categories, or the buckets, in ascending order.
+func (c *collector) sorted() (texts []string, buckets []int) {
+	for i, word := range c.buckets {
+		for ; word != 0; word &= word - 1 {
+			buckets = append(buckets, 64*i+bits.TrailingZeros64(word))
+		}
+	}
+	return slices.Sorted(maps.Keys(c.texts)), buckets
+}

@@ -168,9 +168,9 @@ func nameInput(c schema.Column) string {
 	switch {
 	case c.Kind == schema.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
-	case (c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn) && c.Values != "":
+	case c.Categorical() && c.Values != "":
 		return "a " + c.Values
-	case c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn:
+	case c.Categorical():
 		return "text"
 	case c.Unit != "":
 		return c.Unit

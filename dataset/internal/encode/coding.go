@@ -23,7 +23,7 @@ type Coding struct {
 
 // codingOf returns the coding of a column of another file, or of a model.
 func codingOf(c schema.Column) Coding {
-	return Coding{c.Kind, c.HashBits, c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn, c.Values}
+	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values}
 }
 
 // valuesOf returns the kind of a column's categories, for the field Values of schema.Column.
@@ -80,6 +80,13 @@ func parseCoding(text string) (Coding, bool) {
 	digits, hash := strings.CutPrefix(text, "hash:")
 	bits, err := strconv.Atoi(digits)
 	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
+}
+
+// LearnsCategories tells whether features depend on the categories of the rows, with that value of the option categorical.
+func LearnsCategories(text string) bool {
+	all, named, err := parseCodings(text)
+	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits}).Learned() }
+	return err == nil && (learned(all) || slices.ContainsFunc(named, func(n namedCoding) bool { return learned(n.coding) }))
 }
 
 // CheckCategorical returns an error if text is no value of the option categorical.

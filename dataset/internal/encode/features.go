@@ -84,7 +84,7 @@ func asList(a arrow.Array) (array.ListLike, error) {
 // returns the first feature's alone: the others are zero.
 func (s *Selection) fill(c *schema.Column) []float64 {
 	width := c.Width()
-	if c.Kind == schema.OneHotColumn || c.Kind == schema.HashColumn {
+	if c.Categorical() {
 		width = 1 // no category has no mean: it is none
 	}
 	switch {

@@ -25,7 +25,7 @@ func (s *Selection) Unlearned() bool {
 
 // Wholly tells whether the features depend on all rows.
 func (s *Selection) Wholly() bool {
-	return s.counted() || slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.OneHotColumn })
+	return s.counted() || slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Learned() })
 }
 
 // counted tells whether the features depend on their moments.
@@ -78,7 +78,7 @@ type Statistics struct {
 func NewStatistics(s *Selection, p frame.Pool) *Statistics {
 	st := &Statistics{sel: s, pool: p, moments: make([][]moments.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 	for k := range s.Inputs {
-		st.texts[k].texts = map[string]bool{}
+		st.texts[k] = newCollector(&s.Inputs[k], s.mostCategories())
 	}
 	return st
 }
@@ -145,11 +145,11 @@ func (st *Statistics) checkTexts(file string) error {
 func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
-	case c.Kind == schema.OneHotColumn:
+	case c.Learned():
 		if row, what := st.texts[k].Add(a, kept); what != "" {
 			return Unfit(frame.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
 		}
-	case c.Kind != schema.HashColumn && st.sel.counted():
+	case !c.Categorical() && st.sel.counted():
 		return st.count(k, a, kept)
 	}
 	return nil
@@ -262,9 +262,9 @@ func (st *Statistics) Finish(name string) error {
 	for k := range st.sel.Inputs {
 		c := &st.sel.Inputs[k]
 		switch {
-		case c.Kind == schema.OneHotColumn:
-			c.Categories = st.texts[k].sorted()
-			if len(c.Categories) == 0 {
+		case c.Learned():
+			c.Categories, c.Buckets = st.texts[k].sorted()
+			if c.Width() == 0 {
 				return frame.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
 			}
 			continue

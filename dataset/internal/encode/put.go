@@ -28,23 +28,37 @@ const fewRows = 16
 
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
 func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
-	step := b.panel()
-	if b.sel.Sparse {
+	step, pieced := b.panel(), b.sel.Sparse && bt.Pairs == nil
+	switch {
+	case pieced:
+		step = b.pieceRows()
+	case b.sel.Sparse:
 		step = rows.Len() // where a row ends tells where the next begins
+	}
+	panels := (rows.Len() + step - 1) / step
+	if pieced && len(b.pieces) < panels {
+		b.pieces = append(b.pieces, make([]piece[T], panels-len(b.pieces))...)
 	}
 	var badLabel *rowError
 	each := b.pool.Each
 	if rows.Len() < fewRows {
 		each = b.pool.InTurn
 	}
-	err := each(ctx, 1+(rows.Len()+step-1)/step, func(i int) error {
+	err := each(ctx, 1+panels, func(i int) error {
 		return frame.Recovered(func() error {
 			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
 				badLabel = b.putLabels(bt, rows)
 				return nil
 			}
 			at := (i - 1) * step
-			if bad := b.putPanel(bt, readers, rows.slice(at, min(step, rows.Len()-at)), b.fill+at); bad != nil {
+			part := rows.slice(at, min(step, rows.Len()-at))
+			var bad *rowError
+			if pieced {
+				bad = b.readPiece(bt, readers, part, b.fill+at, &b.pieces[i-1])
+			} else {
+				bad = b.putPanel(bt, readers, part, b.fill+at)
+			}
+			if bad != nil {
 				return bad
 			}
 			return nil
@@ -58,6 +72,9 @@ func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[
 		return badLabel
 	case err != nil && !errors.As(err, &bad): // an array that isn't what it says
 		return b.damaged(ctx, bt, rows, err)
+	}
+	if err == nil && pieced {
+		return b.appendPieces(bt.File, b.pieces[:panels])
 	}
 	return err
 }

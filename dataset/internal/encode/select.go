@@ -19,6 +19,7 @@ type Selection struct {
 	Sparse bool // the blocks are
 	// Elements is about how many elements the rows of sparse blocks have in all, the bias included; 0: unknown.
 	Elements int64
+	Counted  bool // Elements is no guess
 	Nulls    schema.Nulls
 	words    []string // that are nulls in text, see choices
 	left     left
@@ -39,13 +40,37 @@ func (s *Selection) Width() int {
 	return n
 }
 
+// MostElements returns the most elements of a sparse row, the bias included.
+func (s *Selection) MostElements() int64 {
+	n := int64(0)
+	for i := range s.Inputs {
+		if c := &s.Inputs[i]; c.Categorical() {
+			n++
+		} else {
+			n += int64(c.Width())
+		}
+	}
+	if s.Bias {
+		n++
+	}
+	return n
+}
+
+// mostCategories returns the most categories of a column.
+func (s *Selection) mostCategories() int {
+	if s.most > schema.MaxFeatures {
+		return s.most
+	}
+	return schema.MaxCategories
+}
+
 // checkWidth returns an error if the features known so far are more than a row may have. So it does if their names have
 // more bytes than those of a model may.
 func (s *Selection) checkWidth() error {
 	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
 	for i := range s.Inputs {
-		if s.Inputs[i].Kind != schema.NumberColumn {
-			most = schema.MaxFeatures // sparse rows have numbers alone
+		if s.Inputs[i].Kind == schema.ListColumn {
+			most = schema.MaxFeatures // all elements of a list have a value
 		}
 		n := s.Inputs[i].Width()
 		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()

@@ -8,12 +8,13 @@ import (
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/say"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
-// makeSparseRoom is MakeRoom for sparse blocks. The elements were counted, so that room for all of them is no guess.
+// makeSparseRoom is MakeRoom for sparse blocks, if the elements were counted, so that room for all of them is no guess.
 func (b *Builder[T]) makeSparseRoom() {
 	bytes := block.SparseBytes[T](0, b.sel.Elements, false)
-	if b.sel.Elements > 0 && bytes <= frame.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
+	if b.sel.Counted && b.sel.Elements > 0 && bytes <= frame.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
 		b.All = block.NewSparse[T](0, 0, int(b.sel.Elements), b.Cols)
 	}
 }
@@ -113,6 +114,129 @@ func (b *Builder[T]) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
 	}
 	s.Idx, s.Val = columns[:n], values[:n]
 	return bad
+}
+
+// A piece is sparse rows that are made beside others. It has the elements of the rows, and how many there are up to the end of
+// each row.
+type piece[T kernel.Float] struct {
+	columns []uint32
+	values  []T
+	ends    []int
+}
+
+// newCells returns the memory for reading rows into a piece.
+func (b *Builder[T]) newCells() any {
+	s := &scratch[T]{columns: make([][]T, len(b.sel.Inputs)), cells: make([]T, len(b.sel.Inputs)*b.pieceRows())}
+	longest := b.pieceRows()
+	for _, c := range b.sel.Inputs {
+		if c.Kind == schema.ListColumn {
+			longest = max(longest, c.Width())
+		}
+	}
+	s.values, s.list, s.wide = make([]T, longest), make([]T, longest), make([]float64, longest)
+	return s
+}
+
+// pieceRows returns how many rows a piece has. Their numbers fit in the processor's cache.
+func (b *Builder[T]) pieceRows() int {
+	const most, values = 1 << 10, 1 << 16
+	return max(fewRows, min(most, values/max(1, len(b.sel.Inputs))))
+}
+
+// readPiece reads rows of a batch that has columns. The block's row at is the first of them.
+func (b *Builder[T]) readPiece(bt *frame.Batch, readers []reader[T], rows Cut, at int, p *piece[T]) *rowError {
+	s := b.scratch.Get().(*scratch[T])
+	defer b.scratch.Put(s)
+	bad := fault[T]{b: b, bt: bt}
+	if b.sel.Weight >= 0 {
+		row, what := b.putWeights(bt, rows, b.block.W[at:at+rows.Len()])
+		bad.note(len(readers), frame.None, row, what)
+	}
+	for k := range readers {
+		s.columns[k] = b.readCells(k, &readers[k], rows, s, &bad)
+	}
+	p.columns, p.values, p.ends = p.columns[:0], p.values[:0], p.ends[:0]
+	for i, span := range rows.Spans() {
+		for row := span.Lo; row < span.Hi; row, i = row+1, i+1 {
+			for k := range readers {
+				p.add(b, k, &readers[k], row, i, s, &bad)
+			}
+			if b.sel.Bias {
+				p.columns, p.values = append(p.columns, uint32(b.Cols-1)), append(p.values, 1)
+			}
+			p.ends = append(p.ends, len(p.values))
+		}
+	}
+	return bad.err
+}
+
+// readCells returns the numbers or the categories of column k in the rows, nil of a column of lists.
+func (b *Builder[T]) readCells(k int, r *reader[T], rows Cut, s *scratch[T], bad *fault[T]) []T {
+	if r.list != nil {
+		return nil
+	}
+	cells := s.cells[k*b.pieceRows():][:rows.Len()]
+	if r.categories != nil {
+		row, what := r.readCategories(rows, cells)
+		bad.note(k, frame.None, row, what)
+		return cells
+	}
+	values, lost, row, what := r.readCut(rows, cells, s)
+	if bad.note(k, lost, row, what); what != "" {
+		return cells // the rows are of no use
+	}
+	if lost != frame.None {
+		addValues(&b.losses[k], values)
+	}
+	return values
+}
+
+// add adds what column k has in a row of the batch, the piece's row i. It leaves out zeros, but for -0, so that the rows are
+// those of a dense block bit for bit.
+func (p *piece[T]) add(b *Builder[T], k int, r *reader[T], row, i int, s *scratch[T], bad *fault[T]) {
+	switch {
+	case r.list != nil:
+		list := s.list[:r.width]
+		lost, what := r.putList(list, row, s)
+		if bad.note(k, lost, row, what); what != "" {
+			return
+		}
+		if lost != frame.None {
+			addValues(&b.losses[k], list)
+		}
+		for c, v := range list {
+			if v != 0 || math.Signbit(float64(v)) {
+				p.columns, p.values = append(p.columns, uint32(r.first+c)), append(p.values, v)
+			}
+		}
+	case r.categories == nil:
+		if v := s.columns[k][i]; v != 0 || math.Signbit(float64(v)) {
+			p.columns, p.values = append(p.columns, uint32(r.first)), append(p.values, v)
+		}
+	case s.columns[k][i] >= 0:
+		p.columns, p.values = append(p.columns, uint32(r.first+int(s.columns[k][i]))), append(p.values, 1)
+	case s.columns[k][i] != s.columns[k][i]: // the row has no prediction
+		p.columns, p.values = append(p.columns, uint32(r.first)), append(p.values, s.columns[k][i])
+	}
+}
+
+// appendPieces adds the rows of pieces, which are of a file, to the block.
+func (b *Builder[T]) appendPieces(file string, pieces []piece[T]) error {
+	s, all := b.block.Sparse, len(b.block.Sparse.Idx)
+	for i := range pieces {
+		all += len(pieces[i].values)
+	}
+	if err := b.growSparse(all); err != nil {
+		return frame.ErrorIn(file, "%w", err)
+	}
+	for i := range pieces {
+		p, before := &pieces[i], int64(len(s.Idx))
+		s.Idx, s.Val = append(s.Idx, p.columns...), append(s.Val, p.values...)
+		for _, end := range p.ends {
+			s.Ptr = append(s.Ptr, before+int64(end))
+		}
+	}
+	return nil
 }
 
 // sortRow sorts the elements of a row by their columns.

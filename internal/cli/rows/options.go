@@ -50,7 +50,7 @@ func (d *Columns) Follow(spec *schema.Spec) {
 
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || strings.Contains(d.categorical, "onehot"))
+	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || dataset.LearnsCategories(d.categorical))
 }
 
 // AddTo adds all flags. The first of the types of numbers is the default.
@@ -74,7 +74,7 @@ func (o *Options) AddData(cmd *cobra.Command, types ...string) {
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.Dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
-	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse, of svmlight files). auto chooses sparse where "+
+	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
 		"that takes an eighth of the memory or less.", storageNames()...)
 	o.Text.AddTo(cmd)
 }
