@@ -212,6 +212,7 @@ func TestSolverMessages(t *testing.T) {
 		"--algo logistic --l2 1 --order shuffle --eta 0.5": "note: --order has no effect with --algo logistic\nnote: --eta has no effect with --algo logistic\n",
 		"--algo lda --l2 1 --epochs 3":                     "note: --l2 has no effect with --algo lda\nnote: --epochs has no effect with --algo lda\n",
 		"--algo pocket --l2 1":                             "note: --l2 has no effect with --algo pocket\n",
+		"--algo svm --l1 0.1 --l2 0":                       "",
 		"--algo lda --loss hinge":                          "note: --loss has no effect with --algo lda\n",
 	} {
 		if status, _, stderr := command(append(train, strings.Fields(options)...)...); status != exitDone || stderr != want {
@@ -219,7 +220,7 @@ func TestSolverMessages(t *testing.T) {
 		}
 	}
 	for options, want := range map[string]string{"--algo logistic --l2 0": "a plane separates the classes", "--algo logistic --l2 -1": "--l2 is -1",
-		"--algo logistic --l2 NaN": "--l2 is NaN"} {
+		"--algo logistic --l2 NaN": "--l2 is NaN", "--algo svm --l2 0": "--l2 is 0: use a penalty above 0", "--algo svm --grid l2=0.0,1": "--l2 is 0: use a penalty above 0"} {
 		if status, _, stderr := command(append(train, strings.Fields(options)...)...); status == exitDone || !strings.Contains(stderr, want) || !isOneLine(stderr) {
 			t.Errorf("%s: status %d, %q, want %q", options, status, stderr, want)
 		}

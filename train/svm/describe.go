@@ -23,6 +23,9 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return train.StepsStory(m, "the proximal Newton method", sum)
 		}
+		if m.Options.Loss == string(Hinge) && wide(len(m.Weights[0])+len(m.Bias)) {
+			return train.StepsStory(m, "dual coordinate descent", sum)
+		}
 		return train.StepsStory(m, "Newton's", sum)
 	},
 	Float32: learnTask[float32], Float64: learnTask[float64]}
@@ -41,7 +44,7 @@ var (
 		return o
 	}()
 	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		Want: "a penalty above 0", Valid: func(v float64) bool { return v > 0 }, Auto: true, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
+		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, Auto: true, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
 	lossOption = train.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: train.WordsOf(Losses), Bare: true,
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )

@@ -3,6 +3,7 @@ package training
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,9 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if err := o.readGrid(cmd); err != nil {
 		return err
 	}
-	o.setDefaultL2(cmd)
+	if err := o.setDefaultL2(cmd); err != nil {
+		return err
+	}
 	learners, err := o.learner.Grid(o.axes)
 	if err != nil {
 		return console.Usagef("--%w", err)
@@ -78,16 +81,27 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	return nil
 }
 
-// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't.
-func (o *trainOptions) setDefaultL2(cmd *cobra.Command) {
+// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't. It returns an error if l2 is 0, l1 isn't given and the
+// learner needs a penalty.
+func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 	varied := func(name string) bool {
 		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
 	}
 	l1 := o.learner.Text("l1")
-	if given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0); given && !cmd.Flags().Changed("l2") && !varied("l2") {
+	given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0)
+	if given && !cmd.Flags().Changed("l2") && !varied("l2") {
 		o.learner.Settings = train.CopySettings(o.learner.Settings)
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}
+	zero := func(text string) bool {
+		v, err := strconv.ParseFloat(text, 64)
+		return err == nil && v == 0
+	}
+	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })
+	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.Auto {
+		return console.Usagef("--l2 is 0: use %s", l2.Want)
+	}
+	return nil
 }
 
 // checkEffect returns an error if an option of the grid has no effect in any combination.
