@@ -15,8 +15,8 @@ type Penalty struct {
 	NonNegative bool // weights are 0 or more
 }
 
-// of returns the penalty of weights without the bias.
-func (p Penalty) of(w []float64) float64 {
+// Of returns the penalty of weights without the bias.
+func (p Penalty) Of(w []float64) float64 {
 	size, square := 0.0, 0.0
 	for _, v := range w {
 		size += math.Abs(v)
@@ -80,7 +80,7 @@ func (s *Search) features() int {
 }
 
 // Objective returns the objective at a point.
-func (s *Search) Objective(p *Point) float64 { return p.Loss + s.of(p.W[:s.features()]) }
+func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.features()]) }
 
 // Gap returns an upper bound of how far the objective is above the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
@@ -127,7 +127,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 	}
 	step := q.step()
 	if d := s.Point.Dual(step); d != nil {
-		s.Lower = max(s.Lower, s.dual(d))
+		s.Lower = max(s.Lower, s.Bound(d))
 	}
 	return step, nil
 }
@@ -136,7 +136,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 func (s *Search) gain(step *Step) float64 {
 	n := s.features()
 	slope := kernel.Dot(s.Point.Gradient, step.D)
-	return s.of(s.Point.W[:n]) - s.of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
+	return s.Of(s.Point.W[:n]) - s.Of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
 }
 
 // move takes a step with which the objective falls. It tells whether there is one.
@@ -178,25 +178,25 @@ func (p Penalty) pull(u float64) float64 {
 	return math.Abs(u)
 }
 
-// dual returns the dual objective of a point, shrunk if its vector is out of bounds. The conjugate of the penalty at u
+// Bound returns the dual objective of a point, shrunk if its vector is out of bounds. The conjugate of the penalty at u
 // is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1. With NonNegative, the same holds of
 // u_j in place of |u_j|.
-func (s *Search) dual(d *Dual) float64 {
+func (p Penalty) Bound(d *Dual) float64 {
 	largest, excess := 0.0, 0.0
 	for _, u := range d.Vector {
-		u = s.pull(u)
+		u = p.pull(u)
 		largest = max(largest, u)
-		if u > s.L1 {
-			excess = math.FMA(u-s.L1, u-s.L1, excess)
+		if u > p.L1 {
+			excess = math.FMA(u-p.L1, u-p.L1, excess)
 		}
 	}
 	shrink := 1.0
-	if largest > s.L1 {
-		shrink = s.L1 / largest
+	if largest > p.L1 {
+		shrink = p.L1 / largest
 	}
 	best := float64(shrink*d.Linear) - float64(shrink*shrink*d.Square)
-	if s.L2 > 0 {
-		best = max(best, d.Linear-d.Square-excess/(2*s.L2))
+	if p.L2 > 0 {
+		best = max(best, d.Linear-d.Square-excess/(2*p.L2))
 	}
 	return best
 }

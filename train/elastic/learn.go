@@ -104,7 +104,7 @@ func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss
 		return err
 	}
 	r.Loss = losses[0]
-	r.Objective = r.Loss + s.of(w[:s.features()])
+	r.Objective = r.Loss + s.Of(w[:s.features()])
 	r.Gap = max(0, r.Objective-s.Lower)
 	if r.Objective-r.Objective != 0 {
 		return train.TooLarge[T]()

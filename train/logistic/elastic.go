@@ -13,6 +13,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
 )
 
@@ -28,8 +29,6 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 		return errors.New(why)
 	case len(spec.Classes) > 2:
 		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
-	case spec.Cols() > maxColumns:
-		return fmt.Errorf("%d columns are too many for l1 and nonnegative, which take up to %d: choose some with features", spec.Cols(), maxColumns)
 	}
 	return nil
 }
@@ -60,7 +59,11 @@ func (o *Options) asked() string {
 func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	task := elasticTask(src, opt)
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
-	s, err := task.Learn(ctx)
+	learn := task.Learn
+	if wide(src.Spec().Cols()) {
+		learn = (&coordinate.Net[S]{Penalty: task.Penalty, Options: task.Options, Rows: src, Round: task.Round, Loss: kernel.Logistic}).Learn
+	}
+	s, err := learn(ctx)
 	if s == nil {
 		return nil, err
 	}
@@ -79,6 +82,9 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err == nil {
 		err = checkElastic(&opt, src.Spec())
+	}
+	if err == nil && wide(src.Spec().Cols()) {
+		err = fmt.Errorf("%d columns are too many for a path, which takes up to %d: choose some with features", src.Spec().Cols(), maxColumns)
 	}
 	if err == nil {
 		opt.Options, err = opt.Options.WithDefaults()

@@ -83,7 +83,7 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:
-		if classes == 2 && (cols <= widest || wide(cols) && opt.L2 > 0) {
+		if classes == 2 && (cols <= widest || wide(cols) && (opt.L2 > 0 || opt.elastic())) {
 			return Newton, nil
 		}
 		return LBFGS, nil
@@ -91,7 +91,7 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 		if classes > 2 {
 			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes)
 		}
-		if wide(cols) && opt.L2 == 0 {
+		if wide(cols) && opt.L2 == 0 && !opt.elastic() {
 			return "", fmt.Errorf("%d columns are too many for the solver newton without a penalty, which takes up to %d: use lbfgs, or set l2 above 0", cols, maxColumns)
 		}
 	case LBFGS, SGD:

@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
 )
 
@@ -57,7 +58,11 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt 
 func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	task := elasticTask(src, opt)
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
-	s, err := task.Learn(ctx)
+	learn := task.Learn
+	if wide(src.Spec().Cols()) {
+		learn = (&coordinate.Net[S]{Penalty: task.Penalty, Options: task.Options, Rows: src, Round: task.Round, Loss: squaredHinges}).Learn
+	}
+	s, err := learn(ctx)
 	if s == nil {
 		return nil, err
 	}

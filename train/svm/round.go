@@ -52,6 +52,9 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options)
 
 // losses makes a pass over the rows and sums their losses at several points.
 func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, error) {
+	if wide(p.cols) {
+		return p.wideLosses(ctx, w)
+	}
 	of := func(run block.Run[T]) []float64 {
 		sums := make([]float64, len(w))
 		if run.Y == nil {

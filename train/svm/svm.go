@@ -94,7 +94,8 @@ const (
 // computes all of it. It updates H by the rows that enter or leave the active set.
 //
 // With more than 16,384 columns, a Hessian is too large. For the squared hinge, Train then finds each step by conjugate
-// gradients, and stops at a gap of 1e-7; see package truncated. The hinge takes no more columns.
+// gradients, and stops at a gap of 5e-7; see package truncated. For the hinge, it runs dual coordinate descent; see
+// package coordinate.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
 // source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
@@ -129,9 +130,6 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if many && epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
 	}
-	if many && (opt.Loss == Hinge || opt.elastic()) {
-		return nil, tooWide(src.Spec().Cols())
-	}
 	after, end := beside.After(ctx)
 	defer end()
 	if opt.elastic() {
@@ -143,7 +141,10 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	}
 	start := time.Now()
 	find := learn[T]
-	if many {
+	switch {
+	case many && opt.Loss == Hinge:
+		find = learnDual[T]
+	case many:
 		find = learnTruncated[T]
 	}
 	r, err := find(ctx, src, opt)

@@ -5,21 +5,23 @@ package truncated
 import (
 	"context"
 	"math"
-	"slices"
+	"sync"
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
 )
 
 const (
-	nearly  = 1e-7  // the gap at which the search stops, relative to the objective
-	forcing = 0.1   // conjugate gradients stop at a residual of this times the gradient
+	nearly  = 5e-7  // the gap at which the search stops, relative to the objective
+	forcing = 0.3   // conjugate gradients stop at a residual of this times the gradient
+	spare   = 0.25  // or if the residual alone would leave this times the gap at which the search stops
 	flat    = 1e-12 // a smaller gain, relative to the objective, is rounding
 	idle    = 5     // steps in a row with such gains that end the search
 	level   = 0.1   // a step of length 1 is taken if the slope at its end is this times that at its begin
-	bends   = 30    // the most points that are tried along a step
+	even    = 1e-11 // the bias is best if the slope along it is this times the sum of sample weights
 )
 
 // A Task is rows with labels -1 and +1, the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0, and a loss. Of
@@ -47,19 +49,19 @@ type Solution struct {
 // gradients, preconditioned by H's diagonal. They need products of H with vectors: one pass over the rows for each (Lin,
 // Weng and Keerthi, "Trust Region Newton Method for Large-Scale Logistic Regression", Journal of Machine Learning
 // Research 9, 2008; Hsia, Chiang and Lin, "Preconditioned Conjugate Gradient Methods in Truncated Newton Frameworks for
-// Large-Scale Linear Classification", 2018). A search along d finds the length. It needs the scores of d, from one pass,
-// and then no rows (Keerthi and DeCoste, "A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs",
+// Large-Scale Linear Classification", 2018). The passes give the scores of d too. So a search along d for the length
+// needs no rows (Keerthi and DeCoste, "A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs",
 // Journal of Machine Learning Research 6, 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear
-// Classification", IEEE Transactions on Neural Networks and Learning Systems 33, 2022).
+// Classification", IEEE Transactions on Neural Networks and Learning Systems 33, 2022). Nor does the bias that is best at
+// the end of the step.
 //
-// The search stops once the duality gap is 1e-7 of the objective; see gap. Sums are float64. They are made within a run
-// in row order, and then over runs in row order. A score sums every fourth element of the row that isn't 0, and then
-// the four sums. So the result depends neither on the workers nor on the form of the rows.
+// The search stops once the duality gap is 5e-7 of the objective; see gap. Sums are float64. They are made within a
+// group of runs in row order, and then over groups in row order; see group. A score sums every fourth element of the row
+// that isn't 0, and then the four sums. So the result depends neither on the workers nor on the form of the rows.
 func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 	s := &search[T]{Task: t, start: time.Now(), cols: t.Rows.Spec().Cols(), features: len(t.Rows.Spec().Features), lower: math.Inf(-1)}
 	s.scratch.New = func() any { return newScratch[T](s.cols) }
-	s.at = point{w: make([]float64, s.cols)}
-	err := s.evaluate(ctx, &s.at)
+	err := s.first(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
@@ -67,20 +69,44 @@ func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 		Passes: s.passes, Steps: s.steps}, err
 }
 
+// A search is the state of a task.
+type search[T kernel.Float] struct {
+	*Task[T]
+	cols, features int
+	at, other      point        // other lends its memory to the next point
+	vectors        [5][]float64 // memory of conjugate, for all columns
+	rowVectors     [2][]float64 // the same for all rows
+	lower          float64      // the greatest dual objective so far
+	radius         float64      // the largest norm of a row's features; known after the first pass, as are those that follow
+	y, weights     []float64
+	clean          []bool // of each run: no element of sparse rows is 0
+	groups         []group
+	runs           []block.Run[T] // of rows in memory
+	passes, steps  int64
+	scratch        sync.Pool // of *scratch[T]
+	spare          sync.Pool // of []float64: zeros for all columns
+	start          time.Time
+}
+
 // minimise makes steps until the gap is small enough, or there are too many passes.
 func (s *search[T]) minimise(ctx context.Context) error {
 	for same := 0; s.at.objective-s.lower > nearly*s.at.objective && same < idle && s.passes+2 < s.Epochs; {
-		step, err := s.conjugate(ctx)
+		step, scores, err := s.conjugate(ctx)
 		if err != nil {
 			return err
 		}
-		length, err := s.along(ctx, step)
+		length, err := s.along(ctx, step, scores)
 		if err != nil {
 			return err
 		}
-		next := point{w: slices.Clone(s.at.w)}
+		next := s.other
+		next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
 		kernel.Axpy(next.w, length, step)
-		if err := s.evaluate(ctx, &next); err != nil {
+		kernel.Axpy(next.scores, length, scores)
+		if err := s.balance(ctx, &next); err != nil {
+			return err
+		}
+		if err := s.evaluate(ctx, &next, nil, nil); err != nil {
 			return err
 		}
 		gain := s.at.objective - next.objective
@@ -88,78 +114,84 @@ func (s *search[T]) minimise(ctx context.Context) error {
 			same = 0
 		}
 		if gain >= -flat*s.at.objective {
-			s.at = next
+			s.at, s.other = next, s.at
 			s.steps++
+		} else {
+			s.other = next
 		}
 	}
 	return nil
 }
 
-// conjugate returns a step. It leaves the passes that the rest of the step takes.
-func (s *search[T]) conjugate(ctx context.Context) (step []float64, err error) {
-	step, residual := make([]float64, s.cols), make([]float64, s.cols)
+// conjugate returns a step and its scores of the rows. It leaves the passes that the rest of the step takes.
+func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err error) {
+	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
+	scores, along := s.rowVectors[0], s.rowVectors[1]
+	clear(step)
+	clear(scores)
+	clear(along)
+	clear(residual)
 	kernel.Axpy(residual, -1, s.at.gradient)
-	direction := s.at.divided(residual)
+	s.at.divide(direction, residual)
 	square := kernel.Dot(residual, direction)
-	enough := forcing * math.Sqrt(square)
+	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
 	for range s.cols {
-		if math.Sqrt(square) <= enough || s.passes+2 >= s.Epochs {
+		if math.Sqrt(square) <= enough || kernel.Dot(residual[:s.features], residual[:s.features]) <= proved || s.passes+2 >= s.Epochs {
 			break
 		}
-		product, err := s.product(ctx, direction)
-		if err != nil {
-			return nil, err
+		if err := s.product(ctx, product, direction, along); err != nil {
+			return nil, nil, err
 		}
 		by := square / kernel.Dot(direction, product)
 		if by-by != 0 {
 			break
 		}
 		kernel.Axpy(step, by, direction)
+		kernel.Axpy(scores, by, along)
 		kernel.Axpy(residual, -by, product)
-		next := s.at.divided(residual)
+		s.at.divide(next, residual)
 		last := square
 		square = kernel.Dot(residual, next)
 		kernel.Axpy(next, square/last, direction)
-		direction = next
+		direction, next = next, direction
 	}
-	return step, nil
+	return step, scores, s.rest(ctx, step, scores)
 }
 
-// along returns the length of a step from the weights at which the objective is least: 1, or, if the slope there isn't
-// far smaller than at the begin, a root of the slope by Newton's method between bounds.
-func (s *search[T]) along(ctx context.Context, step []float64) (length float64, err error) {
-	d, err := s.scores(ctx, step)
-	if err != nil {
-		return 0, err
-	}
+// along returns the length of a step from the weights at which the objective is least, given the step's scores. It is 1
+// if the slope there is far smaller than at the begin.
+func (s *search[T]) along(ctx context.Context, step, scores []float64) (length float64, err error) {
 	linear := float64(s.L2 * kernel.Dot(s.at.w[:s.features], step[:s.features]))
 	square := float64(s.L2 * kernel.Dot(step[:s.features], step[:s.features]))
-	first, lo, hi := -kernel.Dot(s.at.gradient, step), 0.0, math.Inf(1)
-	length = 1
-	for range bends {
-		slope, curvature, err := s.slope(ctx, d, length)
-		if err != nil {
-			return 0, err
-		}
-		slope, curvature = slope+linear+float64(square*length), curvature+square
-		if math.Abs(slope) <= level*first {
-			break
-		}
-		if slope > 0 {
-			hi = length
-		} else {
-			lo = length
-		}
-		next := length - slope/curvature
-		if !(next > lo && next < hi) {
-			next = min(2*lo, (lo+hi)/2)
-			if lo == 0 {
-				next = hi / 2
-			}
-		}
-		length = next
+	return dense.Root(1, -level*kernel.Dot(s.at.gradient, step), func(length float64) (slope, curvature float64, err error) {
+		slope, curvature, err = s.slope(ctx, s.at.scores, scores, length)
+		return slope + linear + float64(square*length), curvature + square, err
+	})
+}
+
+// balance gives p, which has weights and scores, the best bias.
+func (s *search[T]) balance(ctx context.Context, p *point) error {
+	if s.features == s.cols {
+		return nil
 	}
-	return length, nil
+	enough := even * s.at.weight
+	slope, _, err := s.slope(ctx, p.scores, nil, 0)
+	if err != nil || math.Abs(slope) <= enough {
+		return err
+	}
+	sign := math.Copysign(1, -slope)
+	by, err := dense.Root(0, enough, func(length float64) (slope, curvature float64, err error) {
+		slope, curvature, err = s.slope(ctx, p.scores, nil, sign*length)
+		return sign * slope, curvature, err
+	})
+	if by *= sign; by-by != 0 {
+		return err
+	}
+	p.w[s.features] += by
+	for i := range p.scores {
+		p.scores[i] += by
+	}
+	return err
 }
 
 // A point is weights and what a pass over the rows tells about them.
@@ -176,13 +208,21 @@ type point struct {
 	entropies [2]float64 // for each class, its part of the dual objective
 }
 
-// divided returns v divided by the diagonal.
-func (p *point) divided(v []float64) []float64 {
-	d := make([]float64, len(v))
+// divide sets d to v divided by the diagonal.
+func (p *point) divide(d, v []float64) {
 	for i, x := range v {
 		d[i] = x / p.diagonal[i]
 	}
-	return d
+}
+
+// reset makes sums zero. It has the memory of sums over that many columns and rows.
+func (p *point) reset(cols, rows int) {
+	if p.gradient == nil {
+		p.gradient, p.diagonal, p.curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
+	}
+	clear(p.gradient)
+	clear(p.diagonal)
+	*p = point{w: p.w, scores: p.scores, gradient: p.gradient, diagonal: p.diagonal, curvature: p.curvature}
 }
 
 // gap returns an upper bound of how far the objective is above the minimum.

@@ -1,0 +1,88 @@
+// Package csr reaches the elements of rows that aren't 0, for learners whose weights are float64. What it returns is the
+// same for dense and for sparse rows.
+package csr
+
+import (
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Clean tells whether a run has sparse rows, of which no element is 0.
+func Clean[T kernel.Float](run block.Run[T]) bool {
+	s := run.Sparse
+	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
+}
+
+// Rows returns the rows of a run in CSR form, without zeros. It writes them to packed, unless clean says that they are
+// so already.
+func Rows[T kernel.Float](run block.Run[T], clean bool, packed *kernel.SparseRows[T]) *kernel.SparseRows[T] {
+	s := run.Sparse
+	if clean {
+		return s
+	}
+	p := packed
+	p.Ptr, p.Idx, p.Val = append(p.Ptr[:0], 0), p.Idx[:0], p.Val[:0]
+	for r := range run.Len() {
+		if s != nil {
+			columns, values := s.Row(r)
+			for k, v := range values {
+				if v != 0 {
+					p.Idx, p.Val = append(p.Idx, columns[k]), append(p.Val, v)
+				}
+			}
+		} else {
+			for i, v := range run.X[r*run.Stride:][:run.Cols] {
+				if v != 0 {
+					p.Idx, p.Val = append(p.Idx, uint32(i)), append(p.Val, v)
+				}
+			}
+		}
+		p.Ptr = append(p.Ptr, int64(len(p.Idx)))
+	}
+	return p
+}
+
+// Score returns the product of a row with w. It sums every fourth product, and then the four sums.
+func Score[T kernel.Float](columns []uint32, values []T, w []float64) float64 {
+	var a, b, c, d float64
+	values = values[:len(columns)]
+	k := 0
+	for ; k+4 <= len(columns); k += 4 {
+		i, v := columns[k:k+4:k+4], values[k:k+4:k+4]
+		a += float64(float64(v[0]) * w[i[0]])
+		b += float64(float64(v[1]) * w[i[1]])
+		c += float64(float64(v[2]) * w[i[2]])
+		d += float64(float64(v[3]) * w[i[3]])
+	}
+	for ; k < len(columns); k++ {
+		a += float64(float64(values[k]) * w[columns[k]])
+	}
+	return (a + c) + (b + d)
+}
+
+// Add adds a row times f to w.
+func Add[T kernel.Float](w []float64, columns []uint32, values []T, f float64) {
+	values = values[:len(columns)]
+	for k, i := range columns {
+		w[i] += float64(f * float64(values[k]))
+	}
+}
+
+// Square returns the sum of squares of a row's elements in the first columns, of that number.
+func Square[T kernel.Float](columns []uint32, values []T, first int) float64 {
+	square := 0.0
+	for k, i := range columns {
+		if int(i) < first {
+			square += float64(float64(values[k]) * float64(values[k]))
+		}
+	}
+	return square
+}
+
+// Norm returns the root of Square, not less than it is.
+func Norm[T kernel.Float](columns []uint32, values []T, first int) float64 {
+	return math.Sqrt(Square(columns, values, first)) * (1 + 0x1p-20)
+}

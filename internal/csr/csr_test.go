@@ -1,0 +1,59 @@
+package csr_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/csr"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+)
+
+// TestRows: dense rows, sparse ones and sparse ones with zeros give the same elements, and their sums are those of the rows.
+func TestRows(t *testing.T) {
+	x := [][]float64{{0, 1, 0, 2, -3, 0.5, 4}, {0, 0, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0, 1}}
+	d := testrows.Dense[float32](x, []float64{1, -1, 1}, true)
+	var dense, sparse *block.Block[float32]
+	for b := range d.Blocks(t.Context()) {
+		dense = b
+	}
+	for b := range testrows.Sparse(d).Blocks(t.Context()) {
+		sparse = b
+	}
+	zeros := sparse.Clone()
+	zeros.Sparse = &kernel.SparseRows[float32]{Ptr: []int64{0}}
+	for r := range x {
+		for i := range 8 {
+			zeros.Sparse.Idx, zeros.Sparse.Val = append(zeros.Sparse.Idx, uint32(i)), append(zeros.Sparse.Val, dense.X[r*dense.Stride+i])
+		}
+		zeros.Sparse.Ptr = append(zeros.Sparse.Ptr, int64(len(zeros.Sparse.Idx)))
+	}
+	w := []float64{1, 2, 3, 4, 5, 6, 7, 8}
+	for name, b := range map[string]*block.Block[float32]{"dense": dense, "sparse": sparse, "with zeros": zeros} {
+		run := block.Run[float32]{Block: b}
+		if clean := csr.Clean(run); clean != (name == "sparse") {
+			t.Errorf("%s: clean is %t", name, clean)
+		}
+		rows := csr.Rows(run, csr.Clean(run), &kernel.SparseRows[float32]{})
+		for r := range x {
+			columns, values := rows.Row(r)
+			score, square, sum := 8.0, 0.0, slices.Clone(w) // the bias is 1
+			for i, v := range x[r] {
+				score += v * w[i]
+				square += v * v
+				sum[i] += 2 * v
+			}
+			sum[7] += 2
+			got := slices.Clone(w)
+			csr.Add(got, columns, values, 2)
+			if slices.Contains(values, 0) || csr.Score(columns, values, w) != score || csr.Square(columns, values, 7) != square || !slices.Equal(got, sum) {
+				t.Errorf("%s: row %d is %v %v", name, r, columns, values)
+			}
+			if norm := csr.Norm(columns, values, 7); norm < math.Sqrt(square) || norm > 1.001*math.Sqrt(square) {
+				t.Errorf("%s: the norm of row %d is %v", name, r, norm)
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package dense
+
+import "math"
+
+// bends is the most points that Root tries.
+const bends = 30
+
+// Root returns a length, 0 or more, at which a slope is at most enough, be it above 0 or below. The slope rises with the
+// length from below 0. Root begins at a first length. It is Newton's method between bounds.
+func Root(length, enough float64, at func(length float64) (slope, curvature float64, err error)) (float64, error) {
+	lo, hi := 0.0, math.Inf(1)
+	for range bends {
+		slope, curvature, err := at(length)
+		if err != nil {
+			return 0, err
+		}
+		if math.Abs(slope) <= enough {
+			break
+		}
+		if slope > 0 {
+			hi = length
+		} else {
+			lo = length
+		}
+		next := length - slope/curvature
+		if !(next > lo && next < hi) {
+			next = min(2*lo, (lo+hi)/2)
+			if lo == 0 {
+				next = min(1, hi/2)
+			}
+		}
+		length = next
+	}
+	return length, nil
+}

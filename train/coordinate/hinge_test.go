@@ -1,0 +1,98 @@
+package coordinate_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/coordinate"
+	"halfspace/train/svm"
+	"halfspace/train/truncated"
+)
+
+// rows returns rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
+func rows[T kernel.Float](n, features int, bias bool) *block.Data[T] {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
+	x, y := make([][]float64, n), make([]float64, n)
+	for r := range x {
+		x[r] = make([]float64, features)
+		score := 1 + rng.NormFloat64()
+		for range 10 {
+			c := int(float64(features) * rng.Float64() * rng.Float64())
+			x[r][c] = rng.NormFloat64()
+			score += x[r][c] * float64(c%5-2)
+		}
+		y[r] = math.Copysign(1, score)
+	}
+	return testrows.Dense[T](x, y, bias)
+}
+
+// TestHinge: the objective is that of the augmented Lagrangian method, which needs a Hessian, and at most the gap above
+// it. Every form of the rows and number of workers gives the same bits.
+func TestHinge(t *testing.T) {
+	ctx := context.Background()
+	for _, bias := range []bool{false, true} {
+		for _, c := range []struct {
+			name string
+			rows *block.Data[float32]
+			l2   float64
+		}{
+			{"many rows", rows[float32](4500, 30, bias), 300},
+			{"many columns", rows[float32](300, 400, bias), 1},
+			{"weighted", testrows.Weighted(rows[float32](300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
+		} {
+			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
+			want, err := svm.Train(ctx, d, svm.Options{L2: l2, Loss: svm.Hinge})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first *truncated.Solution
+			for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+				task := coordinate.Hinge[float32]{Options: train.Options{Epochs: 10000, Workers: form + 1}, Rows: src, L2: l2}
+				got, err := task.Solve(ctx)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				if got.Gap > 1e-6*got.Objective {
+					t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
+				}
+				if got.Objective > want.Objective*(1+2e-6) || got.Objective-got.Gap > want.Objective*(1+1e-12) {
+					t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap, want.Objective)
+				}
+				if first == nil {
+					first = got
+				}
+				if !slices.Equal(got.W, first.W) || got.Objective != first.Objective || got.Gap != first.Gap {
+					t.Errorf("%s: form %d gives other weights than dense rows", what, form)
+				}
+			}
+		}
+	}
+}
+
+// TestPasses: few passes end the search before the gap is small, and the gap says so.
+func TestPasses(t *testing.T) {
+	d := rows[float64](3000, 40, true)
+	for _, passes := range []int64{3, 6, 9} {
+		task := coordinate.Hinge[float64]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3}
+		s, err := task.Solve(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Passes > passes || s.Gap < 1e-5*s.Objective || math.IsInf(s.Gap, 0) {
+			t.Errorf("at most %d passes: %d passes bring the gap to %v of %v", passes, s.Passes, s.Gap, s.Objective)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (&coordinate.Hinge[float64]{Options: train.Options{Epochs: 10, Workers: 1}, Rows: d, L2: 1}).Solve(ctx); err == nil {
+		t.Error("a cancelled search returns no error")
+	}
+}

@@ -1,0 +1,57 @@
+package coordinate_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/coordinate"
+	"halfspace/train/elastic"
+	"halfspace/train/logistic"
+)
+
+// TestNet: the objective is that of proximal Newton with a Hessian, and at most the gap above it. Every form of the rows and
+// number of workers gives the same bits.
+func TestNet(t *testing.T) {
+	ctx := context.Background()
+	for _, bias := range []bool{false, true} {
+		for penalty, name := range map[elastic.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
+			for weighted, d := range []*block.Data[float32]{rows[float32](4500, 50, bias), testrows.Weighted(rows[float32](300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
+				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
+				want, err := logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NonNegative: penalty.NonNegative})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var first *elastic.Solution
+				for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+					task := coordinate.Net[float32]{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Round: func([]float64) {}, Loss: kernel.Logistic}
+					got, err := task.Learn(ctx)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if !got.Converged || got.Gap > 1e-6*got.Objective {
+						t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
+					}
+					if math.Abs(got.Objective-want.Objective) > 1e-6*want.Objective || got.Objective-got.Gap > want.Objective*(1+1e-12) {
+						t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap, want.Objective)
+					}
+					if penalty.NonNegative && slices.Min(got.Exact[:len(d.Spec().Features)]) < 0 {
+						t.Errorf("%s: a weight is below 0", what)
+					}
+					if first == nil {
+						first = got
+					}
+					if !slices.Equal(got.Exact, first.Exact) || got.Objective != first.Objective || got.Gap != first.Gap {
+						t.Errorf("%s: form %d gives other weights than dense rows", what, form)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package coordinate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/kernel"
+)
+
+const (
+	firstPart = 1.0   // the first step ends at this times the violations of the optimum's conditions at its begin
+	leastPart = 1e-12 // steps that end at less than this are as good as rounding allows
+	maxRounds = 100   // the most rounds of coordinate descent in a step
+	least     = 1e-12 // what is added to a second derivative
+)
+
+// violation returns by how much a slope of a weight's loss and l2 violates the conditions of the optimum.
+func (s *net[T]) violation(j int, w, slope float64) float64 {
+	switch {
+	case j >= s.features:
+		return math.Abs(slope)
+	case w > 0:
+		return math.Abs(slope + s.L1)
+	case w < 0:
+		return math.Abs(slope - s.L1)
+	case s.NonNegative:
+		return max(0, -slope-s.L1)
+	}
+	return max(0, math.Abs(slope)-s.L1)
+}
+
+// best returns the minimum over a weight w, given the slope of the loss's model and l2 there, and the second derivative.
+func (s *net[T]) best(j int, w, slope, curvature float64) float64 {
+	if j >= s.features {
+		return w - slope/curvature
+	}
+	v := float64(curvature*w) - slope
+	switch {
+	case v > s.L1:
+		return (v - s.L1) / curvature
+	case v < -s.L1 && !s.NonNegative:
+		return (v + s.L1) / curvature
+	}
+	return 0
+}
+
+// step returns weights near the minimum of the quadratic model, and the rounds of coordinate descent that it took. It
+// leaves the scores of the step in along. It ends when the violations have fallen to a part of those at the begin.
+func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds int, err error) {
+	next = slices.Clone(s.w)
+	total, largest := 0.0, 0.0
+	var all []int
+	for j, w := range next {
+		slope := s.gradient[j]
+		if j < s.features {
+			slope += float64(s.L2 * w)
+		}
+		v := s.violation(j, w, slope)
+		total += v
+		largest = max(largest, v)
+	}
+	slack := largest / float64(len(s.y))
+	for j, w := range next {
+		if w != 0 || j >= s.features || s.pull(s.gradient[j]) > s.L1-slack {
+			all = append(all, j)
+		}
+	}
+	if err := s.curve(ctx, all); err != nil {
+		return nil, 0, err
+	}
+	active, whole := slices.Clone(all), true
+	limit := math.Inf(1)
+	for rounds < maxRounds {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		sum, most := s.round(&active, next, limit)
+		rounds++
+		if sum > part*total {
+			limit, whole = most/float64(len(s.y)), len(active) == len(all)
+			continue
+		}
+		if whole = whole && len(active) == len(all); whole {
+			break
+		}
+		active, limit, whole = append(active[:0], all...), math.Inf(1), true
+	}
+	return next, rounds, nil
+}
+
+// pull returns how much a gradient pulls a weight of 0 to a value that it may have.
+func (s *net[T]) pull(gradient float64) float64 {
+	if s.NonNegative {
+		return -gradient
+	}
+	return math.Abs(gradient)
+}
+
+// curve computes the diagonal of the Hessian for some columns.
+func (s *net[T]) curve(ctx context.Context, some []int) error {
+	for _, j := range some {
+		s.diagonal[j] = -1
+	}
+	return s.columns.each(ctx, s.Workers, func(j int) {
+		if s.diagonal[j] != -1 {
+			return
+		}
+		rows, values := s.columns.column(j)
+		var a, b float64
+		k := 0
+		for ; k+2 <= len(rows); k += 2 {
+			v, u := float64(values[k]), float64(values[k+1])
+			a += float64(float64(v*v) * s.along[2*int(rows[k])])
+			b += float64(float64(u*u) * s.along[2*int(rows[k+1])])
+		}
+		if k < len(rows) {
+			v := float64(values[k])
+			a += float64(float64(v*v) * s.along[2*int(rows[k])])
+		}
+		s.diagonal[j] = a + b
+	})
+}
+
+// round minimises over one weight after the other in a random order. It leaves out weights of 0 whose slope is below L1 by
+// more than limit. It returns the sum of violations, and the largest.
+func (s *net[T]) round(active *[]int, next []float64, limit float64) (sum, most float64) {
+	order := *active
+	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	left := order[:0]
+	for _, j := range order {
+		rows, values := s.columns.column(j)
+		s.visited += int64(len(rows))
+		slope, curvature := s.gradient[j]+slopeOf(rows, values, s.along), s.diagonal[j]+least
+		if j < s.features {
+			slope += float64(s.L2 * next[j])
+			curvature += s.L2
+		}
+		w := next[j]
+		if w == 0 && j < s.features && s.pull(slope) < s.L1-limit {
+			continue
+		}
+		left = append(left, j)
+		v := s.violation(j, w, slope)
+		sum, most = sum+v, max(most, v)
+		to := s.best(j, w, slope, curvature)
+		if by := to - w; by != 0 {
+			next[j] = to
+			addTo(s.along, rows, values, by)
+		}
+	}
+	*active = left
+	return sum, most
+}
+
+// slopeOf sums a column's values times the curvatures and the scores of the step of its rows.
+func slopeOf[T kernel.Float](rows []uint32, values []T, along []float64) float64 {
+	var a, b, c, d float64
+	values = values[:len(rows)]
+	k := 0
+	for ; k+4 <= len(rows); k += 4 {
+		r, v := rows[k:k+4:k+4], values[k:k+4:k+4]
+		p, q, s, t := along[2*int(r[0]):][:2], along[2*int(r[1]):][:2], along[2*int(r[2]):][:2], along[2*int(r[3]):][:2]
+		a += float64(float64(v[0]) * float64(p[0]*p[1]))
+		b += float64(float64(v[1]) * float64(q[0]*q[1]))
+		c += float64(float64(v[2]) * float64(s[0]*s[1]))
+		d += float64(float64(v[3]) * float64(t[0]*t[1]))
+	}
+	for ; k < len(rows); k++ {
+		p := along[2*int(rows[k]):][:2]
+		a += float64(float64(values[k]) * float64(p[0]*p[1]))
+	}
+	return (a + c) + (b + d)
+}
+
+// addTo adds a column times by to the scores of the step.
+func addTo[T kernel.Float](along []float64, rows []uint32, values []T, by float64) {
+	values = values[:len(rows)]
+	for k, r := range rows {
+		along[2*int(r)+1] += float64(by * float64(values[k]))
+	}
+}

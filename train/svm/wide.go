@@ -1,0 +1,70 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/internal/csr"
+	"halfspace/kernel"
+	"halfspace/train/coordinate"
+	"halfspace/train/truncated"
+)
+
+// wide tells whether there are too many columns for a Hessian.
+func wide(cols int) bool { return cols > maxColumns }
+
+func tooWide(cols int) error {
+	return fmt.Errorf("%d columns are too many for a path, which takes up to %d: choose some with features", cols, maxColumns)
+}
+
+// learnTruncated is learn for the squared hinge and more columns than a Hessian may have.
+func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}
+	s, err := task.Solve(ctx)
+	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
+	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
+	r.Converged = s.Gap <= tolerance*s.Objective
+	return r, err
+}
+
+// learnDual is learn for the hinge and more columns than a Hessian may have.
+func learnDual[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	task := coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}
+	s, err := task.Solve(ctx)
+	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
+	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
+	r.Converged = s.Gap <= tolerance*s.Objective
+	return r, err
+}
+
+// squaredHinges sets z to the margins, and the others to the squared hinge and its derivatives by the score.
+func squaredHinges(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-float64(z[i]))
+		factor[i], loss[i], curvature[i] = -2*float64(label*u), u*u, 0
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
+}
+
+// wideLosses is losses for more columns than a Hessian may have.
+func (p *problem[T]) wideLosses(ctx context.Context, w [][]float64) ([]float64, error) {
+	total := make([]float64, len(w))
+	err := block.ReduceRuns(ctx, p.src, p.workers, func(run block.Run[T]) []float64 {
+		sums, packed := make([]float64, len(w)), kernel.SparseRows[T]{}
+		rows := csr.Rows(run, csr.Clean(run), &packed)
+		for r := range run.Len() {
+			columns, values := rows.Row(r)
+			for k := range w {
+				if c := run.Weight(r); c > 0 {
+					sums[k] += float64(p.loss.of(1-float64(float64(run.Y[r])*csr.Score(columns, values, w[k]))) * c)
+				}
+			}
+		}
+		return sums
+	}, func(sums []float64) { kernel.Axpy(total, 1, sums) })
+	return total, err
+}
