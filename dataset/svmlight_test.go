@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,8 +271,11 @@ func FuzzSvmlight(f *testing.F) {
 	for _, text := range []string{"1 1:2 3:4\n0 qid:1 2:5 # c\n", "1 0:-0 7:1e-50\n-1 3:16777217\n", "1 2147483648:1\n0 -1:2\n", "a 1:1", "1 12345678:1.2345678 3:nan\n", "1 2:+.5\t3:5.\r\n0 3:12345678.5\n"} {
 		f.Add([]byte(text))
 	}
-	dir := f.TempDir()
+	dir, many := f.TempDir(), regexp.MustCompile(`(^|[^0-9])0*[1-9][0-9]{4,6}:`)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if many.Match(data) {
+			t.Skip("so many columns that one input takes a second")
+		}
 		path := filepath.Join(dir, "a.svm")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

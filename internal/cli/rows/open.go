@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 
 	"halfspace/block"
 	"halfspace/cache"
@@ -86,6 +87,9 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	return r, err
 }
 
+// manyBytes are so many that a collection of garbage before they are allocated takes a small share of the time.
+const manyBytes = 64 << 20
+
 func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
 	opt := o.options(bar)
 	said := false // the files were read before, and their warnings are printed
@@ -126,6 +130,9 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	if fits {
 		if !in.Learned() {
 			again = nil // so that the descriptions of the columns, of 300 bytes each, are freed
+		}
+		if in.Sparse() && in.Bytes(count, s.Weighted) >= manyBytes {
+			debug.FreeOSMemory() // what Open needed for the columns, before the rows take new memory
 		}
 		data, err := in.Load(ctx)
 		return &Rows[T]{data, in.Density(), nil, again}, err

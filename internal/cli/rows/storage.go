@@ -53,7 +53,7 @@ func (s *Storage) check() error {
 // room for these the garbage collector would run all the time.
 const (
 	overhead    = 32 << 20
-	columnBytes = 512
+	columnBytes = 416
 )
 
 // Hold limits the memory of the garbage collector for a learner that fills it beside rows of so many bytes.
@@ -80,7 +80,11 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 		beside = s.Beside(count, cols)
 	}
 	if held += beside; held <= limit/5*4 {
-		debug.SetMemoryLimit(min(limit, max(held/4*5, held+columnBytes*int64(cols))+overhead))
+		garbage := held / 4
+		if all < block.Bytes[T](count, cols, false) { // of sparse rows, whose training allocates little
+			garbage /= 2
+		}
+		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))
 		return true, nil
 	}
 	pass := min(all, block.InFlight*bytes(int64(block.Rows[T](cols))))
