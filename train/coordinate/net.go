@@ -234,7 +234,7 @@ func (s *net[T]) balance(ctx context.Context) error {
 		rise, curvature, err := slope(sign * length)
 		return sign * rise, curvature, err
 	})
-	if by *= sign; by-by != 0 {
+	if by = float64(by * sign); by-by != 0 {
 		return err
 	}
 	s.w[s.features] += by
@@ -299,7 +299,8 @@ func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
 		}
 		loss := s.loss
 		s.loss = sum[0]
-		if to := s.objective(); to <= from+float64(slight*part*slope)+flat*from && to < from*(1+flat) {
+		rounding := float64(flat * from)
+		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
 			s.steps++
 			return true, nil
 		}

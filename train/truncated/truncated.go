@@ -184,7 +184,7 @@ func (s *search[T]) balance(ctx context.Context, p *point) error {
 		slope, curvature, err = s.slope(ctx, p.scores, nil, sign*length)
 		return sign * slope, curvature, err
 	})
-	if by *= sign; by-by != 0 {
+	if by = float64(by * sign); by-by != 0 {
 		return err
 	}
 	p.w[s.features] += by
