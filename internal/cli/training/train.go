@@ -71,10 +71,10 @@ Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
 
 Without --algo, train standardizes the features, shuffles the rows and learns an
-averaged perceptron. svmlight rows of more than 16,384 features stay as they are,
-since no standardized value would be 0. With --algo, nothing is standardized or shuffled unless you
-ask for it. --validation counts errors on hold-out rows. --cv judges the options
-by cross-validation. --grid tries several values and keeps the best.
+averaged perceptron. It leaves svmlight rows of more than 16,384 features as
+they are. With --algo, nothing is standardized or shuffled unless you ask for it.
+--validation counts errors on hold-out rows. --cv judges the options by
+cross-validation. --grid tries several values and keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
 same. Without --out the model is not kept. Ctrl-C stops the training and writes
