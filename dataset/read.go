@@ -19,8 +19,13 @@ import (
 // CheckCategorical returns an error if text is not a value of Options.Categorical.
 func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
 
-// LearnsCategories tells whether features depend on the categories of the rows if text is Options.Categorical.
-func LearnsCategories(text string) bool { return encode.LearnsCategories(text) }
+// CheckCross returns an error if text is no value of Options.Cross.
+func CheckCross(text string) error { return encode.CheckCross(text) }
+
+// LearnsCategories tells whether features depend on the categories of the rows if categorical and crosses are those of Options.
+func LearnsCategories(categorical string, crosses []string) bool {
+	return encode.LearnsCategories(categorical, crosses)
+}
 
 // Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match. If a
 // column has the very name of a pattern, the name stands for that column. Cache files hold the options that shape the
@@ -65,6 +70,10 @@ type Options struct {
 	//
 	// A missing category, or one that isn't in the training data, is all zeros.
 	Categorical string
+
+	// Cross names columns whose categories make features together, as "color,city". The texts of a row's categories are hashed
+	// to 20 bits, or to those of "color,city=hash:BITS", as schema.Cross joins them.
+	Cross []string `json:",omitempty"`
 
 	// Standardize replaces every number x by (x - mean) / deviation, computed in float64. Mean and deviation are those of the
 	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
@@ -125,7 +134,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 // choices returns the options that say which columns are read and what they mean.
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
-		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical,
+		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		Converts: opt.converts, Most: opt.widest(), Float: opt.float, Spec: opt.Spec}
 }
 

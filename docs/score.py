@@ -10,11 +10,13 @@ def features(row):
         return [narrow(float(row[name])) for name in model["features"]]
     x = []
     for column in model["preprocessing"]["columns"]:
-        text = row[column["name"]]
+        text = row.get(column["name"])
         if column["kind"] == "onehot":
             x += [float(text == category) for category in column["categories"]]
-        elif column["kind"] == "hash":
+        elif column["kind"] in ("hash", "cross"):
             from xxh3 import xxh3
+            if column["kind"] == "cross":
+                text = b"\xff".join(row[part["name"]].encode() for part in column["of"])
             own = xxh3(text) % 2 ** column["hash_bits"]
             buckets = column.get("buckets") or range(2 ** column["hash_bits"])
             x += [float(bucket == own) for bucket in buckets]

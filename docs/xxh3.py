@@ -71,5 +71,5 @@ def long(b, n):
     return avalanche(n * P64[0] + sum(fold(h[i] ^ secret(11 + 8 * i), h[i + 1] ^ secret(19 + 8 * i)) for i in range(0, 8, 2)))
 
 def xxh3(text):
-    b = text.encode()
+    b = text if isinstance(text, bytes) else text.encode()
     return (short if len(b) <= 16 else medium if len(b) <= 240 else long)(b, len(b))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"halfspace/schema"
@@ -30,24 +31,43 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 		return c.appendList(row, value)
 	}
 	first := len(row)
-	if v := reflect.ValueOf(value); v.CanFloat() && v.Float()-v.Float() != 0 {
-		value = nil // NaN or infinite
-	}
-	for range c.Width() {
-		row = append(row, 0)
-	}
-	class, err := c.class(value)
+	row = slices.Grow(row, c.Width())[:first+c.Width()]
+	clear(row[first:])
+	text, missing, err := c.category(value)
 	switch {
 	case err != nil:
 		return row, err
-	case value == nil:
+	case missing:
 		row[first] = math.NaN()
 	default:
-		if i := c.Feature(class.Text); i >= 0 {
+		if i := c.Feature(text); i >= 0 {
 			row[first+i] = 1
 		}
 	}
 	return row, nil
+}
+
+// category returns the category of a value, or whether it is missing. The value of a cross is a list of those of its columns.
+func (c *column) category(value any) (text string, missing bool, err error) {
+	if c.Kind != schema.CrossColumn {
+		return category(value, c.Values)
+	}
+	if value == nil {
+		return "", true, nil
+	}
+	list, ok := value.([]any)
+	if !ok || len(list) != len(c.Of) {
+		return "", false, fmt.Errorf("a value of the type %T, and the cross takes []any with a value for each of its %d columns", value, len(c.Of))
+	}
+	texts := make([]string, len(list))
+	for i, part := range c.Of {
+		var none bool
+		if texts[i], none, err = category(list[i], part.Values); err != nil {
+			return "", false, fmt.Errorf("%q: %w", part.Name, err)
+		}
+		missing = missing || none
+	}
+	return schema.Cross(texts...), missing, nil
 }
 
 // number returns a value as a number, NaN for nil.
@@ -103,32 +123,31 @@ func (c *column) appendList(row []float64, value any) ([]float64, error) {
 	return row, nil
 }
 
-// class returns the class whose text is the category of a value that isn't nil.
-func (c *column) class(value any) (schema.Class, error) {
+// category returns the text of a value's class, or whether it is missing: nil, NaN or infinite. The values are those of the
+// field Values of schema.Column.
+func category(value any, values string) (text string, missing bool, err error) {
 	v := reflect.ValueOf(value)
 	switch {
-	case value == nil:
-		return schema.Class{}, nil
-	case c.Values == "" && v.Kind() == reflect.String:
-		if text := v.String(); !utf8.ValidString(text) {
-			return schema.Class{}, fmt.Errorf("%.40q is not valid UTF-8 text", text)
+	case value == nil || v.CanFloat() && v.Float()-v.Float() != 0:
+		return "", true, nil
+	case values == "" && v.Kind() == reflect.String:
+		if text = v.String(); !utf8.ValidString(text) {
+			return "", false, fmt.Errorf("%.40q is not valid UTF-8 text", text)
 		}
-		return schema.StringClass(v.String()), nil
-	case c.Values == schema.Bool.String() && v.Kind() == reflect.Bool:
-		return schema.BoolClass(v.Bool()), nil
-	case c.Values == schema.Number.String() && v.CanInt():
-		return schema.IntClass(v.Int()), nil
-	case c.Values == schema.Number.String() && v.CanUint():
-		return schema.UintClass(v.Uint()), nil
-	case c.Values == schema.Number.String() && v.CanFloat():
-		if f := v.Float(); v.Kind() == reflect.Float32 && f-f == 0 {
-			return schema.Float32Class(float32(f)), nil
-		}
-		return schema.FloatClass(v.Float()), nil
+		return text, false, nil
+	case values == schema.Bool.String() && v.Kind() == reflect.Bool:
+		return schema.BoolClass(v.Bool()).Text, false, nil
+	case values == schema.Number.String() && v.CanInt():
+		return schema.IntClass(v.Int()).Text, false, nil
+	case values == schema.Number.String() && v.CanUint():
+		return schema.UintClass(v.Uint()).Text, false, nil
+	case values == schema.Number.String() && v.Kind() == reflect.Float32:
+		return schema.Float32Class(float32(v.Float())).Text, false, nil
+	case values == schema.Number.String() && v.CanFloat():
+		return schema.FloatClass(v.Float()).Text, false, nil
 	}
-	kind := c.Values
-	if kind == "" {
-		kind = schema.String.String()
+	if values == "" {
+		values = schema.String.String()
 	}
-	return schema.Class{}, fmt.Errorf("a value of the type %T, and the column has categories of the type %s", value, kind)
+	return "", false, fmt.Errorf("a value of the type %T, and the column has categories of the type %s", value, values)
 }

@@ -1,11 +1,13 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
@@ -40,7 +42,8 @@ type Column struct {
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
 	Values     string   `json:"values,omitempty"`     // type of the categories: "number", "boolean", or "" for text
-	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one, which becomes 1<<HashBits features, or those of Buckets
+	Of         []Part   `json:"of,omitempty"`         // the columns of a cross
+	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one or a cross, which becomes 1<<HashBits features, or those of Buckets
 	Buckets    []int    `json:"buckets,omitempty"`    // of a hashed one with more than MaxAllBuckets bits: those of the training, in ascending order
 
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
@@ -51,6 +54,12 @@ type Column struct {
 	Scale  []float64 `json:"scale,omitempty"`
 }
 
+// A Part is one of the columns of a cross.
+type Part struct {
+	Name   string `json:"name"`
+	Values string `json:"values,omitempty"` // as in Column
+}
+
 // Kind says how a column becomes features.
 type Kind string
 
@@ -59,6 +68,7 @@ const (
 	ListColumn   Kind = "list"   // a feature for each element of a list of numbers
 	OneHotColumn Kind = "onehot" // a feature for each category of text: 1 for the text's own category
 	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the text's own bucket
+	CrossColumn  Kind = "cross"  // the same for the texts of several columns, which Cross joins
 )
 
 // MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNumbered bounds them.
@@ -75,15 +85,27 @@ const (
 // bytes.
 func HashBucket(text string, bits int) int { return int(xxh3.HashString(text) & (1<<bits - 1)) }
 
+// CrossBucket is HashBucket for the bytes of Cross.
+func CrossBucket(text []byte, bits int) int { return int(xxh3.Hash(text) & (1<<bits - 1)) }
+
+// CrossMark is between the texts of a cross. UTF-8 has no such byte.
+const CrossMark = 0xff
+
+// Cross returns the text that a cross has for texts of its columns: one after the other, with CrossMark between.
+func Cross(texts ...string) string { return strings.Join(texts, string([]byte{CrossMark})) }
+
 // number tells whether the column's features are its numbers.
 func (c *Column) number() bool { return c.Kind == NumberColumn || c.Kind == ListColumn }
 
 // Categorical tells whether the column's features are its categories.
-func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Kind == HashColumn }
+func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() }
+
+// Hashed tells whether the column's features are buckets.
+func (c *Column) Hashed() bool { return c.Kind == HashColumn || c.Kind == CrossColumn }
 
 // Learned tells whether the categories of the training rows make the column's features.
 func (c *Column) Learned() bool {
-	return c.Kind == OneHotColumn || c.Kind == HashColumn && c.HashBits > MaxAllBuckets
+	return c.Kind == OneHotColumn || c.Hashed() && c.HashBits > MaxAllBuckets
 }
 
 // Feature returns which of the column's features a category is, or -1 if the training hadn't it.
@@ -110,7 +132,7 @@ func (c *Column) Width() int {
 		return c.Elements
 	case OneHotColumn:
 		return len(c.Categories)
-	case HashColumn:
+	case HashColumn, CrossColumn:
 		if c.HashBits > MaxAllBuckets {
 			return len(c.Buckets)
 		}
@@ -119,7 +141,8 @@ func (c *Column) Width() int {
 	return 1
 }
 
-// Names returns the names of the column's features. Those of a column x are x, x[0], x=category or x#hash:BITS[0].
+// Names returns the names of the column's features. Those of a column x are x, x[0], x=category or x#hash:BITS[0]. The cross of x
+// and y has the name x*y.
 func (c *Column) Names() []string {
 	names := make([]string, c.Width())
 	for i := range names {
@@ -134,7 +157,7 @@ func (c *Column) featureName(i int) string {
 		return fmt.Sprintf("%s[%d]", c.Name, i)
 	case OneHotColumn:
 		return c.Name + "=" + c.Categories[i]
-	case HashColumn:
+	case HashColumn, CrossColumn:
 		if c.HashBits > MaxAllBuckets {
 			i = c.Buckets[i]
 		}
@@ -207,14 +230,14 @@ func (c *Column) check() error {
 		return errors.New("its name or unit is not valid UTF-8 text")
 	}
 	has := map[string]bool{"unit": c.Unit != "", "elements": c.Elements != 0, "categories": len(c.Categories) != 0,
-		"hash_bits": c.HashBits != 0}
-	needs := map[Kind]string{NumberColumn: "", ListColumn: "elements", OneHotColumn: "categories", HashColumn: "hash_bits"}
+		"hash_bits": c.HashBits != 0, "of": len(c.Of) != 0}
+	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, OneHotColumn: {"categories"}, HashColumn: {"hash_bits"}, CrossColumn: {"hash_bits", "of"}}
 	need, known := needs[c.Kind]
 	if !known {
 		return fmt.Errorf("unknown kind %q", c.Kind)
 	}
 	for _, key := range slices.Sorted(maps.Keys(has)) {
-		if has[key] != (key == need) && !(key == "unit" && c.Kind == NumberColumn) {
+		if has[key] != slices.Contains(need, key) && !(key == "unit" && c.Kind == NumberColumn) {
 			return fmt.Errorf("of the kind %q, but %q is there: %t", c.Kind, key, has[key])
 		}
 	}
@@ -224,7 +247,7 @@ func (c *Column) check() error {
 	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNumbered {
 		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))
 	}
-	if err := c.checkBuckets(); err != nil {
+	if err := cmp.Or(c.checkBuckets(), c.checkParts()); err != nil {
 		return err
 	}
 	for i, text := range c.Categories {
@@ -241,9 +264,22 @@ func (c *Column) check() error {
 	return nil
 }
 
+// checkParts returns an error if a cross isn't one of several columns.
+func (c *Column) checkParts() error {
+	if len(c.Of) == 1 {
+		return fmt.Errorf("a cross of %q alone", c.Of[0].Name)
+	}
+	for _, p := range c.Of {
+		if !utf8.ValidString(p.Name) || p.Values != "" && p.Values != Number.String() && p.Values != Bool.String() {
+			return fmt.Errorf("a cross of %q with values %q", p.Name, p.Values)
+		}
+	}
+	return nil
+}
+
 // checkBuckets returns an error unless the column has the buckets that it needs, in ascending order.
 func (c *Column) checkBuckets() error {
-	if want := c.Kind == HashColumn && c.Learned(); want != (len(c.Buckets) > 0) {
+	if want := c.Hashed() && c.Learned(); want != (len(c.Buckets) > 0) {
 		return fmt.Errorf("of the kind %q with %d bits, but \"buckets\" is there: %t", c.Kind, c.HashBits, !want)
 	}
 	last := -1

@@ -266,6 +266,7 @@ func TestScoreLines(t *testing.T) {
 	data := filepath.Join(text(t, map[string]string{"x.csv": lines.String()}), "x.csv")
 	saved, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
 	for _, options := range []string{"--algo logistic --categorical word=hash:7,city=onehot --standardize", "--algo averaged --categorical word=hash:18,city=onehot",
+		"--algo averaged --cross word,city --cross city,word=hash:4 --exclude word",
 		"--algo averaged --categorical word=hash:13,city=onehot"} {
 		succeed(t, append([]string{"train", data, "--label", "y", "--out", saved}, strings.Fields(options)...)...)
 		succeed(t, "predict", "--model", saved, data, "--out", out)

@@ -85,12 +85,15 @@ func TestManyCategories(t *testing.T) {
 	dir := text(t, map[string]string{"rows.csv": rows.String(), "new.csv": "x,user,city,y\n1,u1,c0,true\n1,nobody,c9,true\n"})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	succeed(t, "convert", at("rows.csv"), "--out", at("rows.parquet"))
-	for _, c := range []struct{ categorical, name string }{{"onehot", "user=u1"}, {"hash:18,city=onehot", "user#hash:18["}} {
+	for _, c := range []struct{ categorical, name string }{{"onehot", "user=u1"}, {"hash:18,city=onehot", "user#hash:18["}, {"city=onehot", "user*city#hash:20["}} {
 		var first []byte
 		for _, file := range []string{"rows.csv", "rows.parquet"} {
 			for _, storage := range []string{"auto", "dense", "sparse"} {
 				train := []string{"train", at(file), "--label", "y", "--storage", storage, "--json", "--out", at("m.json"), "--validation", "0.2"}
 				train = append(train, "--categorical", c.categorical)
+				if c.categorical == "city=onehot" {
+					train = append(train, "--cross", "user,city")
+				}
 				if c.categorical == "onehot" && storage == "dense" {
 					if status, _, stderr := command(train...); status == exitDone || !strings.Contains(stderr, "more than 1000 categories") {
 						t.Errorf("dense rows of 1500 categories: status %d, %s", status, stderr)

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
 	"halfspace/schema"
 )
 
@@ -32,7 +31,7 @@ func newCategories(sel *Selection) []*categories {
 			for i, text := range c.Categories {
 				all[k].numbers[text] = i
 			}
-		case schema.HashColumn:
+		case schema.HashColumn, schema.CrossColumn:
 			all[k] = &categories{bits: c.HashBits}
 			if c.Learned() {
 				all[k].buckets = make(map[int]int, len(c.Buckets))
@@ -50,19 +49,27 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 	if what != "" {
 		return 0, what
 	}
-	n, ok := 0, true
-	switch {
-	case c.numbers != nil:
-		n, ok = c.numbers[class.Text]
-	case c.buckets != nil:
-		n, ok = c.buckets[schema.HashBucket(class.Text, c.bits)]
-	default:
-		n = schema.HashBucket(class.Text, c.bits)
+	if c.numbers == nil {
+		return c.ofBucket(schema.HashBucket(class.Text, c.bits)), ""
 	}
-	if !ok {
-		n = -1
+	if n, ok := c.numbers[class.Text]; ok {
+		return n, ""
 	}
-	return n, ""
+	return -1, ""
+}
+
+// crossed returns the feature number of a cross's text, or -1.
+func (c *categories) crossed(text []byte) int { return c.ofBucket(schema.CrossBucket(text, c.bits)) }
+
+// ofBucket returns the feature number of a bucket, or -1.
+func (c *categories) ofBucket(b int) int {
+	if c.buckets == nil {
+		return b
+	}
+	if n, ok := c.buckets[b]; ok {
+		return n
+	}
+	return -1
 }
 
 // putCategories writes a one to the feature of each row's category. The rows have zeros there. Its results are those of
@@ -87,14 +94,14 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 // row that the training would have dropped. Its results are those of read.
 func (r *reader[T]) readCategories(c Cut, dst []T) (row int, what string) {
 	for i, span := range c.Spans() {
-		gaps := frame.Missing(r.array, span.Lo, span.Hi)
+		gaps := r.cells.missing(span.Lo, span.Hi)
 		for from, g := span.Lo, 0; from < span.Hi; g++ {
 			to := span.Hi
 			if g < len(gaps) {
 				to = gaps[g]
 			}
 			numbers := dst[i+from-span.Lo:][:to-from]
-			if row, what := encodeValid(r.categories, r.array, from, numbers); what != "" {
+			if row, what := encodeCells(r.categories, r.cells, from, numbers); what != "" {
 				return row, what
 			}
 			for _, n := range numbers {
@@ -125,7 +132,7 @@ type collector struct {
 
 func newCollector(of *schema.Column, most int) collector {
 	c := collector{most: most, bits: of.HashBits}
-	if of.Kind == schema.HashColumn {
+	if of.Hashed() {
 		c.buckets = make([]uint64, (1<<c.bits+63)/64)
 	} else {
 		c.texts = map[string]bool{}
@@ -142,8 +149,7 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 	case what != "": // the builder says where it is
 		return 0, ""
 	case c.buckets != nil:
-		b := schema.HashBucket(class.Text, c.bits)
-		c.buckets[b/64] |= 1 << (b % 64)
+		c.mark(schema.HashBucket(class.Text, c.bits))
 		return 0, ""
 	case c.texts[class.Text]:
 		return 0, ""
@@ -159,17 +165,25 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 	return 0, ""
 }
 
+// crossed adds the bucket of a cross's text.
+func (c *collector) crossed(text []byte) int {
+	c.mark(schema.CrossBucket(text, c.bits))
+	return 0
+}
+
+func (c *collector) mark(bucket int) { c.buckets[bucket/64] |= 1 << (bucket % 64) }
+
 // Add adds the categories of rows. It returns the first row that is wrong, and what is wrong with it, or "".
-func (c *collector) Add(a arrow.Array, rows Cut) (row int, what string) {
+func (c *collector) Add(a cells, rows Cut) (row int, what string) {
 	var numbers [block.RunRows]float64
 	for _, span := range rows.Spans() {
-		gaps := frame.Missing(a, span.Lo, span.Hi)
+		gaps := a.missing(span.Lo, span.Hi)
 		for from, g := span.Lo, 0; from < span.Hi; {
 			to := min(span.Hi, from+len(numbers))
 			if g < len(gaps) {
 				to = min(to, gaps[g])
 			}
-			if row, what := encodeValid(c, a, from, numbers[:to-from]); what != "" {
+			if row, what := encodeCells(c, a, from, numbers[:to-from]); what != "" {
 				return row, what
 			}
 			if from = to; g < len(gaps) && to == gaps[g] {

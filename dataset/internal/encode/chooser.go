@@ -61,48 +61,62 @@ func isWeight(c frame.Column) bool {
 	return frame.Number(c.Type) && frame.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
 }
 
-// features returns the feature columns and how they become features. They are the Spec's columns, or those that the options
+// features returns the feature columns, the further ones of crosses, and how they become features. They are the Spec's columns, or those that the options
 // name and don't exclude. The others can't be features: they are the label and the weight, or -1.
-func (c *chooser) features(others ...int) ([]int, []schema.Column, error) {
+func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
 	}
 	wanted, err := c.wanted(others)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	excluded, err := c.excluded()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	crossed, crosses, err := c.crosses(others)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
+	all := slices.Concat(crossed...)
 	for i, col := range c.cols {
-		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !excluded[i] && !c.usable(i) {
+		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
 			c.left.add(col)
 			if col.Advice != "" {
 				c.odd = append(c.odd, col.Advice)
 			}
 		}
 	}
-	if len(wanted) == 0 {
-		advice := c.comment()
-		switch {
-		case advice != "":
-		case len(c.odd) > 0:
-			advice = "; " + c.odd[0]
-		case c.left.texts:
-			advice = " (use --categorical onehot for text)"
-		case len(c.left.of) > 0:
-			advice = "; " + strings.Join(c.left.notes(), "; ")
-		}
-		return nil, nil, c.errorf("no feature is left, and a feature is %s (columns: %s)%s", frame.FeatureTypes,
-			c.list(func(col frame.Column) string { return col.Label() + " " + col.Desc }), advice)
+	if len(wanted)+len(crosses) == 0 {
+		return nil, nil, nil, c.noneLeft()
 	}
-	inputs := make([]schema.Column, len(wanted))
-	for k, i := range wanted {
-		inputs[k], _ = ToInput(c.cols[i], c.codings[i])
+	for _, i := range wanted {
+		input, _ := ToInput(c.cols[i], c.codings[i])
+		inputs = append(inputs, input)
 	}
-	return wanted, inputs, c.unique(wanted)
+	further = make([][]int, len(wanted))
+	for _, columns := range crossed {
+		wanted, further = append(wanted, columns[0]), append(further, columns[1:])
+	}
+	return wanted, further, append(inputs, crosses...), c.unique(wanted)
+}
+
+// noneLeft returns the error that no column is a feature.
+func (c *chooser) noneLeft() error {
+	advice := c.comment()
+	switch {
+	case advice != "":
+	case len(c.odd) > 0:
+		advice = "; " + c.odd[0]
+	case c.left.texts:
+		advice = " (use --categorical onehot for text)"
+	case len(c.left.of) > 0:
+		advice = "; " + strings.Join(c.left.notes(), "; ")
+	}
+	return c.errorf("no feature is left, and a feature is %s (columns: %s)%s", frame.FeatureTypes,
+		c.list(func(col frame.Column) string { return col.Label() + " " + col.Desc }), advice)
 }
 
 // excluded tells of each column whether Exclude names it.
@@ -121,24 +135,32 @@ func (c *chooser) excluded() ([]bool, error) {
 }
 
 // modelColumns returns the columns that a model makes its features from.
-func (c *chooser) modelColumns(spec *schema.Spec) ([]int, []schema.Column, error) {
+func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int, inputs []schema.Column, err error) {
 	if spec.Cols() == 0 {
-		return nil, nil, errors.New("the model has no features")
+		return nil, nil, nil, errors.New("the model has no features")
 	}
-	inputs := spec.Columns()
-	found := make([]int, len(inputs))
+	inputs = spec.Columns()
+	first, further = make([]int, len(inputs)), make([][]int, len(inputs))
 	for k, want := range inputs {
+		if want.Kind == schema.CrossColumn {
+			columns, err := c.modelCross(want)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			first[k], further[k] = columns[0], columns[1:]
+			continue
+		}
 		i, err := c.lookUp(want.Name)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if input, ok := ToInput(c.cols[i], codingOf(want)); !ok || !fits(input, want) {
-			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc,
+			return nil, nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc,
 				nameInput(want))
 		}
-		found[k] = i
+		first[k] = i
 	}
-	return found, inputs, nil
+	return first, further, inputs, nil
 }
 
 // ToInput says how a column becomes features, if it can.

@@ -20,7 +20,7 @@ type reader[T kernel.Float] struct {
 	wide frame.View[float64] // the same, of those that are standardized
 	list array.ListLike      // nil for a column that has none
 
-	array      arrow.Array // of text, otherwise nil
+	cells      cells // of categories, otherwise nil
 	categories *categories
 
 	fill []float64 // what stands for missing values: a number for each feature; nil: they are errors
@@ -50,7 +50,7 @@ func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.B
 			r.advice = fillInModel
 		}
 		if r.categories = texts[k]; r.categories != nil {
-			r.array = bt.Columns[i]
+			r.cells = sel.cells(bt, k)
 			continue
 		}
 		values := bt.Columns[i]

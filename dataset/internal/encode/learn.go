@@ -146,7 +146,7 @@ func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
 	case c.Learned():
-		if row, what := st.texts[k].Add(a, kept); what != "" {
+		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
 			return Unfit(frame.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
 		}
 	case !c.Categorical() && st.sel.counted():

@@ -3,6 +3,7 @@ package encode
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -89,7 +90,7 @@ func (s *Selection) Kept(ctx context.Context, p frame.Pool, bt *frame.Batch) (Cu
 	if !s.Drops() {
 		return all, nil
 	}
-	columns := s.Features
+	columns := slices.Concat(s.Features, slices.Concat(s.Further...))
 	if s.Label >= 0 {
 		columns = append(columns[:len(columns):len(columns)], s.Label)
 	}

@@ -289,8 +289,18 @@ func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowErro
 	case k >= 0:
 		col = b.sel.Features[k]
 	}
-	err := frame.ErrorIn(bt.File, "column %q, %s: %s", b.sel.Columns[col].Name, bt.Row(b.Input, row), what)
-	if k < 0 && frame.IsMissing(bt.Label(col), row) || k >= 0 && bt.Pairs == nil && frame.IsMissing(bt.Columns[col], row) {
+	name, missing := b.sel.Columns[col].Name, false
+	switch {
+	case k < 0:
+		missing = frame.IsMissing(bt.Label(col), row)
+	case bt.Pairs != nil:
+	case len(b.sel.further(k)) > 0:
+		name, missing = b.sel.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
+	default:
+		missing = frame.IsMissing(bt.Columns[col], row)
+	}
+	err := frame.ErrorIn(bt.File, "column %q, %s: %s", name, bt.Row(b.Input, row), what)
+	if missing {
 		err = frame.Mark(err, frame.ErrNulls)
 	}
 	return &rowError{n, k, err}

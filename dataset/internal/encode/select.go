@@ -14,9 +14,10 @@ import (
 // A Selection says which columns are read, each once, and for what purpose.
 type Selection struct {
 	*frame.Chosen
-	Inputs []schema.Column // how each of the features' columns becomes features of the block, in order
-	Bias   bool
-	Sparse bool // the blocks are
+	Inputs  []schema.Column // how each of the features' columns becomes features of the block, in order
+	Further [][]int         // of crosses, the further columns of each input; of others nil
+	Bias    bool
+	Sparse  bool // the blocks are
 	// Elements is about how many elements the rows of sparse blocks have in all, the bias included; 0: unknown.
 	Elements int64
 	Counted  bool // Elements is no guess
@@ -143,6 +144,13 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for _, i := range sel.Keep {
 		kept[i] = true
 	}
+	for k := range sel.Features {
+		if inputs[k].Kind == schema.CrossColumn {
+			for _, i := range append(sel.further(k), sel.Features[k]) {
+				kept[i] = true // as it is in the file
+			}
+		}
+	}
 	for k, i := range sel.Features {
 		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !kept[i] {
 			c.Float = opt.Float
@@ -155,6 +163,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 // places are the numbers of the chosen columns in the schema. The label or the weight is -1 if there is none.
 type places struct {
 	features, keep []int
+	further        [][]int // of crosses, as in Selection
 	label, weight  int
 }
 
@@ -170,7 +179,7 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 	if err := c.Name(named, p.label, p.weight); err != nil {
 		return p, nil, err
 	}
-	p.features, inputs, err = c.features(p.label, p.weight)
+	p.features, p.further, inputs, err = c.features(p.label, p.weight)
 	if err == nil && c.opt.Spec == nil {
 		err = c.checkNamed(named, p.features)
 	}
@@ -194,6 +203,13 @@ func (s *Selection) place(cols []frame.Column, p places) {
 	}
 	for _, i := range p.features {
 		s.Features = append(s.Features, use(i))
+	}
+	for _, columns := range p.further {
+		var further []int
+		for _, i := range columns {
+			further = append(further, use(i))
+		}
+		s.Further = append(s.Further, further)
 	}
 	if p.label >= 0 {
 		s.Label = use(p.label)
@@ -241,6 +257,14 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 		bound[k].Float = first.Float
 	}
 	for i, k := range s.Features {
+		if input := &s.Inputs[i]; input.Kind == schema.CrossColumn {
+			for n, k := range append([]int{k}, s.further(i)...) {
+				if err := in.checkPart(bound[k], input.Of[n]); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
 		input, ok := ToInput(bound[k], codingOf(s.Inputs[i]))
 		if !ok {
 			return nil, in.noFeature(bound[k])

@@ -14,13 +14,18 @@ func asModel(spec *schema.Spec, cols []frame.Column) {
 		return
 	}
 	types := map[string]arrow.DataType{}
+	ofValues := map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
+		schema.Bool.String(): arrow.FixedWidthTypes.Boolean}
 	for _, in := range spec.Columns() {
 		switch in.Kind {
 		case schema.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
 		case schema.OneHotColumn, schema.HashColumn:
-			types[in.Name] = map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
-				schema.Bool.String(): arrow.FixedWidthTypes.Boolean}[in.Values]
+			types[in.Name] = ofValues[in.Values]
+		case schema.CrossColumn:
+			for _, part := range in.Of {
+				types[part.Name] = ofValues[part.Values]
+			}
 		}
 	}
 	for i := range cols {

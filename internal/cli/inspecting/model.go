@@ -86,6 +86,8 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
 		case c.Kind == schema.HashColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+		case c.Kind == schema.CrossColumn:
+			pairs = append(pairs, "cross", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
 		}
 	}
 	return pairs

@@ -37,6 +37,7 @@ type Columns struct {
 	Standardize       bool
 	KeepWide          bool // nobody asked for Standardize: svmlight rows that are too wide for it stay as they are
 	categorical       string
+	cross             []string
 	spec              *schema.Spec // of a model, whose features are made; nil: the other options say which
 }
 
@@ -50,7 +51,7 @@ func (d *Columns) Follow(spec *schema.Spec) {
 
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || dataset.LearnsCategories(d.categorical))
+	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || dataset.LearnsCategories(d.categorical, d.cross))
 }
 
 // AddTo adds all flags. The first of the types of numbers is the default.
@@ -67,6 +68,8 @@ func (o *Options) AddData(cmd *cobra.Command, types ...string) {
 	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.Var((*flags.List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
 		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
+	f.StringArrayVar(&o.Columns.cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
+		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
@@ -119,6 +122,11 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	}
 	if err := dataset.CheckCategorical(o.Columns.categorical); err != nil {
 		return console.Usagef("--categorical %s: %w", o.Columns.categorical, err)
+	}
+	for _, text := range o.Columns.cross {
+		if err := dataset.CheckCross(text); err != nil {
+			return console.Usagef("--cross %s: %w", text, err)
+		}
 	}
 	if err := o.Text.Check(); err != nil {
 		return err
