@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"train/coordinate"},
 	{"train/"},
 	{"separable", "fit"},
-	{"internal/measure"},
+	{"internal/measure", "fit/recorded"},
 	{"internal/cli/console", "internal/cli/facts"},
 	{"internal/cli/files"},
 	{"internal/cli/slips"},
