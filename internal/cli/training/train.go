@@ -70,10 +70,10 @@ const trainHelp = `Train learns a linear classifier from the rows of Parquet, CS
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
 
-Without --algo, train standardizes the features, shuffles the rows and learns an
-averaged perceptron. It leaves svmlight rows of more than 16,384 features as
-they are. With --algo, nothing is standardized or shuffled unless you ask for it.
---validation counts errors on hold-out rows. --cv judges the options by
+Without --algo, train standardizes the features, shuffles the rows and learns
+an averaged perceptron. It leaves svmlight rows of more than 16,384 features as
+they are. With --algo, nothing is standardized or shuffled unless you ask for
+it. --validation counts errors on hold-out rows. --cv judges the options by
 cross-validation. --grid tries several values and keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
