@@ -201,7 +201,7 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 	if int64(len(batch))*c.rowBytes() >= pastBytes {
 		put = microkernel.CopyNonTemporal[T]
 	}
-	p := newProduct(c.x, Dense(c.x.Values(batch), len(batch), c.x.cols, c.x.cols), false)
+	p := newProduct(c.x, c.x.pick(batch), false)
 	p.finish = func(worker int, b *part[T]) {
 		m := &c.mirrors[worker]
 		length := m.transpose(b, func(r int, row []T) { apply.row(row, b.i+r, b.j) })

@@ -75,6 +75,9 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	}
 	rows := min(mc, up(p.a.n, p.mr)) // at a time
 	workers = min(parallel.Workers(max(1, workers)), p.a.n/p.mr+1)
+	if t := p.transpose(); t != nil {
+		return p.runSparse(ctx, workers, t)
+	}
 	room, stride := up(min(p.nc, p.b.n), p.nr), min(p.nb, up(p.b.n, p.nr))
 	const line = 16 // elements of a cache line, or of two
 	memory := take[T](up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))

@@ -3,6 +3,7 @@ package gram
 import (
 	"context"
 	"fmt"
+	"math"
 	"sort"
 	"sync"
 
@@ -75,6 +76,20 @@ func (x *Rows[T]) Values(numbers []uint32) []T {
 		values = append(values, x.row(int(r), x.n)...)
 	}
 	return values
+}
+
+// Add adds a times row r to sum, which has an element for each column: sum[c] = fma(a, row[c], sum[c]).
+func (x *Rows[T]) Add(sum []float64, a float64, r int) {
+	if _, sparse := x.elements(); sparse {
+		columns, values := x.sparseRow(r)
+		for k, c := range columns {
+			sum[c] = math.FMA(a, float64(values[k]), sum[c])
+		}
+		return
+	}
+	for c, v := range x.row(r, x.n) {
+		sum[c] = math.FMA(a, float64(v), sum[c])
+	}
 }
 
 // Dense returns n rows of cols elements that begin stride elements apart in values. It shares their memory. It panics if

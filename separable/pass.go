@@ -21,12 +21,13 @@ type searcher[T kernel.Float] struct {
 	left    effort // of exact arithmetic
 }
 
-// groups is about how many rows of each class a pass returns at most.
-const groups = 1024
+// groups returns about how many rows of each class a pass returns at most, for rows of cols columns. Of wide rows they are
+// no more than a pool keeps.
+func groups(cols int) int { return min(1024, kept(cols)) }
 
 func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
 	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}}
-	for s.group < block.RunRows && int64(s.group)*groups < src.Rows() {
+	for s.group < block.RunRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
 		s.group *= 2
 	}
 	return s

@@ -260,15 +260,16 @@ const (
 	poolRows  = 2048
 	perCol    = 8
 	poolBytes = 256 << 20
+	leastRows = 64 // even if they don't fit
 )
 
 // kept returns about how many rows of cols columns are kept in memory.
-func kept(cols int) int { return min(max(poolRows, perCol*cols), max(512, poolBytes/16/cols)) }
+func kept(cols int) int { return min(max(poolRows, perCol*cols), max(leastRows, poolBytes/16/cols)) }
 
 // Bytes returns about how many bytes Check takes beside the rows, for rows of cols columns. They hold two copies in
 // float64 of the rows that it keeps, and of the rows that a pass adds.
 func Bytes(rows int64, cols int) int64 {
-	return min(int64(kept(cols))+2*groups, rows) * 2 * 8 * int64(cols)
+	return min(int64(kept(cols)+2*groups(cols)), rows) * 2 * 8 * int64(cols)
 }
 
 // finding is what nearest found: a plane or a witness, or neither and the reason; and the pool at the end.

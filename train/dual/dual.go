@@ -276,12 +276,9 @@ func (l *learner[T]) rowSum(coefficients []float64, support []uint32) []T {
 		for hi < len(support) && support[hi]/block.RunRows == support[lo]/block.RunRows {
 			hi++
 		}
-		values := l.x.Values(support[lo:hi])
 		clear(part)
 		for k, a := range coefficients[lo:hi] {
-			for c, v := range values[k*d : (k+1)*d] {
-				part[c] = math.FMA(a, float64(v), part[c])
-			}
+			l.x.Add(part, a, int(support[lo+k]))
 		}
 		for c, v := range part {
 			w[c] += v

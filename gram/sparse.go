@@ -1,0 +1,157 @@
+package gram
+
+import (
+	"context"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+)
+
+// elements returns the number of elements that sparse rows store. It is false if some rows are dense.
+func (x *Rows[T]) elements() (n int64, sparse bool) {
+	for _, b := range x.blocks {
+		if b.Sparse == nil {
+			return 0, false
+		}
+		n += b.Sparse.Ptr[b.Len()] - b.Sparse.Ptr[0]
+	}
+	return n, len(x.blocks) > 0
+}
+
+// pick returns copies of some rows, in the form that x has.
+func (x *Rows[T]) pick(numbers []uint32) *Rows[T] {
+	if _, sparse := x.elements(); !sparse {
+		return Dense(x.Values(numbers), len(numbers), x.cols, x.cols)
+	}
+	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+	for _, r := range numbers {
+		columns, values := x.sparseRow(int(r))
+		s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
+		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+	}
+	picked := &Rows[T]{cols: x.cols, zeros: x.zeros}
+	picked.add(&block.Block[T]{Cols: x.cols, Stride: kernel.Stride[T](x.cols), Sparse: s})
+	return picked
+}
+
+// sparseRow returns the columns and values of row r, without a bias that is left out.
+func (x *Rows[T]) sparseRow(r int) ([]uint32, []T) {
+	b, local := x.find(r)
+	columns, values := b.Sparse.Row(local)
+	n := len(columns)
+	for n > 0 && int(columns[n-1]) >= x.cols {
+		n--
+	}
+	return columns[:n], values[:n]
+}
+
+// A transposed is sparse rows by column: row c of it holds the numbers and values of the rows that store column c.
+type transposed[T kernel.Float] struct{ columns kernel.SparseRows[T] }
+
+func transposeSparse[T kernel.Float](x *Rows[T], elements int64) *transposed[T] {
+	t := &transposed[T]{kernel.SparseRows[T]{Ptr: make([]int64, x.cols+1), Idx: make([]uint32, elements), Val: make([]T, elements)}}
+	to := t.columns.Ptr
+	for r := range x.n {
+		columns, _ := x.sparseRow(r)
+		for _, c := range columns {
+			to[c]++
+		}
+	}
+	at := int64(0)
+	for c, n := range to {
+		to[c], at = at, at+n
+	}
+	for r := range x.n {
+		columns, values := x.sparseRow(r)
+		for k, c := range columns {
+			t.columns.Idx[to[c]], t.columns.Val[to[c]] = uint32(r), values[k]
+			to[c]++
+		}
+	}
+	copy(to[1:], to) // each pointer has moved to the next column's first element
+	to[0] = 0
+	return t
+}
+
+// add adds to sums[r] the inner products of a row with the rows r of the transposed ones, for r below len(sums). In each
+// panel of KC columns it sums the products of the columns that both rows store, from 0 on. Then it adds the sum. So the
+// results are those of dense rows, except for the sign of a zero. part holds zeros, before and after.
+func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
+	for len(columns) > 0 {
+		n, touched := 0, 0
+		for n < len(columns) && columns[n]/kc == columns[0]/kc {
+			rows := t.column(columns[n], len(sums))
+			rows.Add(part, values[n], 0)
+			touched += len(rows.Idx)
+			n++
+		}
+		if touched > len(sums)/16 {
+			kernel.Axpy(sums, 1, part)
+			clear(part)
+		} else {
+			for _, c := range columns[:n] {
+				for _, r := range t.column(c, len(sums)).Idx {
+					sums[r] += part[r]
+					part[r] = 0
+				}
+			}
+		}
+		columns, values = columns[n:], values[n:]
+	}
+}
+
+// column returns column c as one sparse row, up to the row before end.
+func (t *transposed[T]) column(c uint32, end int) kernel.SparseRows[T] {
+	rows, values := t.columns.Row(int(c))
+	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // of a triangle
+		n, _ = slices.BinarySearch(rows, uint32(end))
+		rows, values = rows[:n], values[:n]
+	}
+	return kernel.SparseRows[T]{Ptr: []int64{0, int64(len(rows))}, Idx: rows, Val: values}
+}
+
+// sparseShare is the most elements that a sparse row stores, as a share of the columns, for sparse products to be the
+// faster ones: a tile multiplies 32 elements in the time of one that is gathered.
+const sparseShare = 1.0 / 32
+
+// transpose returns b by column if the product is one of sparse rows that store few elements. Otherwise it returns nil.
+func (p *product[T]) transpose() *transposed[T] {
+	if _, sparse := p.a.elements(); !sparse {
+		return nil
+	}
+	n, sparse := p.b.elements()
+	if !sparse || float64(n) > sparseShare*float64(p.b.n)*float64(p.b.cols) {
+		return nil
+	}
+	return transposeSparse(p.b, n)
+}
+
+// runSparse is run for sparse rows.
+func (p *product[T]) runSparse(ctx context.Context, workers int, t *transposed[T]) error {
+	const group = 16 // rows of a task
+	stride := kernel.Stride[T](p.b.n)
+	memory := make([][]T, workers)
+	return parallel.For(ctx, workers, (p.a.n+group-1)/group, func(worker, task int) {
+		if memory[worker] == nil {
+			memory[worker] = block.Alloc[T]((group + 1) * stride)
+		}
+		sums, zeros := memory[worker][:group*stride], memory[worker][group*stride:]
+		clear(sums)
+		b := part[T]{i: task * group, rows: min(group, p.a.n-task*group), ldc: stride}
+		hi := p.b.n
+		if p.triangle {
+			hi = b.i + b.rows
+		}
+		for r := range b.rows {
+			columns, values := p.a.sparseRow(b.i + r)
+			t.add(sums[r*stride:][:hi], zeros[:hi], columns, values)
+		}
+		for ; b.j < hi; b.j += b.cols {
+			b.cols = min(hi-b.j, p.nb)
+			b.data = sums[b.j:]
+			p.finish(worker, &b)
+		}
+	})
+}
