@@ -111,8 +111,8 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
 	case o.Multiclass == model.Joint && !l.Joint:
 		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
-	case o.Multiclass == model.Joint && l.Apart != nil && l.Apart(l.Settings):
-		return fmt.Errorf("%s learns one class versus the rest with l1 or nonnegative, not the classes together", l.Name)
+	case o.Multiclass == model.Joint && l.OnlyApart(l.Settings) != "":
+		return fmt.Errorf("%s learns one class versus the rest with %s, not the classes together", l.Name, l.OnlyApart(l.Settings))
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Init != nil && !l.Begins:

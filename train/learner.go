@@ -51,9 +51,9 @@ type Learner struct {
 	// ScaleFree tells whether features in other units give the same predictions. nil: they never do.
 	ScaleFree func(Settings) bool
 
-	// Apart tells whether it learns each of more than two classes versus the rest with these settings, and never
-	// together. nil: it doesn't.
-	Apart func(Settings) bool
+	// Apart returns the options with which it learns each of more than two classes versus the rest, and never together.
+	// nil, or "": there are none.
+	Apart func(Settings) string
 
 	// Refuses returns an option that can't be used with the others, and why. nil, or no option: there is none.
 	Refuses func(Settings) (option, why string)
@@ -196,7 +196,15 @@ func (l *Learner) CheckTogether(s Settings) error {
 
 // LearnsTogether tells whether it learns more than two classes together with these settings, unless told otherwise.
 func (l *Learner) LearnsTogether(s Settings) bool {
-	return l.Together && !(l.Apart != nil && l.Apart(s))
+	return l.Together && l.OnlyApart(s) == ""
+}
+
+// OnlyApart returns the options in s with which it never learns more than two classes together, or "".
+func (l *Learner) OnlyApart(s Settings) string {
+	if l.Apart == nil {
+		return ""
+	}
+	return l.Apart(s)
 }
 
 // checkUnused returns an error if an option is set and has no effect.

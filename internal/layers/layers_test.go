@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas", "internal/forecast", "internal/hotloops"},
 	{"train", "internal/synth", "internal/families", "dataset/records"},
-	{"train/visits", "train/elastic", "train/truncated"},
+	{"train/visits", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/coordinate"},
 	{"train/"},
 	{"separable", "fit"},

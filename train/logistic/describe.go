@@ -20,7 +20,12 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	New: func() train.Settings {
 		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1}, L2: 1, Solver: Auto}
 	},
-	Apart:   func(s train.Settings) bool { return s.(*Options).elastic() },
+	Apart: func(s train.Settings) string {
+		if s.(*Options).elastic() {
+			return "l1 or nonnegative"
+		}
+		return ""
+	},
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool {

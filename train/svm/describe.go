@@ -12,13 +12,17 @@ import (
 var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
 	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
-	New:     func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
-	Solves:  true,
+	New:    func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
+	Solves: true, Joint: true,
+	Apart:   func(s train.Settings) string { return s.(*Options).apart() },
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
 			sum += "^2"
+		}
+		if m.Options.Multiclass == model.Joint {
+			return train.StepsStory(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
 		}
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return train.StepsStory(m, "the proximal Newton method", sum)
@@ -31,7 +35,7 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 	Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --loss hinge, and for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge, and for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
 	nonNegativeOption = func() train.Option {
 		o := train.NonNegativeOption
@@ -57,7 +61,13 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 	}
 	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		if opt.Epochs == 0 {
-			m.Options.Epochs = opt.Loss.epochs(len(r.Exact))
+			m.Options.Epochs = opt.Loss.epochs(len(r.Exact) / len(m.Weights))
+		}
+		if len(m.Weights) > 1 {
+			m.Options.Seed = &opt.Seed
+			if opt.Epochs == 0 {
+				m.Options.Epochs = jointEpochs
+			}
 		}
 		if opt.L2 == 0 && opt.L1 == 0 {
 			*m.Options.L2 = 1

@@ -1,4 +1,4 @@
-// Package svm trains linear support vector machines of two classes.
+// Package svm trains linear support vector machines of two classes, and of more by the hinge.
 package svm
 
 import (
@@ -46,7 +46,7 @@ func (l Loss) epochs(cols int) int64 {
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes
 // over the rows; its default is that of Loss, or 1,000 with more than
-// 16,384 columns.
+// 16,384 columns. With more than two classes it is 10,000, and Seed orders the visits.
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
@@ -62,7 +62,7 @@ type Options struct {
 // penalty. Converged says that Gap is at most 1e-6 of Objective.
 type Result[T kernel.Float] struct {
 	train.Result[T]
-	Exact     []float64 // the weights, one for each column, the bias last
+	Exact     []float64 // the weights, one for each column, the bias last; of more than two classes a vector for each
 	Objective float64   // Loss and the penalty
 	Gap       float64   // Objective is above the optimum by at most this; at least 0
 	Rounded   bool      // with L1 or NonNegative: the gap of Exact is small enough, but that of Weights isn't
@@ -104,12 +104,15 @@ const (
 // continues with those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all
 // rows adds rows that were left out wrongly. Each row takes eight bytes.
 //
+// More than two classes, with class numbers as labels, are learned together by the hinge alone. A row's loss is max(0, 1 -
+// m) with m the score of its class less the greatest other score; see package crammer.
+//
 // If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
 // other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it, in
 // float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
 //
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
-// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, other than two classes,
+// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, too many columns, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
@@ -122,6 +125,12 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	}
 	if src.Rows() == 0 {
 		return nil, errors.New("there are no rows to learn from")
+	}
+	if len(src.Spec().Classes) > 2 {
+		if epochs == 0 {
+			opt.Epochs = jointEpochs
+		}
+		return learnJoint(ctx, src, opt)
 	}
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err

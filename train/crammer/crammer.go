@@ -1,0 +1,236 @@
+// Package crammer minimises the hinge of more than two classes together: the multi-class support vector machine of
+// Crammer and Singer.
+package crammer
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const (
+	tolerance = 1e-6  // the gap at which the search stops, relative to the objective
+	finer     = 0.3   // the search stops at this times tolerance
+	loosest   = 1     // the first violation to reach, of the classes of every row
+	tighter   = 0.5   // what the violation to reach is multiplied by once it is reached
+	tightest  = 1e-10 // the least violation to reach
+	still     = 1e-12 // a smaller violation, or change of a dual variable relative to its bound, is rounding
+)
+
+// A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but biases, L2 > 0. Of
+// train.Options it uses Epochs, the most passes over the rows, Seed, Workers and Progress. As many visits as there are
+// rows count as a pass.
+type Task[T kernel.Float] struct {
+	train.Options
+	Rows block.Source[T]
+	L2   float64
+}
+
+// A Solution is the result of a task.
+type Solution struct {
+	W                    []float64 // a vector for each class, with an element for each column
+	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
+	Passes, Visits       int64
+	Steps                int64 // visits that changed dual variables
+}
+
+// Solve finds the minimum over the vectors w_k of 1/2 l2 sum of |w_k|^2 + sum over rows of c times the greatest of w_k.x
+// - w_y.x + [k is not y] over the classes k. y is the class of the row, x its columns and c its sample weight (Crammer and
+// Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine Learning
+// Research 2, 2001). Biases have no penalty. Solve returns the weights so far with an error of ctx or of the rows.
+//
+// The dual problem has a variable a_k for each row and class, with a_y <= c/l2, the other a_k <= 0, and a sum of 0 over
+// the classes. Then w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row. Each epoch visits
+// the rows of a block in a new order. A row whose a can't change rests until the others have the violation to reach
+// (Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class Linear SVMs", 2008).
+// With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases as multipliers of these constraints, by
+// the augmented Lagrangian method.
+//
+// Each time the violation is reached, a pass over the rows measures the duality gap; see bound. The search stops at a gap
+// of 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of the source.
+func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
+	spec := t.Rows.Spec()
+	s := &search[T]{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: len(spec.Features), objective: math.Inf(1)}
+	err := s.begin(ctx)
+	if err == nil {
+		err = s.minimise(ctx)
+	}
+	return &Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Gap: max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
+}
+
+// A search is the state of a task. Everything is divided by l2: weights have the penalty 1/2 |w|^2, and dual variables
+// the bound c/l2.
+type search[T kernel.Float] struct {
+	*Task[T]
+	classes, cols, features int
+
+	w       []float64 // of the features: those of all classes for the first feature, then for the next
+	bias    []float64 // of each class: its centre + inertia times the sum of a
+	sum     []float64 // of a, for each class
+	inertia float64   // of the biases: 1/inertia is the penalty on their distance from the centre; 0: no biases
+	a       []float64 // of each row, for all classes
+	rows    []row
+	scratch visit[T]
+
+	loss, objective float64 // when they were measured last
+	lower           float64 // the greatest lower bound of the minimum so far
+	visits          int64
+	steps           int64
+	start           time.Time
+}
+
+// A row is what a visit needs to know of a row beside its columns.
+type row struct {
+	square float64 // of the norm of the features, and inertia
+	bound  float64 // c/l2
+	class  int32
+	rests  bool
+}
+
+// begin makes a pass over the rows. Weights are 0 after it.
+func (s *search[T]) begin(ctx context.Context) error {
+	n := int(s.Rows.Rows())
+	s.w, s.bias, s.sum = make([]float64, s.features*s.classes), make([]float64, s.classes), make([]float64, s.classes)
+	s.a, s.rows = block.Alloc[float64](n*s.classes), make([]row, 0, n)
+	s.scratch = newVisit[T](s.classes)
+	squares, weight := 0.0, 0.0
+	for b, err := range s.Rows.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		for r, y := range b.Y {
+			class := int32(y)
+			if class < 0 || int(class) >= s.classes || T(class) != y {
+				return errors.New("a label is no number of a class")
+			}
+			s.scratch.load(b, r, s.features)
+			one := row{square: s.scratch.square(), bound: b.Weight(r) / s.L2, class: class}
+			s.rows = append(s.rows, one)
+			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
+		}
+	}
+	if weight == 0 {
+		return errors.New("every row has a sample weight of 0: there is nothing to learn from")
+	}
+	if s.cols > s.features {
+		if s.inertia = squares / weight; s.inertia == 0 {
+			s.inertia = 1
+		}
+	}
+	for i := range s.rows {
+		one := &s.rows[i]
+		if one.square += s.inertia; one.square == 0 { // no feature and no bias: the best a is known
+			one.rests = true
+			a := s.a[i*s.classes:][:s.classes]
+			a[one.class], a[(int(one.class)+1)%s.classes] = one.bound, -one.bound
+		}
+	}
+	s.passed(int64(len(s.rows)))
+	return s.measure(ctx)
+}
+
+// minimise makes epochs until the gap is small enough, or there are too many passes.
+func (s *search[T]) minimise(ctx context.Context) error {
+	violation, all := float64(loosest), true
+	for epoch := uint64(0); !s.ended(0); epoch++ {
+		found, err := s.epoch(ctx, epoch)
+		if err != nil {
+			return err
+		}
+		if found > violation && !s.ended(1) {
+			all = false
+			continue
+		}
+		s.wake()
+		if !all && !s.ended(1) {
+			all = true
+			continue
+		}
+		if err := s.measure(ctx); err != nil || s.ended(0) {
+			return err
+		}
+		for k, sum := range s.sum { // a multiplier moves by the violation of its constraint
+			s.bias[k] += float64(s.inertia * sum)
+		}
+		violation = max(violation*tighter, tightest)
+	}
+	return nil
+}
+
+// ended tells whether the gap is small enough, or there are no passes left for an epoch, a measurement and more epochs.
+func (s *search[T]) ended(more int64) bool {
+	return s.objective-s.lower <= finer*tolerance*s.objective || s.passes()+2+more > s.Epochs
+}
+
+// wake has all rows visited in the next epoch.
+func (s *search[T]) wake() {
+	for i := range s.rows {
+		s.rows[i].rests = s.rows[i].square == 0
+	}
+}
+
+// epoch visits the rows that don't rest. It returns the greatest violation that it found.
+func (s *search[T]) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
+	rng := rand.NewPCG(s.Seed, epoch)
+	var order []uint32
+	for b, err := range s.Rows.Blocks(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		order = order[:0]
+		for r := range b.Len() {
+			if !s.rows[b.First+int64(r)].rests {
+				order = append(order, uint32(r))
+			}
+		}
+		for i := len(order) - 1; i > 0; i-- {
+			j := train.Draw(rng, uint64(i+1))
+			order[i], order[j] = order[j], order[i]
+		}
+		for i, r := range order {
+			if i%256 == 0 && ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			violation = max(violation, s.visit(b, int(r)))
+		}
+		s.passed(int64(len(order)))
+	}
+	return violation, nil
+}
+
+// weights returns the vectors of weights, one for each class.
+func (s *search[T]) weights() []float64 {
+	w := make([]float64, s.classes*s.cols)
+	for c := range s.features {
+		for k, v := range s.w[c*s.classes:][:s.classes] {
+			w[k*s.cols+c] = v
+		}
+	}
+	if s.features < s.cols {
+		for k, v := range s.bias {
+			w[k*s.cols+s.features] = v
+		}
+	}
+	return w
+}
+
+// passes returns the number of passes over the rows.
+func (s *search[T]) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
+
+// passed counts visits of rows, and reports them.
+func (s *search[T]) passed(visits int64) {
+	s.visits += visits
+	if s.Progress == nil {
+		return
+	}
+	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start)})
+}

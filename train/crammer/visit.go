@@ -1,0 +1,144 @@
+package crammer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A visit is the memory that a visit of a row needs.
+type visit[T kernel.Float] struct {
+	columns []uint32  // of the features that aren't 0
+	values  []float64 // theirs
+	slope   []float64 // of each class: its score, and 1 unless it is the row's own
+	free    []int     // the classes whose a may change
+	sorted  []float64
+}
+
+func newVisit[T kernel.Float](classes int) visit[T] {
+	return visit[T]{slope: make([]float64, classes)}
+}
+
+// load takes the features of row r that aren't 0.
+func (v *visit[T]) load(b *block.Block[T], r, features int) {
+	v.columns, v.values = v.columns[:0], v.values[:0]
+	if b.Sparse == nil {
+		for c, x := range b.X[r*b.Stride:][:features] {
+			if x != 0 {
+				v.columns, v.values = append(v.columns, uint32(c)), append(v.values, float64(x))
+			}
+		}
+		return
+	}
+	columns, values := b.Sparse.Row(r)
+	for k, c := range columns {
+		if x := values[k]; x != 0 && int(c) < features {
+			v.columns, v.values = append(v.columns, c), append(v.values, float64(x))
+		}
+	}
+}
+
+// square returns the sum of squares of the row.
+func (v *visit[T]) square() (sum float64) {
+	for _, x := range v.values {
+		sum += float64(x * x)
+	}
+	return sum
+}
+
+// score sets the slopes of a row of a class.
+func (v *visit[T]) score(w, bias []float64, class int) {
+	copy(v.slope, bias)
+	n := len(bias)
+	for k, c := range v.columns {
+		kernel.Axpy(v.slope, v.values[k], w[int(c)*n:][:n])
+	}
+	for k := range v.slope {
+		if k != class {
+			v.slope[k]++
+		}
+	}
+}
+
+// visit finds the best a of row r, the others as they are. It returns the violation before: how much greater the slope of
+// a class is than that of a class whose a may increase.
+//
+// The best a minimises 1/2 A |a|^2 + B.a, with A the row's square and B the slopes less A a. It is the lesser of the
+// bound and (t - B_k)/A for every class k, with the t that makes the sum 0.
+func (s *search[T]) visit(b *block.Block[T], r int) (violation float64) {
+	i := b.First + int64(r)
+	one, a, v := &s.rows[i], s.a[int(i)*s.classes:][:s.classes], &s.scratch
+	if one.bound == 0 {
+		one.rests = true
+		return 0
+	}
+	v.load(b, r, s.features)
+	v.score(s.w, s.bias, int(one.class))
+	least, most := math.Inf(1), math.Inf(-1)
+	for k, slope := range v.slope {
+		if most = max(most, slope); a[k] < one.limit(k) {
+			least = min(least, slope)
+		}
+	}
+	v.free = v.free[:0]
+	for k, slope := range v.slope {
+		if a[k] < one.limit(k) || slope >= least {
+			v.free = append(v.free, k)
+		}
+	}
+	if one.rests = len(v.free) <= 1; one.rests {
+		return 0
+	}
+	if violation = most - least; violation <= still {
+		return violation
+	}
+	if !slices.Contains(v.free, int(one.class)) {
+		v.free = append(v.free, int(one.class))
+	}
+	s.change(one, a)
+	return violation
+}
+
+// limit returns the greatest a of a class.
+func (r *row) limit(k int) float64 {
+	if k == int(r.class) {
+		return r.bound
+	}
+	return 0
+}
+
+// change sets a to the best of the row that is loaded, and weights and biases accordingly.
+func (s *search[T]) change(one *row, a []float64) {
+	v := &s.scratch
+	v.sorted = v.sorted[:0]
+	for _, k := range v.free {
+		v.sorted = append(v.sorted, v.slope[k]-float64(one.square*a[k])+float64(one.square*one.limit(k)))
+	}
+	slices.SortFunc(v.sorted, func(x, y float64) int { return cmp.Compare(y, x) })
+	t := v.sorted[0] - float64(one.square*one.bound)
+	n := 1
+	for ; n < len(v.sorted) && t < float64(float64(n)*v.sorted[n]); n++ {
+		t += v.sorted[n]
+	}
+	t /= float64(n)
+	changed := false
+	for _, k := range v.free {
+		next := min(one.limit(k), (t-(v.slope[k]-float64(one.square*a[k])))/one.square)
+		by := next - a[k]
+		if math.Abs(by) <= still*one.bound {
+			continue
+		}
+		a[k], changed = next, true
+		s.sum[k] += by
+		s.bias[k] += float64(s.inertia * by)
+		for j, c := range v.columns {
+			s.w[int(c)*s.classes+k] += float64(by * v.values[j])
+		}
+	}
+	if changed {
+		s.steps++
+	}
+}

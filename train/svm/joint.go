@@ -1,0 +1,74 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/beside"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/crammer"
+)
+
+// jointEpochs is the default of the most passes over rows of more than two classes. A pass visits few rows of most data.
+const jointEpochs = 10_000
+
+// learnJoint is Train for more than two classes, which it learns together.
+func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	if why := opt.apart(); why != "" {
+		return nil, errors.New("more than two classes are learned together by the hinge alone, without l1 and nonnegative: use those, or learn one class versus the rest")
+	}
+	after, end := beside.After(ctx)
+	defer end()
+	start := time.Now()
+	task := crammer.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2}
+	s, err := task.Solve(ctx)
+	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+		return nil, err
+	}
+	r := &Result[T]{Exact: slices.Clone(s.W)}
+	r.Epochs, r.Visits, r.Updates, r.Seconds, r.Interrupted = s.Passes, s.Visits, s.Steps, time.Since(start).Seconds(), err != nil
+	for i, v := range s.W {
+		r.Weights = append(r.Weights, T(v))
+		s.W[i] = float64(r.Weights[i])
+	}
+	if r.Interrupted {
+		ctx = after
+	}
+	var late error
+	if r.Loss, late = task.Value(ctx, s.W); late != nil {
+		if !r.Interrupted {
+			return nil, late
+		}
+		r.Uncounted = true
+	}
+	square, cols := 0.0, src.Spec().Cols()
+	for w := range slices.Chunk(s.W, cols) {
+		w = w[:len(src.Spec().Features)]
+		square += kernel.Dot(w, w)
+	}
+	r.Objective = r.Loss + float64(opt.L2/2*square)
+	r.Gap = max(0, r.Objective-(s.Objective-s.Gap))
+	r.Converged = r.Gap <= tolerance*r.Objective
+	r.Rounded = !r.Converged && s.Gap <= tolerance*s.Objective
+	if r.Interrupted {
+		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
+		return r, err
+	}
+	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// apart returns with which options each of more than two classes is learned versus the rest, or "" for none.
+func (o *Options) apart() string {
+	switch {
+	case o.elastic():
+		return "l1 or nonnegative"
+	case o.Loss != Hinge:
+		return string(SquaredHinge)
+	}
+	return ""
+}

@@ -1,0 +1,148 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+	"halfspace/train/crammer"
+)
+
+// TestJoint: the gap of several classes together is proven to be small, no weights near the result are better than the gap allows, and
+// the result depends on neither the form of the rows nor the workers.
+func TestJoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for _, classes := range []int{3, 5} {
+		for _, bias := range []bool{true, false} {
+			src := noisyClasses(120, 4, classes, bias)
+			for _, rows := range []*block.Data[float64]{src, testrows.Weighted(src, func(r int) float64 { return float64(r % 3) })} {
+				opt := Options{Loss: Hinge, L2: 0.5}
+				opt.Seed = 1
+				r, err := Train(t.Context(), block.Source[float64](rows), opt)
+				if err != nil || !r.Converged || r.Gap > tolerance*r.Objective || r.Objective <= 0 {
+					t.Fatalf("%d classes, bias %t: gap %g of %g, converged %t, error %v", classes, bias, r.Gap, r.Objective, r.Converged, err)
+				}
+				if at := objectiveJoint(rows, r.Exact, opt.L2); math.Abs(at-r.Objective) > 1e-12*at {
+					t.Errorf("%d classes, bias %t: objective %v, by its definition %v", classes, bias, r.Objective, at)
+				}
+				for range 20 {
+					other := slices.Clone(r.Exact)
+					size := math.Pow(10, -6*rng.Float64())
+					for i := range other {
+						other[i] += size * rng.NormFloat64()
+					}
+					if at := objectiveJoint(rows, other, opt.L2); at < r.Objective-r.Gap {
+						t.Fatalf("%d classes, bias %t: %v is below %v - %v", classes, bias, at, r.Objective, r.Gap)
+					}
+				}
+				for workers, again := range []block.Source[float64]{testrows.Sparse(rows), testrows.Stream[float64]{Data: rows}} {
+					opt.Workers = workers + 2
+					if s, err := Train(t.Context(), again, opt); err != nil || !slices.Equal(s.Weights, r.Weights) {
+						t.Errorf("%d classes, bias %t, %T: other weights, or error %v", classes, bias, again, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// noisyClasses returns rows of normal features whose class is mostly that of the greatest of some products.
+func noisyClasses(rows, features, classes int, bias bool) *block.Data[float64] {
+	rng := rand.New(rand.NewPCG(uint64(classes), 1))
+	centres := make([][]float64, classes)
+	for k := range centres {
+		for range features {
+			centres[k] = append(centres[k], rng.NormFloat64())
+		}
+	}
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		k := rng.IntN(classes)
+		y[r] = float64(k)
+		for i := range features {
+			v := 0.0
+			if rng.IntN(4) > 0 {
+				v = float64(float32(centres[k][i] + 0.7*rng.NormFloat64()))
+			}
+			x[r] = append(x[r], v)
+		}
+	}
+	return testrows.Classes[float64](x, y, classes, bias)
+}
+
+// objectiveJoint computes the objective of Crammer and Singer by its definition.
+func objectiveJoint(rows *block.Data[float64], w []float64, l2 float64) (sum float64) {
+	cols, features := rows.Spec().Cols(), len(rows.Spec().Features)
+	for b := range rows.Blocks(context.Background()) {
+		for r, y := range b.Y {
+			var scores []float64
+			for v := range slices.Chunk(w, cols) {
+				score := 1.0
+				for c, x := range v {
+					score += x * b.X[r*b.Stride+c]
+				}
+				scores = append(scores, score)
+			}
+			scores[int(y)]--
+			sum += b.Weight(r) * (slices.Max(scores) - scores[int(y)])
+		}
+	}
+	for v := range slices.Chunk(w, cols) {
+		for _, x := range v[:features] {
+			sum += l2 / 2 * x * x
+		}
+	}
+	return sum
+}
+
+// TestJointOfTwo: two classes together have the optimum of the hinge with half of the penalty. Their vectors are opposite, and the loss
+// takes their difference.
+func TestJointOfTwo(t *testing.T) {
+	for _, bias := range []bool{true, false} {
+		numbers := noisyClasses(200, 4, 2, bias)
+		task := crammer.Task[float64]{Rows: numbers, L2: 0.8}
+		task.Epochs = jointEpochs
+		joint, err := task.Solve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		signs := noisyClasses(200, 4, 2, bias)
+		for b := range signs.Blocks(t.Context()) {
+			for r, y := range b.Y {
+				b.Y[r] = 2*y - 1
+			}
+		}
+		two, err := Train(t.Context(), block.Source[float64](signs), Options{Loss: Hinge, L2: 0.4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := math.Abs(joint.Objective - two.Objective); off > joint.Gap+two.Gap || joint.Gap > tolerance*joint.Objective {
+			t.Errorf("bias %t: objective %v and gap %v, of two classes %v and %v", bias, joint.Objective, joint.Gap, two.Objective, two.Gap)
+		}
+	}
+}
+
+func TestJointErrors(t *testing.T) {
+	src := noisyClasses(60, 3, 3, true)
+	for want, opt := range map[string]Options{"by the hinge alone": {}, "without l1 and nonnegative": {L1: 1}} {
+		if _, err := Train(t.Context(), block.Source[float64](src), opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt := Options{Loss: Hinge, Options: train.Options{Epochs: 500, Progress: func(p train.Progress) {
+		if p.Updates > 0 {
+			cancel()
+		}
+	}}}
+	r, err := Train(ctx, block.Source[float64](src), opt)
+	if r == nil || !r.Interrupted || err == nil || r.Loss == 0 {
+		t.Errorf("interrupted: %+v, error %v", r, err)
+	}
+}
