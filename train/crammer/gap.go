@@ -38,7 +38,7 @@ func (s *search[T]) bound(square float64) float64 {
 		for i, one := range s.rows {
 			own += s.a[i*s.classes+int(one.class)]
 		}
-		return own - square/2
+		return own - float64(square/2)
 	}
 	flow, size := make([]float64, s.classes*s.classes), 0.0
 	for i, one := range s.rows {
@@ -60,7 +60,7 @@ func (s *search[T]) bound(square float64) float64 {
 		}
 	}
 	norm := math.Sqrt(square) + float64((1-least)*size)
-	return dual - float64(norm*norm)/2
+	return dual - float64(float64(norm*norm)/2)
 }
 
 // balance returns factors of the rows of a matrix of numbers of 0 or more. With them, each row has the sum of its column,

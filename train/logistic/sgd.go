@@ -251,7 +251,7 @@ const leastScale = 1e-6
 func newLazy[T kernel.Float](s *solver[T], square float64) *lazy[T] {
 	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
-		first: s.opt.Eta / (square/4 + s.l2/float64(s.src.Rows()))}
+		first: s.opt.Eta / (float64(square/4) + s.l2/float64(s.src.Rows()))}
 }
 
 func (a *lazy[T]) mean(w []float64) {
