@@ -82,26 +82,34 @@ func writeVowpal(b *testing.B, from, to string) {
 	}
 }
 
-// vowpalWeights reads a readable model: a head that ends with a line ":0", then lines of a number and a weight.
+// vowpalWeights reads a readable model: a head that ends with a line ":0", or ":1" from version 9 on, then lines of a
+// number and a weight. Weights must be multiplied by the head's l2_state, by which Vowpal Wabbit shrinks all at once.
 func vowpalWeights(b *testing.B, path string) (w []float64) {
 	f, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	head := true
+	shrunk, head := 1.0, true
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		index, value, _ := strings.Cut(lines.Text(), ":")
+		line := lines.Text()
+		if state, ok := strings.CutPrefix(line, "l2_state "); ok {
+			if shrunk, err = strconv.ParseFloat(state, 64); err != nil {
+				b.Fatal(err)
+			}
+		}
+		head = head && line != ":0" && line != ":1"
+		index, value, _ := strings.Cut(line, ":")
 		i, err := strconv.Atoi(index)
 		value, _, _ = strings.Cut(value, " ") // the state of the learner may follow
 		v, err2 := strconv.ParseFloat(value, 64)
-		if head = head && lines.Text() != ":0"; head || errorOf(err, err2) != nil || i < 1 {
+		if head || errorOf(err, err2) != nil || i < 1 {
 			continue
 		}
 		for len(w) < i {
 			w = append(w, 0)
 		}
-		w[i-1] = v
+		w[i-1] = v * shrunk
 	}
 	if len(w) == 0 {
 		b.Fatal("vw wrote no weights")
