@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		l   fit.Learner
 		opt fit.Options
 	}{
-		"order has no effect with logistic: leave it out":                  {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
+		"order has no effect with solver auto: leave it out":                  {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
 		"max-updates has no effect with svm: leave it out":                 {l: fit.SVM(svm.Options{Options: train.Options{MaxUpdates: 3}})},
 		"eta has no effect with solver newton: leave it out":               {l: fit.Logistic(logistic.Options{Options: train.Options{Eta: 0.5}, Solver: logistic.Newton})},
 		"gamma has no effect with kernel linear: leave it out":             {l: fit.Dual(dual.Options{Kernel: model.Kernel{Gamma: 2}})},
