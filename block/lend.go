@@ -72,7 +72,7 @@ func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T],
 	}
 }
 
-// lend is Blocks with loans, which last as long as the data.
+// lend yields the blocks as loans. Release does nothing, since the blocks stay in memory.
 func (d *Data[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
 	return func(yield func(Loan[T], error) bool) {
 		for b, err := range d.Blocks(ctx) {

@@ -145,6 +145,9 @@ func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
 	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > schema.MaxNumbered {
 		return nil, 0, errDamaged
 	}
+	if p := h.Spec.PositiveClass(); p < 0 || p >= len(h.Spec.Classes) {
+		return nil, 0, errDamaged
+	}
 	return h, align(prefix + int64(n)), nil
 }
 

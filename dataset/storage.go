@@ -51,6 +51,9 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 	sel := in.selection()
 	_, svmlight := in.Input.(*textfile.Svmlight)
 	if svmlight {
+		if width := sel.Width(); opt.Standardize && !opt.KeepWide && width > mostStandardized {
+			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", in.Name(), width, mostStandardized)
+		}
 		if err := chooseStorage[T](in.Input, sel, opt); err != nil {
 			return err
 		}
@@ -61,10 +64,7 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 			return err
 		}
 	}
-	if svmlight {
-		return nil
-	}
-	return chooseStorage[T](in.Input, sel, opt)
+	return chooseStorage[T](in.Input, sel, opt) // of svmlight again: now the width of categories is known
 }
 
 // chooseStorage sets how the blocks of an input hold rows. Their values are counted, or at most those that columns make.
@@ -95,12 +95,8 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", opt.Storage)
 	}
-	if is && opt.Standardize && !opt.KeepWide && width > mostStandardized {
-		return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false, or --algo perceptron, which learns from "+
-			"the numbers as they are", in.Name(), width, mostStandardized)
-	}
 	if width > schema.MaxFeatures && !sel.Sparse {
-		return fmt.Errorf("%s: %d features, and a dense row has at most %d: leave larger indices out with --exclude, or let rows be sparse", in.Name(), width, schema.MaxFeatures)
+		return fmt.Errorf("%s: %d features, and a dense row has at most %d: leave larger indices out with --exclude, or use --storage sparse", in.Name(), width, schema.MaxFeatures)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		l   fit.Learner
 		opt fit.Options
 	}{
-		"order has no effect with solver auto: leave it out":                  {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
+		"order has no effect with solver auto: leave it out":               {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
 		"max-updates has no effect with svm: leave it out":                 {l: fit.SVM(svm.Options{Options: train.Options{MaxUpdates: 3}})},
 		"eta has no effect with solver newton: leave it out":               {l: fit.Logistic(logistic.Options{Options: train.Options{Eta: 0.5}, Solver: logistic.Newton})},
 		"gamma has no effect with kernel linear: leave it out":             {l: fit.Dual(dual.Options{Kernel: model.Kernel{Gamma: 2}})},
@@ -47,7 +47,7 @@ func TestErrors(t *testing.T) {
 		`loss is "cubic": use squared_hinge or hinge`:                      {l: fit.SVM(svm.Options{Loss: "cubic"})},
 		"the share to hold out is 1.5":                                     {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 1.5}},
 		"weights with winnow, which multiplies weights":                    {l: fit.Winnow(winnow.Options{}), opt: fit.Options{Balanced: true}},
-		"svm learns one class versus the rest":                             {l: fit.SVM(svm.Options{}), opt: fit.Options{Multiclass: model.Joint}},
+		"svm with the loss squared_hinge can't learn the classes together": {l: fit.SVM(svm.Options{}), opt: fit.Options{Multiclass: model.Joint}},
 		`no class "maybe": name some of`:                                   {l: fit.SVM(svm.Options{}), opt: fit.Options{ClassWeights: map[string]float64{"maybe": 2}}},
 		"rows to validate on beside a cross-validation":                    {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 0.2, CV: &fit.CV{}}},
 		"folds is 99, but no class has more than":                          {l: fit.SVM(svm.Options{}), opt: fit.Options{CV: &fit.CV{Folds: 99}}},

@@ -110,9 +110,9 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
 		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
 	case o.Multiclass == model.Joint && !l.Joint:
-		return fmt.Errorf("%s learns one class versus the rest, not the classes together", l.Name)
+		return fmt.Errorf("%s can't learn the classes together: learn one class versus the rest", l.Name)
 	case o.Multiclass == model.Joint && l.OnlyApart(l.Settings) != "":
-		return fmt.Errorf("%s learns one class versus the rest with %s, not the classes together", l.Name, l.OnlyApart(l.Settings))
+		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.OnlyApart(l.Settings))
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Init != nil && !l.Begins:

@@ -112,8 +112,8 @@ func (t *transposed[T]) column(c uint32, end int) kernel.SparseRows[T] {
 	return kernel.SparseRows[T]{Ptr: []int64{0, int64(len(rows))}, Idx: rows, Val: values}
 }
 
-// sparseShare is the most elements that a sparse row stores, as a share of the columns, for sparse products to be the
-// faster ones: a tile multiplies 32 elements in the time of one that is gathered.
+// sparseShare is the largest share of the columns that rows may store for sparse products. A tile multiplies 32 elements
+// in the time in which a sparse product gathers one.
 const sparseShare = 1.0 / 32
 
 // transpose returns b by column if the product is one of sparse rows that store few elements. Otherwise it returns nil.

@@ -207,7 +207,8 @@ func NewSparseIndex[T Float](x []*SparseRows[T], y [][]T) *SparseIndex[T] {
 	return s
 }
 
-// Set replaces chunk c by as many other rows x, with labels y. It keeps the slices of both. What WithLabels returned has the new rows too.
+// Set replaces chunk c by as many other rows x, with labels y. It keeps the slices of both. Rows that WithLabels returned
+// change too.
 func (s *SparseIndex[T]) Set(c int, x *SparseRows[T], y []T) {
 	x.check()
 	if x.Len() != len(s.y[c]) || len(y) != len(s.y[c]) {

@@ -24,7 +24,7 @@ const taskElements = 1 << 16 // about the elements of a task
 // newColumns copies the elements of rows in two passes.
 func newColumns[T kernel.Float](ctx context.Context, src block.Source[T]) (*columns[T], error) {
 	if src.Rows() > math.MaxUint32 {
-		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with as many columns", src.Rows())
+		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
 	c := &columns[T]{ptr: make([]int64, cols+1)}

@@ -18,10 +18,10 @@ import (
 
 const (
 	nearly   = 5e-7 // the gap at which the search stops, relative to the objective
-	coarse   = 0.1  // the first violation of the dual conditions at which the gap is computed
+	coarse   = 0.1  // the gap is first computed when the violation of the dual conditions is this
 	finest   = 1e-12
-	leastCut = 0.05 // the next one is this times the last at least
-	mostCut  = 0.5  // and this at most
+	leastCut = 0.05 // the next such violation is at least this times the last one
+	mostCut  = 0.5  // and at most this
 )
 
 // A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a row
@@ -64,13 +64,13 @@ type dual[T kernel.Float] struct {
 //
 // It is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate Descent
 // Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective over its
-// variable, and changes w. Rows are visited in a random order, anew in each pass. If only the rows of a run are in a
-// random order, it takes many times as many passes. Rows whose variable is at a bound, and would stay there, are left out
+// variable, and changes w. Rows are visited in a random order, anew in each pass. With random orders
+// within runs alone, it takes many times as many passes. Rows whose variable is at a bound, and would stay there, are left out
 // until the others are done. Rows that aren't in memory are copied.
 //
 // With a bias b, the constraint on the variables is met by the method of multipliers (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so that b is
-// centre + sum a_i y_i / r. Once the variables are as good as that, the centre moves to b.
+// centre + sum a_i y_i / r. Once the violation is small enough, the centre moves to b.
 //
 // The search stops once the duality gap is 5e-7 of the objective.
 func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
@@ -87,7 +87,7 @@ func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
 func (s *dual[T]) begin(ctx context.Context) error {
 	n := s.Rows.Rows()
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%d rows are too many for the hinge with as many columns", n)
+		return fmt.Errorf("%d rows are too many for the hinge with more than 16,384 columns: use the squared hinge", n)
 	}
 	s.a, s.squares = make([]float64, n), make([]float64, 0, n)
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
@@ -101,7 +101,7 @@ func (s *dual[T]) begin(ctx context.Context) error {
 			clean := csr.Clean(run)
 			rows := csr.Rows(run, clean, &kernel.SparseRows[T]{})
 			if clean && !stay {
-				rows = run.Clone().Sparse
+				rows = csr.Rows(run, false, &kernel.SparseRows[T]{}) // of the run alone: a clone has the elements of its block
 			}
 			s.rows = append(s.rows, rows)
 			for r, y := range run.Y {
@@ -121,8 +121,10 @@ func (s *dual[T]) begin(ctx context.Context) error {
 	if square-square != 0 {
 		return train.TooLarge[T]()
 	}
-	if s.features < len(s.w) && square > 0 {
-		s.softness = square / float64(len(s.order))
+	if s.features < len(s.w) && len(s.order) > 0 {
+		if s.softness = square / float64(len(s.order)); s.softness == 0 {
+			s.softness = 1 // any penalty does where all features are 0
+		}
 		for i := range s.squares {
 			s.squares[i] += s.softness
 		}

@@ -77,6 +77,21 @@ func TestHinge(t *testing.T) {
 	}
 }
 
+// TestNoFeatures: rows without features have the bias of the greater class, whatever the penalty.
+func TestNoFeatures(t *testing.T) {
+	x, y := make([][]float64, 35), make([]float64, 35)
+	for r := range x {
+		x[r], y[r] = make([]float64, 3), math.Copysign(1, float64(r)-6.5)
+	}
+	for _, l2 := range []float64{0.01, 1, 100} {
+		task := coordinate.Hinge[float32]{Options: train.Options{Epochs: 1000}, Rows: testrows.Dense[float32](x, y, true), L2: l2}
+		got, err := task.Solve(t.Context())
+		if err != nil || math.Abs(got.Objective-14) > 1e-4 || math.Abs(got.W[3]-1) > 1e-4 {
+			t.Errorf("l2 %v: objective %v with weights %v, error %v", l2, got.Objective, got.W, err)
+		}
+	}
+}
+
 // TestPasses: few passes end the search before the gap is small, and the gap says so.
 func TestPasses(t *testing.T) {
 	d := rows[float64](3000, 40, true)

@@ -295,6 +295,7 @@ func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
 			return t
 		})
 		if err != nil {
+			s.w, s.scores = w, scores
 			return false, err
 		}
 		loss := s.loss

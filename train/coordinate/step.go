@@ -46,7 +46,7 @@ func (s *net[T]) best(j int, w, slope, curvature float64) float64 {
 }
 
 // step returns weights near the minimum of the quadratic model, and the rounds of coordinate descent that it took. It
-// leaves the scores of the step in along. It ends when the violations have fallen to a part of those at the begin.
+// leaves the scores of the step in along. It ends when the violations have fallen to a part of those at the start.
 func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds int, err error) {
 	next = slices.Clone(s.w)
 	total, largest := 0.0, 0.0
@@ -74,6 +74,9 @@ func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds
 	for rounds < maxRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
+		}
+		if all := int64(len(s.columns.row)); rounds > 0 && all > 0 && s.passes+s.visited/all+2 >= s.Epochs {
+			break
 		}
 		sum, most := s.round(&active, next, limit)
 		rounds++

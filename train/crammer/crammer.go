@@ -20,7 +20,7 @@ const (
 	loosest   = 1     // the first violation to reach, of the classes of every row
 	tighter   = 0.5   // what the violation to reach is multiplied by once it is reached
 	tightest  = 1e-10 // the least violation to reach
-	still     = 1e-12 // a smaller violation, or change of a dual variable relative to its bound, is rounding
+	still     = 1e-12 // a smaller violation, or change of a dual variable relative to it, is rounding
 )
 
 // A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but biases, L2 > 0. Of
@@ -47,8 +47,8 @@ type Solution struct {
 //
 // The dual problem has a variable a_k for each row and class, with a_y <= c/l2, the other a_k <= 0, and a sum of 0 over
 // the classes. Then w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row. Each epoch visits
-// the rows of a block in a new order. A row whose a can't change rests until the others have the violation to reach
-// (Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class Linear SVMs", 2008).
+// the rows of a block in a new order. A row whose a can't change is skipped until the violation of the others is
+// small enough (Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class Linear SVMs", 2008).
 // With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases as multipliers of these constraints, by
 // the augmented Lagrangian method.
 //

@@ -128,7 +128,7 @@ func (s *search[T]) change(one *row, a []float64) {
 	for _, k := range v.free {
 		next := min(one.limit(k), (t-(v.slope[k]-float64(one.square*a[k])))/one.square)
 		by := next - a[k]
-		if math.Abs(by) <= still*one.bound {
+		if math.Abs(by) <= still*max(math.Abs(a[k]), math.Abs(next)) {
 			continue
 		}
 		a[k], changed = next, true

@@ -22,7 +22,7 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	},
 	Apart: func(s train.Settings) string {
 		if s.(*Options).elastic() {
-			return "l1 or nonnegative"
+			return "a penalty l1 or nonnegative weights"
 		}
 		return ""
 	},

@@ -70,7 +70,8 @@ import (
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. ErrSeparable names
-// the class if one alone is apart from two or more others.
+// the class if one alone is apart from two or more others. With more than 16,384 columns, the order of sums may be that of
+// package truncated or coordinate.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type Solver string
 
 const (
-	Auto   Solver = "auto"   // Newton for two classes and up to 256 columns, else LBFGS
+	Auto   Solver = "auto"   // Newton for two classes with up to 256 columns, or with more than 16,384 and a penalty; else LBFGS
 	Newton Solver = "newton" // two classes: few passes, with the Hessian; standard errors
 	LBFGS  Solver = "lbfgs"  // any number of columns and classes
 	SGD    Solver = "sgd"    // comes near the optimum in few passes

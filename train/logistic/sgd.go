@@ -249,9 +249,13 @@ type lazy[T kernel.Float] struct {
 const leastScale = 1e-6
 
 func newLazy[T kernel.Float](s *solver[T], square float64) *lazy[T] {
+	size := float64(square/4) + s.l2/float64(s.src.Rows())
+	if size == 0 { // all features are 0: any rate does
+		size = 1
+	}
 	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
-		first: s.opt.Eta / (float64(square/4) + s.l2/float64(s.src.Rows()))}
+		first: s.opt.Eta / size}
 }
 
 func (a *lazy[T]) mean(w []float64) {

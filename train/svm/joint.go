@@ -20,7 +20,7 @@ const jointEpochs = 10_000
 // learnJoint is Train for more than two classes, which it learns together.
 func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	if why := opt.apart(); why != "" {
-		return nil, errors.New("more than two classes are learned together by the hinge alone, without l1 and nonnegative: use those, or learn one class versus the rest")
+		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
 	after, end := beside.After(ctx)
 	defer end()
@@ -66,9 +66,9 @@ func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 func (o *Options) apart() string {
 	switch {
 	case o.elastic():
-		return "l1 or nonnegative"
+		return "a penalty l1 or nonnegative weights"
 	case o.Loss != Hinge:
-		return string(SquaredHinge)
+		return "the loss " + string(SquaredHinge)
 	}
 	return ""
 }

@@ -52,6 +52,24 @@ func TestJoint(t *testing.T) {
 	}
 }
 
+// TestJointScale: large features, whose dual variables are far below their bounds, are learned from.
+func TestJointScale(t *testing.T) {
+	src := noisyClasses(120, 4, 3, false)
+	var blocks []*block.Block[float64]
+	for b := range src.Blocks(t.Context()) {
+		c := b.Clone()
+		for i := range c.X {
+			c.X[i] *= 1 << 24
+		}
+		blocks = append(blocks, c)
+	}
+	opt := Options{Loss: Hinge, L2: 0.5}
+	got, err := Train(t.Context(), block.Source[float64](block.NewData(src.Spec(), blocks)), opt)
+	if err != nil || got.Updates == 0 || got.Errors > 60 {
+		t.Errorf("%d errors of 120 with large features after %d steps, error %v", got.Errors, got.Updates, err)
+	}
+}
+
 // noisyClasses returns rows of normal features whose class is mostly that of the greatest of some products.
 func noisyClasses(rows, features, classes int, bias bool) *block.Data[float64] {
 	rng := rand.New(rand.NewPCG(uint64(classes), 1))
@@ -130,7 +148,7 @@ func TestJointOfTwo(t *testing.T) {
 
 func TestJointErrors(t *testing.T) {
 	src := noisyClasses(60, 3, 3, true)
-	for want, opt := range map[string]Options{"by the hinge alone": {}, "without l1 and nonnegative": {L1: 1}} {
+	for want, opt := range map[string]Options{"by the loss hinge": {}, "without l1 and nonnegative": {L1: 1}} {
 		if _, err := Train(t.Context(), block.Source[float64](src), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

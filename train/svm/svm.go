@@ -113,7 +113,8 @@ const (
 //
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, too many columns, errors of src, and ctx's error.
+// features that overflow, errors of src, and ctx's error. With more than 16,384 columns, the order is that of package
+// truncated or coordinate. With more than two classes, it is that of package crammer.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()

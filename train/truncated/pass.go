@@ -156,8 +156,8 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 	return err
 }
 
-// slope returns the first and second derivative of the sum of losses by length, at that length from scores along d, of
-// which nil is 1 for each row.
+// slope returns the first and second derivative of the sum of losses by the length of a step. scores are those at length
+// 0, and d those of the step; a nil d is 1 for each row.
 func (s *search[T]) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
 	type pair struct{ slope, curvature float64 }
 	n := len(scores)

@@ -159,7 +159,7 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 }
 
 // along returns the length of a step from the weights at which the objective is least, given the step's scores. It is 1
-// if the slope there is far smaller than at the begin.
+// if the slope there is far smaller than at the start.
 func (s *search[T]) along(ctx context.Context, step, scores []float64) (length float64, err error) {
 	linear := float64(s.L2 * kernel.Dot(s.at.w[:s.features], step[:s.features]))
 	square := float64(s.L2 * kernel.Dot(step[:s.features], step[:s.features]))

@@ -124,8 +124,12 @@ func (l *learner[T]) checkRow(b *block.Block[T], r int) error {
 }
 
 func (l *learner[T]) notBoolean(column int, row int64, v T) error {
-	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; leave others out",
-		l.src.Spec().Features[column], row, v)
+	advice := "leave others out"
+	if v == -1 {
+		advice = "learn literals, or leave others out"
+	}
+	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
+		l.src.Spec().Features[column], row, v, advice)
 }
 
 // learn changes the weights of the features of row r, which is a mistake.
@@ -139,9 +143,11 @@ func (l *learner[T]) learn(b *block.Block[T], r int, positive bool) {
 		return
 	}
 	if b.Sparse != nil {
-		columns, _ := b.Sparse.Row(r)
-		for _, c := range columns {
-			l.multiply(int(c), factor, against)
+		columns, values := b.Sparse.Row(r)
+		for k, c := range columns {
+			if values[k] != 0 { // a stored -0
+				l.multiply(int(c), factor, against)
+			}
 		}
 		return
 	}

@@ -262,3 +262,33 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredZeros: sparse rows that store zeros, -0 too, learn the weights of dense rows.
+func TestStoredZeros(t *testing.T) {
+	dense := data[float32](20, 500, 0.05)
+	var blocks []*block.Block[float32]
+	for b := range dense.Blocks(t.Context()) {
+		s := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		for r := range b.Len() {
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				if v == 0 {
+					v = float32(math.Copysign(0, float64(c%2)-1))
+				}
+				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
+			}
+			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		}
+		blocks = append(blocks, &block.Block[float32]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+	}
+	for _, variant := range []Variant{Winnow1, Winnow2, Balanced} {
+		opt := Options{Variant: variant}
+		want, err := Train(t.Context(), dense, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Train(t.Context(), block.NewData(dense.Spec(), blocks), opt)
+		if err != nil || !slices.Equal(got.Weights, want.Weights) || want.Updates == 0 {
+			t.Errorf("%s: stored zeros change the weights, or error %v", variant, err)
+		}
+	}
+}

@@ -96,6 +96,11 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 		input, _ := ToInput(c.cols[i], c.codings[i])
 		inputs = append(inputs, input)
 	}
+	for _, x := range crosses {
+		if slices.ContainsFunc(inputs, func(in schema.Column) bool { return in.Name == x.Name }) {
+			return nil, nil, nil, c.errorf("column %q has the name of a cross: rename it, or leave it out with --exclude", x.Name)
+		}
+	}
 	further = make([][]int, len(wanted))
 	for _, columns := range crossed {
 		wanted, further = append(wanted, columns[0]), append(further, columns[1:])

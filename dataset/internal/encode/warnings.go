@@ -180,17 +180,19 @@ const (
 )
 
 func newSuspects(sel *Selection) *suspects {
-	if sel.Sparse {
-		return new(suspects) // which looks at no pairs
-	}
-	s := &suspects{columns: make([]suspect, len(sel.Inputs))}
+	s := &suspects{}
 	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
+	return s
+}
+
+// begin prepares a suspect of each column.
+func (s *suspects) begin(sel *Selection) {
+	s.columns = make([]suspect, len(sel.Inputs))
 	for k, c := range sel.Inputs {
 		col := sel.Columns[sel.Features[k]]
 		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == frame.Dates
 		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
-	return s
 }
 
 // Add looks at the next rows of the input. The answer doesn't depend on how the rows are cut into batches.
@@ -198,6 +200,9 @@ func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
 	n := min(s.room, int(bt.Rows))
 	if s.room -= n; n == 0 || bt.Pairs != nil {
 		return
+	}
+	if s.columns == nil { // not for pairs, which can have a million columns
+		s.begin(sel)
 	}
 	for k, i := range sel.Features {
 		if c := &s.columns[k]; !c.cleared {

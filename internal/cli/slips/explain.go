@@ -54,6 +54,7 @@ var optionName = sync.OnceValue(func() *regexp.Regexp {
 var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
 	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
+	"learn literals", "use --literals", "standardize them", "use --standardize", "use cyclic", "use --order cyclic",
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
 
 // Explain returns an error of a verb in terms of what was typed. To an error of a learner it adds the file, and the dashes of options. To the

@@ -10,6 +10,7 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
+	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -24,7 +25,11 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 		}
 	}
 	if cmd.Flags().Changed("seed") && !o.random() {
-		a.Note("--seed has no effect with --order cyclic")
+		if o.learner.Has("order") {
+			a.Note("--seed has no effect with --order cyclic")
+		} else {
+			a.Note("--seed has no effect with --algo %s", o.learner.Name)
+		}
 	}
 	if o.out == "" {
 		a.Note("no --out: the model won't be kept")
@@ -33,7 +38,8 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.share > 0 || o.folds > 0
+	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.share > 0 || o.folds > 0 ||
+		o.learner.Name == "svm" && o.multiclass.Value == model.Joint
 }
 
 // mostNumbers is the number of distinct labels from which a column of numbers gets a note.
