@@ -42,7 +42,7 @@ func TestSurveyNotes(t *testing.T) {
 		"sorted.csv --algo svm --standardize":  nil,
 		"sorted.csv --algo voted --epochs 1 --standardize --order shuffle":                      nil,
 		"sorted.csv --algo voted --epochs 1 --standardize":                                      {order, "(use --order shuffle)"},
-		"sorted.csv --algo logistic --solver sgd --standardize":                                 {order, "(use --solver lbfgs)"},
+		"sorted.csv --algo logistic --solver sgd --standardize":                                 {order, "(use --order shuffle)"},
 		"sorted.csv --algo pocket --memory 1MiB --cache " + filepath.Join(t.TempDir(), "cache"): {order, scale},
 	} {
 		args := append([]string{"train", "--label", "y", "--epochs", "3", "--out", filepath.Join(t.TempDir(), "m.json")}, strings.Fields(options)...)

@@ -44,9 +44,9 @@ func (l Loss) epochs(cols int) int64 {
 	return l.Epochs()
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes
-// over the rows; its default is that of Loss, or 1,000 with more than
-// 16,384 columns. With more than two classes it is 10,000, and Seed orders the visits.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes over the
+// rows; its default is that of Loss, or 1,000 with more than 16,384 columns. With more than two classes it is 10,000, and
+// Seed orders the visits.
 type Options struct {
 	train.Options
 	Loss Loss    // SquaredHinge
@@ -106,15 +106,14 @@ const (
 //
 // More than two classes, with class numbers as labels, are learned together by the hinge alone. A row's loss is max(0, 1 -
 // m) with m the score of its class less the greatest other score; see package crammer.
-//
 // If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
 // other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it, in
 // float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
 //
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, errors of src, and ctx's error. With more than 16,384 columns, the order is that of package
-// truncated or coordinate. With more than two classes, it is that of package crammer.
+// features that overflow, errors of src, and ctx's error. The order is that of package truncated or coordinate with more
+// than 16,384 columns, and that of package crammer with more than two classes.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
