@@ -92,6 +92,7 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	if len(wanted)+len(crosses) == 0 {
 		return nil, nil, nil, c.noneLeft()
 	}
+	inputs = make([]schema.Column, 0, len(wanted)+len(crosses)) // of 100,000 columns, growing it would take tens of megabytes
 	for _, i := range wanted {
 		input, _ := ToInput(c.cols[i], c.codings[i])
 		inputs = append(inputs, input)
