@@ -80,12 +80,14 @@ func (x *Rows[T]) Values(numbers []uint32) []T {
 
 // Add adds a times row r to sum, which has an element for each column: sum[c] = fma(a, row[c], sum[c]).
 func (x *Rows[T]) Add(sum []float64, a float64, r int) {
-	if _, sparse := x.elements(); sparse {
-		columns, values := x.sparseRow(r)
-		for k, c := range columns {
-			sum[c] = math.FMA(a, float64(values[k]), sum[c])
+	if x.across == nil {
+		if b, _ := x.find(r); b.Sparse != nil {
+			columns, values := x.sparseRow(r)
+			for k, c := range columns {
+				sum[c] = math.FMA(a, float64(values[k]), sum[c])
+			}
+			return
 		}
-		return
 	}
 	for c, v := range x.row(r, x.n) {
 		sum[c] = math.FMA(a, float64(v), sum[c])

@@ -82,9 +82,9 @@ func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
 	for len(columns) > 0 {
 		n, touched := 0, 0
 		for n < len(columns) && columns[n]/kc == columns[0]/kc {
-			rows := t.column(columns[n], len(sums))
-			rows.Add(part, values[n], 0)
-			touched += len(rows.Idx)
+			rows, stored := t.column(columns[n], len(sums))
+			kernel.AddSparse(part, values[n], rows, stored)
+			touched += len(rows)
 			n++
 		}
 		if touched > len(sums)/16 {
@@ -92,7 +92,8 @@ func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
 			clear(part)
 		} else {
 			for _, c := range columns[:n] {
-				for _, r := range t.column(c, len(sums)).Idx {
+				rows, _ := t.column(c, len(sums))
+				for _, r := range rows {
 					sums[r] += part[r]
 					part[r] = 0
 				}
@@ -102,14 +103,14 @@ func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
 	}
 }
 
-// column returns column c as one sparse row, up to the row before end.
-func (t *transposed[T]) column(c uint32, end int) kernel.SparseRows[T] {
+// column returns the rows below end that store column c, and their values.
+func (t *transposed[T]) column(c uint32, end int) ([]uint32, []T) {
 	rows, values := t.columns.Row(int(c))
 	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // of a triangle
 		n, _ = slices.BinarySearch(rows, uint32(end))
 		rows, values = rows[:n], values[:n]
 	}
-	return kernel.SparseRows[T]{Ptr: []int64{0, int64(len(rows))}, Idx: rows, Val: values}
+	return rows, values
 }
 
 // sparseShare is the largest share of the columns that rows may store for sparse products. A tile multiplies 32 elements

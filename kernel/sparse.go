@@ -104,6 +104,17 @@ func (s *SparseRows[T]) Score(r int, w []T) T {
 //	for k := Ptr[r]; k < Ptr[r+1]; k++ { w[Idx[k]] = fma(a, Val[k], w[Idx[k]]) }
 func (s *SparseRows[T]) Add(w []T, a T, r int) {
 	idx, val := s.Row(r)
+	AddSparse(w, a, idx, val)
+}
+
+// AddSparse adds a times a row to w. The row has as many values as columns, val[k] in column idx[k]. AddSparse panics with a
+// constant at a column that is beyond w.
+//
+//	for k := range idx { w[idx[k]] = fma(a, val[k], w[idx[k]]) }
+func AddSparse[T Float](w []T, a T, idx []uint32, val []T) {
+	if len(idx) != len(val) {
+		panic("kernel: a sparse row has different numbers of columns and values")
+	}
 	race.Write(w)
 	added := 0
 	if is32[T]() {

@@ -55,6 +55,8 @@ type Learner struct {
 	// nil, or "": there are none.
 	Apart func(Settings) string
 
+	DrawsTogether bool // learning several classes together makes random choices
+
 	// Refuses returns an option that can't be used with the others, and why. nil, or no option: there is none.
 	Refuses func(Settings) (option, why string)
 

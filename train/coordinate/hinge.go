@@ -64,9 +64,9 @@ type dual[T kernel.Float] struct {
 //
 // It is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate Descent
 // Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective over its
-// variable, and changes w. Rows are visited in a random order, anew in each pass. With random orders
-// within runs alone, it takes many times as many passes. Rows whose variable is at a bound, and would stay there, are left out
-// until the others are done. Rows that aren't in memory are copied.
+// variable, and changes w. Rows are visited in a random order, anew in each pass. With random orders within runs alone, it
+// takes many times as many passes. Rows whose variable is at a bound, and would stay there, are left out until the others
+// are done. Rows that aren't in memory are copied.
 //
 // With a bias b, the constraint on the variables is met by the method of multipliers (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so that b is
@@ -98,11 +98,7 @@ func (s *dual[T]) begin(ctx context.Context) error {
 			return err
 		}
 		for _, run := range runs {
-			clean := csr.Clean(run)
-			rows := csr.Rows(run, clean, &kernel.SparseRows[T]{})
-			if clean && !stay {
-				rows = csr.Rows(run, false, &kernel.SparseRows[T]{}) // of the run alone: a clone has the elements of its block
-			}
+			rows := csr.Rows(run, stay && csr.Clean(run), &kernel.SparseRows[T]{})
 			s.rows = append(s.rows, rows)
 			for r, y := range run.Y {
 				columns, values := rows.Row(r)
@@ -144,7 +140,7 @@ func (s *dual[T]) maximise(ctx context.Context) error {
 			return err
 		}
 		off := math.Abs(s.bias() - s.centre)
-		if moved := s.softness > 0 && violation <= off; moved {
+		if s.softness > 0 && violation <= off {
 			s.move()
 		}
 		if violation > enough || off > enough {

@@ -100,8 +100,8 @@ func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
 
 // solve finds the minimum. It returns the weights so far with an error of ctx or of the rows.
 //
-// It is the proximal Newton method with coordinate descent over columns inside, newGLMNET (Yuan, Ho and Lin, "An Improved
-// GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research 13, 2012). It copies the elements
+// It is newGLMNET: the proximal Newton method with coordinate descent over columns inside. See Yuan, Ho and Lin, "An Improved
+// GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research 13, 2012. It copies the elements
 // of the rows by column. A step minimises the penalty plus the quadratic model of the loss, roughly at first. Columns are
 // visited in a random order, anew each time. Those whose weight is 0, and would stay there, are left out until the others
 // are done. A step is halved until it gains enough.

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	firstPart = 1.0   // the first step ends at this times the violations of the optimum's conditions at its begin
+	firstPart = 1.0   // the first step ends at this times the violations of the optimum's conditions at its start
 	leastPart = 1e-12 // steps that end at less than this are as good as rounding allows
 	maxRounds = 100   // the most rounds of coordinate descent in a step
 	least     = 1e-12 // what is added to a second derivative

@@ -41,14 +41,15 @@ type Solution struct {
 }
 
 // Solve finds the minimum over the vectors w_k of 1/2 l2 sum of |w_k|^2 + sum over rows of c times the greatest of w_k.x
-// - w_y.x + [k is not y] over the classes k. y is the class of the row, x its columns and c its sample weight (Crammer and
-// Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine Learning
-// Research 2, 2001). Biases have no penalty. Solve returns the weights so far with an error of ctx or of the rows.
+// - w_y.x + [k is not y] over the classes k. y is the class of the row, x its columns and c its sample weight. The source is
+// Crammer and Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine
+// Learning Research 2, 2001. Biases have no penalty. Solve returns the weights so far with an error of ctx or of the rows.
 //
 // The dual problem has a variable a_k for each row and class, with a_y <= c/l2, the other a_k <= 0, and a sum of 0 over
 // the classes. Then w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row. Each epoch visits
 // the rows of a block in a new order. A row whose a can't change is skipped until the violation of the others is
-// small enough (Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class Linear SVMs", 2008).
+// small enough. See Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class
+// Linear SVMs", 2008.
 // With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases as multipliers of these constraints, by
 // the augmented Lagrangian method.
 //

@@ -65,8 +65,8 @@ func (s *search[T]) bound(square float64) float64 {
 
 // balance returns factors of the rows of a matrix of numbers of 0 or more. With them, each row has the sum of its column,
 // both without the diagonal. The greatest factor is 1. They are the stationary distribution of a Markov chain in
-// continuous time, found without subtractions (Grassmann, Taksar and Heyman, "Regenerative Analysis and Steady State
-// Distributions for Markov Chains", Operations Research 33, 1985). All are 0 if other ones than 0 aren't found.
+// continuous time, found without subtractions. See Grassmann, Taksar and Heyman, "Regenerative Analysis and Steady State
+// Distributions for Markov Chains", Operations Research 33, 1985. All are 0 if other ones than 0 aren't found.
 func balance(flow []float64, n int) []float64 {
 	f, out, factors := slices.Clone(flow), make([]float64, n), make([]float64, n)
 	for k := n - 1; k > 0; k-- {

@@ -229,9 +229,9 @@ func (s *solver[T]) bound(ctx context.Context) error {
 //
 // Step t moves the weights w by -eta_t (g + l2/n w), with g the gradient of the row's loss. eta_t is eta/(R/4 + l2/n)/
 // sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale u, so that the penalty changes scale alone (Bottou,
-// "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth, so that a step changes
-// v where it changes u (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent",
-// 2011, section 6.1). Its shares are those of descend. Biases have no penalty, and a mean of their own.
+// "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth. So a step changes v
+// where it changes u. See Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent",
+// 2011, section 6.1. Its shares are those of descend. Biases have no penalty, and a mean of their own.
 type lazy[T kernel.Float] struct {
 	*solver[T]
 	*scratch[T]

@@ -14,8 +14,8 @@ import (
 	"halfspace/train/crammer"
 )
 
-// TestJoint: the gap of several classes together is proven to be small, no weights near the result are better than the gap allows, and
-// the result depends on neither the form of the rows nor the workers.
+// TestJoint: the gap of several classes together is proven to be small. No weights near the result are better than the gap
+// allows. The result depends on neither the form of the rows nor the workers.
 func TestJoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, classes := range []int{3, 5} {
