@@ -89,8 +89,8 @@ func TestCrossErrors(t *testing.T) {
 		"d,d":         `column "d" is crossed with itself: name it once in --cross`,
 		"d,v":         `column "v" is list, but categories are text, numbers or booleans: leave it out of --cross`,
 		"d,z":         `no column "z" (columns: c, d, v, y)`,
-		"d,c":         `column "d*c", row 2: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`,
-		"d,c=hash:4":  `column "d*c", row 2: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`,
+		"d,c":         `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
+		"d,c=hash:4":  `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
 		`"d,e",c`:     `no column "d,e" (columns: c, d, v, y)`,
 	} {
 		dir := t.TempDir()

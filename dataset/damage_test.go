@@ -38,9 +38,24 @@ func smallFile(tb testing.TB, nullable bool, opts ...parquet.WriterProperty) []b
 	return data
 }
 
+// smallLists is a small file of sparse lists.
+func smallLists(tb testing.TB) []byte {
+	path := filepath.Join(tb.TempDir(), "a.parquet")
+	writeFile(tb, path, record(tb, field("y", arrow.PrimitiveTypes.Int8, "[1, 0, 1]"), field("l", arrow.PrimitiveTypes.Int8, "[1, 2, 3]"),
+		field("p", pairType(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}, {"index": 0, "value": 2}], [], null]`),
+		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null, {"type": 1, "size": null, "indices": null, "values": [1, 2]}]`)),
+		2, parquet.WithStats(false), parquet.WithDictionaryDefault(false))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
 // smallFiles are small files of several encodings and compressions.
 func smallFiles(tb testing.TB) map[string][]byte {
 	return map[string][]byte{
+		"lists":       smallLists(tb),
 		"dictionary":  smallFile(tb, false, parquet.WithStats(false)),
 		"v2 nullable": smallFile(tb, true, parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithStats(false)),
 		"plain snappy": smallFile(tb, true, parquet.WithDictionaryDefault(false), parquet.WithStats(false),

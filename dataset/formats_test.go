@@ -240,8 +240,14 @@ func FuzzFormats(f *testing.F) {
 	for _, text := range []string{"x,y,s\n1,2,a\n3,,\"b\"\"\nc\"\n", "1 2 a\n3 4 b\n", "1 1:2 3:4\n0 qid:1 2:5 # c\n", "a;b\n\"", "\xff\xfe"} {
 		f.Add([]byte(text))
 	}
-	for _, opts := range [][]ipc.Option{{}, {ipc.WithZstd()}} {
+	lists := record(f, field("p", pairType(arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}], null]`),
+		field("m", arrow.MapOf(arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int8), `[[{"key": 1, "value": 2}], []]`),
+		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null]`), field("y", arrow.PrimitiveTypes.Int8, "[0, 1]"))
+	for i, opts := range [][]ipc.Option{{}, {ipc.WithZstd()}, {}} {
 		rec := mixed(f)
+		if i == 2 {
+			rec = lists
+		}
 		var stream, file bytes.Buffer
 		w := ipc.NewWriter(&stream, append(opts, ipc.WithSchema(rec.Schema()))...)
 		fw, err := ipc.NewFileWriter(&writer.Counted{Writer: &file}, append(opts, ipc.WithSchema(rec.Schema()))...)

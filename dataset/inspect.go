@@ -75,6 +75,9 @@ func Inspect(path string) (*FileInfo, error) {
 		features := map[int]bool{}
 		for _, c := range columns {
 			_, features[c.Index] = encode.ToInput(c, encode.Coding{})
+			for _, p := range c.Parts {
+				features[p.Index] = features[c.Index]
+			}
 		}
 		err = m.Leaves(func(i int, c *pschema.Column, _ pschema.Node) { info.Columns[i] = columnInfo(c, features[i]) })
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -46,7 +47,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float, opt.counts = nil, frame.FloatType[T](), opt.Storage == Auto || opt.Storage == Sparse
+	opt.Keep, opt.float, opt.counts = nil, frame.FloatType[T](), opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package that make other blocks of the same files and options.
-const readerVersion = 3
+const readerVersion = 4
 
 // A survey is what a stream must know before its first block.
 type survey struct {

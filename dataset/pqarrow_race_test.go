@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 
+	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/writer"
 )
 
@@ -17,6 +18,11 @@ import (
 // Files are written by this module, plainly, and tests that compare with Arrow's are skipped.
 func writeParquet(tb testing.TB, out io.Writer, rec arrow.Record, group int64, _ []parquet.WriterProperty) {
 	tb.Helper()
+	for _, f := range rec.Schema().Fields() {
+		if _, _, ok := frame.ListOf(f.Type); arrow.IsNested(f.Type.ID()) && !ok {
+			tb.Skip("writes with Arrow")
+		}
+	}
 	w, err := writer.NewParquet(tb.Context(), out, rec.Schema(), writer.ParquetOptions{GroupRows: group})
 	if err == nil {
 		err = w.Write(rec)

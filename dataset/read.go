@@ -37,6 +37,11 @@ func LearnsCategories(categorical string, crosses []string) bool {
 // numbers becomes a feature for each element, "name[0]" and so on; all lists of a column have the same length. A label
 // is a number, a boolean or a string.
 //
+// A sparse list names the elements that aren't 0, and becomes a feature for each element too. It is a list of structures
+// with the fields index and value, a map from integers to numbers, or a structure of two lists, indices and values, as a
+// vector of Spark. The features are as many as the greatest index of the rows says, or the size of Spark's vectors. A null
+// is a list of zeros. Indices that a Spec's features don't have are ignored.
+//
 // A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a
 // missing value of a feature: stop with an error, drop the row, fill with 0 or with the mean. The mean is that of the
 // feature over the other kept rows, and the Spec holds it. A missing label or weight is an error unless rows are
@@ -79,15 +84,16 @@ type Options struct {
 	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
 	Standardize bool
 
-	// KeepWide, with Standardize, leaves the numbers of svmlight files with more than 16,384 features as they are, and Warn
-	// says so. Without it such files are an error, since standardized rows are dense.
+	// KeepWide, with Standardize, leaves the numbers of svmlight files with more than 16,384 features as they are, and so
+	// those of files with sparse lists of so many. Warn says so. Without it such files are an error, since standardized
+	// rows are dense.
 	KeepWide bool `json:",omitempty"`
 
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
-	counts   bool           // Open: rows of svmlight are counted, also for a model
+	counts   bool           // Open: rows of svmlight files are counted, also for a model
 	float    arrow.DataType // of the blocks' values; nil where there are none
 
 	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto.
@@ -134,8 +140,8 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 // choices returns the options that say which columns are read and what they mean.
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
-		NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		Converts: opt.converts, Most: opt.widest(), Float: opt.float, Spec: opt.Spec}
+		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
+		Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
 }
 
 // tell calls Warn with each note.

@@ -12,38 +12,21 @@ import (
 	"halfspace/dataset/internal/frame"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/kernel"
-	"halfspace/schema"
 )
 
 // A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
-type Storage string
+type Storage = encode.Storage
 
 const (
-	Dense  Storage = "dense"  // all values
-	Sparse Storage = "sparse" // the values that aren't 0, each with its column
-	Auto   Storage = "auto"   // sparse if that takes at most an eighth of the memory, or, if nobody counted the values of svmlight, from 1,024 features on
+	Dense  = encode.Dense  // all values
+	Sparse = encode.Sparse // the values that aren't 0, each with its column
+	Auto   = encode.Auto   // sparse if that takes at most an eighth of the memory, or, if nobody counted the values of svmlight, from 1,024 features on
 )
 
 // Storages are all values of Options.Storage.
 var Storages = []Storage{Auto, Dense, Sparse}
 
-// autoShare is how many times the memory of sparse rows dense rows must take for Auto to choose sparse ones. Kernels are
-// several times faster on a dense value than on a sparse one: at a share of four, trainings took 1.1 to 2.7 times the processor time.
-const autoShare = 8
-
-// wideModel is the number of features from which on rows of svmlight for a model are sparse, if nobody counted their values.
-const wideModel = 1 << 10
-
-// widest returns the most features of rows.
-func (opt *Options) widest() int {
-	if opt.Storage == Auto || opt.Storage == Sparse {
-		return schema.MaxNumbered
-	}
-	return schema.MaxFeatures
-}
-
-// mostStandardized is the most features of svmlight files that are standardized. A block of dense rows has 256 MiB then.
-const mostStandardized = 1 << 14
+const mostStandardized = encode.MostStandardized
 
 // learn learns what features depend on, and sets how the blocks of an input hold rows. The width of svmlight rows is known
 // before, and tells whether they can be standardized.
@@ -59,6 +42,11 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 		}
 	}
 	frame.Within(in.Input, opt.Memory, 0)
+	if sel.Unmeasured() {
+		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
+			return err
+		}
+	}
 	if sel.Unlearned() {
 		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
 			return err
@@ -85,18 +73,8 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 	case rows > 0:
 		sel.Elements = rows * elements
 	}
-	switch opt.Storage {
-	case "", Dense:
-	case Sparse:
-		sel.Sparse = true
-	case Auto:
-		sel.Sparse = elements > 0 && autoShare*block.SparseBytes[T](of, elements, false) <= block.Bytes[T](of, int(width+bias), false) ||
-			elements == 0 && width >= wideModel
-	default:
-		return fmt.Errorf("storage is %q: use auto, dense or sparse", opt.Storage)
-	}
-	if width > schema.MaxFeatures && !sel.Sparse {
-		return fmt.Errorf("%s: %d features, and a dense row has at most %d: leave larger indices out with --exclude, or use --storage sparse", in.Name(), width, schema.MaxFeatures)
+	if err := encode.SetStorage[T](sel, opt.Storage, elements, of); err != nil {
+		return frame.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil
 }

@@ -89,7 +89,8 @@ func number(value any) (float64, error) {
 	return 0, fmt.Errorf("a value of the type %T, and the column has numbers", value)
 }
 
-// appendList appends the elements of a list of numbers, all NaN for nil.
+// appendList appends the elements of a list of numbers, all NaN for nil. A map has those that aren't 0; it leaves out those that the
+// training didn't have.
 func (c *column) appendList(row []float64, value any) ([]float64, error) {
 	n := 0
 	switch list := value.(type) {
@@ -105,6 +106,18 @@ func (c *column) appendList(row []float64, value any) ([]float64, error) {
 		for _, v := range list {
 			row = append(row, float64(v))
 		}
+	case map[int]float64:
+		first := len(row)
+		row = append(row, make([]float64, c.Elements)...)
+		for i, v := range list {
+			if i < 0 {
+				return row, fmt.Errorf("index %d: write a number from 0 on", i)
+			}
+			if i < c.Elements {
+				row[first+i] = v
+			}
+		}
+		return row, nil
 	case []any:
 		n = len(list)
 		for i, element := range list {

@@ -109,7 +109,7 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 
 // AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each of
 // the model's columns, in the order of Model.Spec().Columns(). A value is a number, a boolean, text, a list of numbers
-// ([]float64, []float32 or []any), or nil for a missing one. Dates and times are numbers in the column's Unit. The value of a
+// ([]float64, []float32 or []any, or a map[int]float64 of those that aren't 0), or nil for a missing one. Dates and times are numbers in the column's Unit. The value of a
 // cross is []any with those of its columns. A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
 	if len(values) != len(p.columns) {

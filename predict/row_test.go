@@ -68,6 +68,7 @@ func TestRowValues(t *testing.T) {
 		{60.0, 103.0, []float64{1, 2}, "red", 0.1, true, "Oslo"},
 		{60, uint16(103), []any{1, 2.0}, schema.Nulls("red"), float32(0.1), true, "Oslo"},
 		{int8(60), float32(103), []float32{1, 2}, "red", 0.1, true, "Oslo"},
+		{60, 103, map[int]float64{1: 2, 0: 1, 2: 5}, "red", 0.1, true, "Oslo"},
 	} {
 		if s, err := score(t, prepared(schema.NullsError), values...); s != full || err != nil {
 			t.Errorf("%v: score %v, error %v, want %v", values, s, err, full)
@@ -118,6 +119,7 @@ func TestRowErrors(t *testing.T) {
 		`column "list": a value of the type int, and the column has lists of 2 numbers`:         {1, 1, 3, nil, nil, nil, nil},
 		`column "list": a list of 1 numbers, and the training had lists of 2`:                   {1, 1, []float64{1}, nil, nil, nil, nil},
 		`column "list": element 1: a value of the type string, and the column has numbers`:      {1, 1, []any{1, "x"}, nil, nil, nil, nil},
+		`column "list": index -1: write a number from 0 on`:                                     {1, 1, map[int]float64{-1: 1}, nil, nil, nil, nil},
 		`column "colour": a value of the type int, and the column has categories of the type s`: {1, 1, nil, 3, nil, nil, nil},
 		`column "code": a value of the type string, and the column has categories of the type `: {1, 1, nil, nil, "7", nil, nil},
 		`column "old": a value of the type int, and the column has categories of the type bool`: {1, 1, nil, nil, nil, 1, nil},

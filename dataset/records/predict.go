@@ -80,7 +80,10 @@ func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers 
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	p := &predictor[T]{model: m, spec: m.Spec()}
-	if p.sel, err = choose(r, encode.Choices{Spec: p.spec}); err != nil {
+	if p.sel, err = choose(r, encode.Choices{Spec: p.spec, Most: encode.Auto.Widest()}); err != nil {
+		return nil, err
+	}
+	if err := encode.SetStorage[T](p.sel, encode.Auto, p.sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	p.rows = encode.NewBuilder(p.sel, encode.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)

@@ -40,14 +40,26 @@ type Options struct {
 	NoBias       bool         // no column of ones
 	Nulls        schema.Nulls // what to do with missing values; "": stop with an error
 	Categorical  string       // how columns of text become features: "onehot", "hash:BITS"; "": they don't
+	Cross        []string     // columns whose categories make features together, as "color,city" or "color,city=hash:BITS"
 	Standardize  bool         // subtract the mean of each feature, and divide by its standard deviation
-	Spec         *schema.Spec // of a model, whose features and classes the rows get; nil: none. Only Label and SampleWeight count beside it
+	Spec         *schema.Spec // of a model, whose features and classes the rows get; nil: none. Only Label, SampleWeight and Storage count beside it
+	Storage      Storage      // how blocks hold rows: "" and Dense, Sparse or Auto. A dense row has at most 262,144 features
 
 	Workers  int                     // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
 	Memory   int64                   // most bytes of the blocks, at least 48 MiB; 0: no bound
 	Progress func(rows, total int64) // told how many rows were read; total is -1. May be nil
 	Warn     func(text string)       // told about columns that aren't features, rows left out, and data that isn't read exactly. May be nil
 }
+
+// A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
+type Storage = encode.Storage
+
+// The values of Storage are those of package dataset.
+const (
+	Dense  = encode.Dense
+	Sparse = encode.Sparse
+	Auto   = encode.Auto
+)
 
 // Load reads all records of r into memory. The rows are those that dataset.Load makes of files with the same values. It
 // doesn't release r.
@@ -60,23 +72,33 @@ func Load[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options
 		return nil, err
 	}
 	choices := encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
-		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Spec: opt.Spec}
+		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
+		Most: opt.Storage.Widest(), Spec: opt.Spec}
 	sel, err := choose(r, choices)
 	if err != nil {
 		return nil, err
 	}
 	batches := frame.RecordBatches(ctx, r, sel.Chosen)
-	if sel.Unlearned() {
+	if sel.Unmeasured() || sel.Unlearned() {
 		all, again := encode.Remember(batches)
 		defer func() {
 			for _, bt := range all {
 				bt.Release()
 			}
 		}()
-		if err := sel.Learn(ctx, "", p, again, -1, opt.Progress); err != nil {
+		if sel.Unmeasured() {
+			err = sel.MeasureLists(ctx, "", p, again, -1, opt.Progress)
+		}
+		if err == nil && sel.Unlearned() {
+			err = sel.Learn(ctx, "", p, again, -1, opt.Progress)
+		}
+		if err != nil {
 			return nil, err
 		}
 		batches = again
+	}
+	if err := encode.SetStorage[T](sel, opt.Storage, sel.MostElements(), 1); err != nil {
+		return nil, err
 	}
 	whole := encode.Part{First: 0, Last: -1, Batches: func(frame.Pool) iter.Seq2[*frame.Batch, error] { return batches }}
 	return encode.Collect[T](ctx, encode.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -238,5 +240,71 @@ func TestHostileRecords(t *testing.T) {
 	}
 	if _, err := records.Load[float32](context.Background(), nil, opt); err == nil {
 		t.Error("no reader, and no error")
+	}
+}
+
+// TestSparseRecords: records of sparse lists, of text and of crosses become sparse rows, and the model is that of a file of the same
+// records. Predict takes models of more features than a dense row may have.
+func TestSparseRecords(t *testing.T) {
+	const wide = schema.MaxFeatures + 1000
+	pairs := arrow.ListOf(arrow.StructOf(arrow.Field{Name: "index", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "value", Type: arrow.PrimitiveTypes.Float32}))
+	b := array.NewListBuilder(memory.DefaultAllocator, pairs.Elem())
+	rec := table(3000)
+	for r := range 3000 {
+		if b.Append(r%7 != 3); r%7 == 3 {
+			continue
+		}
+		s := b.ValueBuilder().(*array.StructBuilder)
+		for k := range 3 {
+			s.Append(true)
+			s.FieldBuilder(0).(*array.Int32Builder).Append(int32((r*7919 + k*(wide/3)) % wide))
+			s.FieldBuilder(1).(*array.Float32Builder).Append(float32(r%5 - 2))
+		}
+	}
+	rec = array.NewRecord(arrow.NewSchema(append(rec.Schema().Fields(), arrow.Field{Name: "v", Type: pairs, Nullable: true}), nil),
+		append(rec.Columns(), b.NewArray()), 3000)
+	path := filepath.Join(t.TempDir(), "rows.arrow")
+	var text bytes.Buffer
+	w := ipc.NewWriter(&text, ipc.WithSchema(rec.Schema()))
+	if err := errors.Join(w.Write(rec), w.Close(), os.WriteFile(path, text.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	l := fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 2}})
+	file := dataset.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: dataset.Auto}
+	fromFile, err := dataset.Load[float32](t.Context(), []string{path}, file)
+	want := modelBytes(t, l, fromFile, err)
+	opt := records.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: records.Auto}
+	data, err := records.Load[float32](t.Context(), reader(t, rec, 777), opt)
+	if got := modelBytes(t, l, data, err); !bytes.Equal(got, want) {
+		t.Errorf("another model of the records than of the file")
+	}
+	for blk := range data.Blocks(t.Context()) {
+		if blk.Sparse == nil {
+			t.Error("a block is dense")
+		}
+	}
+	if opt.Storage = records.Dense; err == nil {
+		if _, err := records.Load[float32](t.Context(), reader(t, rec, 777), opt); err == nil || !strings.Contains(err.Error(), "at most 262144 features") {
+			t.Errorf("dense rows: error %v", err)
+		}
+	}
+	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, right := 0, int64(0)
+	for out, err := range records.Predict(t.Context(), f.Model, reader(t, rec, 1100), 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range int(out.NumRows()) {
+			if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
+				right++
+			}
+		}
+		row += int(out.NumRows())
+	}
+	if row != 3000 || right != 3000-*f.Model.Training.Errors {
+		t.Errorf("%d rows, %d right; the training had %d errors", row, right, *f.Model.Training.Errors)
 	}
 }

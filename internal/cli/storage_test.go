@@ -1,12 +1,20 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // wordy writes rows of a few values in that many columns as svmlight.
@@ -145,5 +153,96 @@ func TestSparseElsewhere(t *testing.T) {
 				t.Errorf("%s %s: streamed %v, storage %v, density %v", options, where, r["streamed"], r["storage"], r["density"])
 			}
 		}
+	}
+}
+
+// listRows writes rows of svmlight as an Arrow stream: the label y, and a column v of lists. A list has the values of so many
+// indices from 0 on, or is a sparse one.
+func listRows(t *testing.T, path, rows string, width int, sparse bool) {
+	t.Helper()
+	number := arrow.PrimitiveTypes.Float64
+	typ := arrow.ListOf(number)
+	if sparse {
+		typ = arrow.ListOf(arrow.StructOf(arrow.Field{Name: "index", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "value", Type: number}))
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "y", Type: number}, {Name: "v", Type: typ}}, nil))
+	defer b.Release()
+	lists := b.Field(1).(*array.ListBuilder)
+	for line := range strings.Lines(rows) {
+		var label, v float64
+		var index int32
+		words, all := strings.Fields(line), make([]float64, width)
+		fmt.Sscan(words[0], &label)
+		b.Field(0).(*array.Float64Builder).Append(label)
+		lists.Append(true)
+		for _, pair := range words[1:] {
+			fmt.Sscanf(pair, "%d:%g", &index, &v)
+			if all[index] = v; sparse {
+				s := lists.ValueBuilder().(*array.StructBuilder)
+				s.Append(true)
+				s.FieldBuilder(0).(*array.Int32Builder).Append(index)
+				s.FieldBuilder(1).(*array.Float64Builder).Append(v)
+			}
+		}
+		if !sparse {
+			lists.ValueBuilder().(*array.Float64Builder).AppendValues(all, nil)
+		}
+	}
+	rec := b.NewRecord()
+	var file bytes.Buffer
+	w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
+	if err := errors.Join(w.Write(rec), w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSparseLists: a model of sparse lists is that of lists of all numbers, byte for byte, and has the weights of that of svmlight
+// rows, for each storage and from a cache. predict, eval and online take sparse lists as lists of all numbers.
+func TestSparseLists(t *testing.T) {
+	const columns = 1500
+	rows := wordy(600, columns)
+	dir := text(t, map[string]string{"rows.svm": rows})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	width := 0
+	for _, word := range strings.Fields(rows) {
+		index := 0
+		if fmt.Sscanf(word, "%d:", &index); strings.Contains(word, ":") {
+			width = max(width, index+1)
+		}
+	}
+	listRows(t, at("sparse.arrow"), rows, width, true)
+	listRows(t, at("dense.arrow"), rows, width, false)
+	for _, options := range []string{"--algo averaged --epochs 3", "--algo perceptron --epochs 2 --order shuffle --validation 0.2", "--algo logistic"} {
+		train := func(file string, more ...string) (map[string]any, string) {
+			t.Helper()
+			args := append([]string{"train", at(file), "--label", "y", "--json", "--out", at("m.json")}, more...)
+			return decode(t, append(args, strings.Fields(options)...)...), read(t, at("m.json"))
+		}
+		_, want := train("dense.arrow", "--storage", "dense")
+		dense := loadedModel(t, at("m.json"))
+		for _, how := range []string{"--storage dense", "--storage sparse", "--storage auto", "--cache " + at("rows.cache"), "--cache " + at("rows.cache")} {
+			r, got := train("sparse.arrow", strings.Fields(how)...)
+			if got != want {
+				t.Errorf("%s %s: another model than of all numbers", options, how)
+			}
+			if sparse := how != "--storage dense"; (r["storage"] == "sparse") != sparse || sparse && !(r["density"].(float64) > 0.001 && r["density"].(float64) < 0.05) {
+				t.Errorf("%s %s: storage %v, density %v", options, how, r["storage"], r["density"])
+			}
+		}
+		train("rows.svm", "--label", "label", "--index-base", "0")
+		if svm := loadedModel(t, at("m.json")); !reflect.DeepEqual(svm.Weights, dense.Weights) || !reflect.DeepEqual(svm.Bias, dense.Bias) || dense.Features[7] != "v[7]" || svm.Features[7] != "f7" {
+			t.Errorf("%s: other weights than of svmlight rows", options)
+		}
+		train("dense.arrow")
+	}
+	for _, name := range []string{"sparse", "dense"} {
+		succeed(t, "predict", "--model", at("m.json"), at(name+".arrow"), "--score", "--keep", "y", "--out", at(name+".csv"))
+		succeed(t, "online", at(name+".arrow"), "--label", "y", "--out", at(name+".json"))
+		if got := decode(t, "eval", "--model", at("m.json"), at(name+".arrow"), "--json"); got["rows"] != 600.0 {
+			t.Errorf("eval of %s lists: %v", name, got)
+		}
+	}
+	if read(t, at("sparse.csv")) != read(t, at("dense.csv")) || read(t, at("sparse.json")) != read(t, at("dense.json")) {
+		t.Error("sparse lists have other predictions, or another model of online, than lists of all numbers")
 	}
 }

@@ -67,6 +67,9 @@ type scratch[T kernel.Float] struct {
 	wide    []float64 // of a column or a list, where features are standardized
 
 	cells, list []T // of sparse rows: what each column has in them, and a list
+
+	pairs     pairScratch[T] // of a sparse list
+	widePairs pairScratch[float64]
 }
 
 // NewBuilder returns a builder of total rows, or of an unknown number if total is -1.
@@ -161,6 +164,9 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 		var err error
 		if readers, err = newReaders[T](b.sel, b.texts, bt); err != nil {
 			return err
+		}
+		for k := range readers {
+			readers[k].beyond = &b.losses[k].beyond
 		}
 	}
 	kept, err := b.sel.Kept(ctx, b.pool, bt)

@@ -20,7 +20,8 @@ type Choices struct {
 	Features, Exclude   []string
 	Keep                []string
 	NoBias, Standardize bool
-	Narrow              int // most features that are standardized: more stay as they are; 0: no bound
+	KeepWide            bool // many features of sparse lists aren't standardized
+	Narrow              int  // most features that are standardized: more stay as they are; 0: no bound
 	Nulls               schema.Nulls
 	Words               []string // that are nulls in text
 	Categorical         string

@@ -181,6 +181,9 @@ func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
 		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits},
 			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn
 	}
+	if frame.SparseLists(c.Type) {
+		return schema.Column{Name: c.Name, Kind: schema.ListColumn}, true
+	}
 	_, n, ok := frame.ListOf(c.Type)
 	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
 }

@@ -3,6 +3,8 @@ package encode
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -20,6 +22,9 @@ type reader[T kernel.Float] struct {
 	wide frame.View[float64] // the same, of those that are standardized
 	list array.ListLike      // nil for a column that has none
 
+	sparse *frame.Lists  // nil for a column without sparse lists; then view and wide are of their values
+	beyond *atomic.Int64 // rows with an index that is no feature; may be nil
+
 	cells      cells // of categories, otherwise nil
 	categories *categories
 
@@ -34,10 +39,11 @@ type reader[T kernel.Float] struct {
 const (
 	fillIn      = " (exclude the column with --exclude, or use --nulls drop, zero or mean)"
 	fillInModel = " (fill the value in, or train the model with --nulls zero or mean)"
+	fillInCross = " (leave the pair out of --cross, or use --nulls drop, zero or mean)"
 )
 
 // byRow tells whether features are written row by row, after the columns of others have become rows.
-func (r *reader[T]) byRow() bool { return r.list != nil || r.categories != nil }
+func (r *reader[T]) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
 
 func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.Batch) ([]reader[T], error) {
 	readers := make([]reader[T], len(sel.Features))
@@ -46,8 +52,10 @@ func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.B
 		r := &readers[k]
 		r.first, r.width = first, sel.Inputs[k].Width()
 		first += r.width
-		if r.fill, r.advice = sel.fill(&sel.Inputs[k]), fillIn; sel.Fixed {
+		if r.fill, r.advice = sel.fill(k), fillIn; sel.Fixed {
 			r.advice = fillInModel
+		} else if sel.Inputs[k].Kind == schema.CrossColumn {
+			r.advice = fillInCross
 		}
 		if r.categories = texts[k]; r.categories != nil {
 			r.cells = sel.cells(bt, k)
@@ -56,7 +64,9 @@ func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.B
 		values := bt.Columns[i]
 		var err error
 		if sel.Inputs[k].Kind == schema.ListColumn {
-			if r.list, err = asList(values); err == nil {
+			if r.sparse = frame.NewLists(values); r.sparse != nil {
+				values = r.sparse.Values
+			} else if r.list, err = asList(values); err == nil {
 				values = r.list.ListValues()
 			}
 		}
@@ -80,11 +90,12 @@ func asList(a arrow.Array) (array.ListLike, error) {
 	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", frame.Describe(a.DataType()))
 }
 
-// fill returns what replaces a missing value of each feature of a column, or nil if it is an error. For categories it
-// returns the first feature's alone: the others are zero.
-func (s *Selection) fill(c *schema.Column) []float64 {
+// fill returns what replaces a missing value of each feature of input k, or nil if it is an error. For categories it
+// returns the first feature's alone: the others are zero. For sparse lists it may return one number for all features.
+func (s *Selection) fill(k int) []float64 {
+	c := &s.Inputs[k]
 	width := c.Width()
-	if c.Categorical() {
+	if c.Categorical() || s.sparseLists(k) {
 		width = 1 // no category has no mean: it is none
 	}
 	switch {
@@ -114,14 +125,21 @@ func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost f
 	}
 	dst = dst[:len(wide)]
 	r.standardize(dst, wide)
-	if !frame.Finite(dst) {
-		for i, x := range wide {
-			if frame.Finite(wide[i:i+1]) && !frame.Finite(dst[i:i+1]) {
-				return nil, lost, lo + i, fmt.Sprintf("%v is too far from the mean of the training rows: correct the value", x)
-			}
+	i, what := tooFar(dst, wide)
+	return dst, lost, lo + i, what
+}
+
+// tooFar returns the first finite number of wide that is none in dst, and what is wrong with it, or "".
+func tooFar[T kernel.Float](dst []T, wide []float64) (i int, what string) {
+	if frame.Finite(dst) {
+		return 0, ""
+	}
+	for i, x := range wide {
+		if frame.Finite(wide[i:i+1]) && !frame.Finite(dst[i:i+1]) {
+			return i, fmt.Sprintf("%v is too far from the mean of the training rows: correct the value", x)
 		}
 	}
-	return dst, lost, 0, ""
+	return 0, ""
 }
 
 // finished reads through a view, and fills in missing values.
@@ -143,7 +161,7 @@ func finished[T, V kernel.Float](r *reader[T], v frame.View[V], lo, hi int, dst 
 
 // standardize writes standardized numbers: many rows of one feature, or one row of all features of a list.
 func (r *reader[T]) standardize(dst []T, wide []float64) {
-	if r.list == nil {
+	if r.list == nil && r.sparse == nil {
 		center, scale := r.center[0], r.scale[0]
 		for i, x := range wide {
 			dst[i] = T((x - center) / scale)
@@ -185,9 +203,11 @@ func (r *reader[T]) putLists(rows []T, stride int, c Cut, s *scratch[T]) (lost f
 	return lost, 0, ""
 }
 
-// putList writes the elements of one list to dst.
+// putList writes the elements of one list to dst, which has zeros.
 func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost frame.Loss, what string) {
 	switch {
+	case r.sparse != nil:
+		return r.putPairs(dst, row, s)
 	case !r.list.IsNull(row):
 	case r.fill == nil:
 		return frame.None, "null" + r.advice
@@ -211,4 +231,111 @@ func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost frame.Loss, w
 	}
 	copy(dst, values)
 	return lost, ""
+}
+
+// A pair is an element of a sparse list: which of the column's features it is, and the value.
+type pair[V kernel.Float] struct {
+	index int
+	value V
+}
+
+// pairScratch is the memory for reading a sparse list.
+type pairScratch[V kernel.Float] struct {
+	pairs  []pair[V]
+	values []V
+}
+
+// pairsOf returns the elements of a sparse list in ascending order of their features, or what is wrong with it. It leaves out
+// indices that are no features.
+func pairsOf[T, V kernel.Float](r *reader[T], view frame.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost frame.Loss, what string) {
+	lo, hi, at, what := r.sparse.Row(row)
+	if what != "" {
+		return nil, frame.None, what
+	}
+	if hi-lo > len(s.values) {
+		s.values = make([]V, 2*(hi-lo))
+	}
+	values, lost := view.Read(lo, hi, s.values)
+	sound, ascending, beyond := view.Sound(lo, values), true, false
+	pairs = s.pairs[:0]
+	for k, v := range values {
+		index := int64(k)
+		if at >= 0 {
+			if index, what = r.sparse.Index(at + k); what != "" {
+				return nil, lost, what
+			}
+		}
+		if index >= int64(r.width) {
+			beyond = true
+			continue
+		}
+		if !sound {
+			if v, what = mended(r, view, lo+k, int(index), v); what != "" {
+				return nil, lost, fmt.Sprintf("index %d: %s", index, what)
+			}
+		}
+		ascending = ascending && (len(pairs) == 0 || pairs[len(pairs)-1].index < int(index))
+		pairs = append(pairs, pair[V]{int(index), v})
+	}
+	s.pairs = pairs
+	if beyond && r.beyond != nil {
+		r.beyond.Add(1)
+	}
+	if ascending {
+		return pairs, lost, ""
+	}
+	slices.SortFunc(pairs, func(a, b pair[V]) int { return a.index - b.index })
+	for i := range pairs[1:] {
+		if pairs[i].index == pairs[i+1].index {
+			return nil, lost, fmt.Sprintf("index %d is there twice: write each index of a row once", pairs[i].index)
+		}
+	}
+	return pairs, lost, ""
+}
+
+// mended returns the value at a place for a feature: v, or what replaces it if it is missing. what says what is wrong, or is "".
+func mended[T, V kernel.Float](r *reader[T], view frame.View[V], at, index int, v V) (mended V, what string) {
+	switch {
+	case frame.IsMissing(view.Array, at) && r.fill != nil:
+		return V(r.fill[index%len(r.fill)]), ""
+	case frame.IsMissing(view.Array, at):
+		return v, view.Text(at) + r.advice
+	case v-v != 0:
+		return v, view.Text(at) + frame.TooWide
+	}
+	return v, ""
+}
+
+// putPairs writes the elements of a sparse list to dst, which has zeros.
+func (r *reader[T]) putPairs(dst []T, row int, s *scratch[T]) (lost frame.Loss, what string) {
+	if r.center == nil {
+		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
+		for _, p := range pairs {
+			dst[p.index] = p.value
+		}
+		return lost, what
+	}
+	pairs, lost, what := pairsOf(r, r.wide, row, &s.widePairs)
+	if what != "" {
+		return lost, what
+	}
+	wide := s.wide[:r.width]
+	clear(wide)
+	for _, p := range pairs {
+		wide[p.index] = p.value
+	}
+	r.standardize(dst, wide)
+	if i, what := tooFar(dst, wide); what != "" {
+		return lost, fmt.Sprintf("index %d: %s", i, what)
+	}
+	return lost, ""
+}
+
+// addPairs is addValues for the elements of a sparse list, whose other features are 0.
+func addPairs[T kernel.Float](l *losses, pairs []pair[T]) {
+	values := []T{0}
+	for _, p := range pairs {
+		values = append(values, p.value)
+	}
+	addValues(l, values)
 }

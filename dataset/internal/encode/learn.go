@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -164,14 +165,17 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		st.countEmpty(st.moments[k])
 	}
 	r := reader[float64]{width: c.Width()}
-	if c.Kind == schema.ListColumn {
-		var err error
+	var err error
+	switch r.sparse = frame.NewLists(a); {
+	case r.sparse != nil:
+		r.fill = []float64{math.NaN()}
+		a = r.sparse.Values
+	case c.Kind == schema.ListColumn:
 		if r.list, err = asList(a); err != nil {
 			return err
 		}
 		a = r.list.ListValues()
 	}
-	var err error
 	if r.view, err = frame.NewView[float64](a); err != nil {
 		return err
 	}
@@ -179,7 +183,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
 			n := min(span.Hi-lo, block.RunRows-int(row%block.RunRows))
-			if r.list == nil {
+			if !r.byRow() {
 				st.countNumbers(&st.moments[k][0], r.view, lo, lo+n, scratch)
 			} else {
 				st.countLists(k, r, lo, lo+n, scratch)
@@ -233,6 +237,10 @@ func (st *Statistics) countEmpty(stats []moments.Moments) {
 // countLists adds the elements of lists. It passes over lists of another length: they are errors when blocks are built.
 func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
 	stats := st.moments[k]
+	if r.sparse != nil {
+		st.countSparse(stats, r, lo, hi, scratch)
+		return
+	}
 	for row := lo; row < hi; row++ {
 		from, to := r.list.ValueOffsets(row)
 		switch {
@@ -249,6 +257,30 @@ func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch [
 				} else {
 					st.countMissing(&stats[i])
 				}
+			}
+		}
+	}
+}
+
+// countSparse adds the elements of sparse lists, and zeros for the other features. It passes over lists that are wrong: they are
+// errors when blocks are built.
+func (st *Statistics) countSparse(stats []moments.Moments, r reader[float64], lo, hi int, scratch []float64) {
+	values := scratch[:len(stats)]
+	var read pairScratch[float64]
+	for row := lo; row < hi; row++ {
+		pairs, _, what := pairsOf(&r, r.view, row, &read)
+		if what != "" {
+			continue
+		}
+		clear(values)
+		for _, p := range pairs {
+			values[p.index] = p.value
+		}
+		for i, x := range values {
+			if x-x == 0 {
+				stats[i].Add(x)
+			} else {
+				st.countMissing(&stats[i])
 			}
 		}
 	}
@@ -310,7 +342,7 @@ func (st *Statistics) note(c *schema.Column, m *moments.Moments) (what string) {
 func (s *Selection) measureLists(bt *frame.Batch, kept Cut) error {
 	for k, i := range s.Features {
 		c := &s.Inputs[k]
-		if c.Kind != schema.ListColumn || c.Elements > 0 {
+		if c.Kind != schema.ListColumn || c.Elements > 0 || s.sparseLists(k) {
 			continue
 		}
 		list, err := asList(bt.Columns[i])

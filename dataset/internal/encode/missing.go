@@ -70,6 +70,10 @@ func prepare(a arrow.Array) {
 		prepare(a.Dictionary())
 	case array.ListLike:
 		prepare(a.ListValues())
+	case *array.Struct:
+		for i := range a.NumField() {
+			prepare(a.Field(i))
+		}
 	}
 }
 

@@ -180,7 +180,7 @@ func (b *Builder[T]) readColumns(readers []reader[T], rows Cut, s *scratch[T], b
 func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch[T], bad *fault[T]) {
 	for k := range readers {
 		switch r := &readers[k]; {
-		case r.list != nil:
+		case r.list != nil || r.sparse != nil:
 			lost, row, what := r.putLists(dst, b.block.Stride, rows, s)
 			bad.note(k, lost, row, what)
 			for i := 0; lost != frame.None && i < rows.Len(); i++ {

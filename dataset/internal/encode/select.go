@@ -26,8 +26,10 @@ type Selection struct {
 	left     left
 	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
 
-	most        int  // features of sparse rows
+	most        int // features of sparse rows
+	lists       listCounts
 	standardize bool // learn how
+	keepWide    bool // but not of many features
 	wide        bool // too many features to standardize them, as was asked
 	Fixed       bool // by a model: what features depend on isn't learned from the data
 }
@@ -41,15 +43,21 @@ func (s *Selection) Width() int {
 	return n
 }
 
-// MostElements returns the most elements of a sparse row, the bias included.
+// MostElements returns the most elements of a sparse row, the bias included. Of sparse lists it takes their mean.
 func (s *Selection) MostElements() int64 {
-	n := int64(0)
+	n, some := int64(0), false
 	for i := range s.Inputs {
-		if c := &s.Inputs[i]; c.Categorical() {
+		switch c := &s.Inputs[i]; {
+		case c.Categorical():
 			n++
-		} else {
+		case s.sparseLists(i) && !s.standardize && c.Center == nil:
+			some = true
+		default:
 			n += int64(c.Width())
 		}
+	}
+	if some {
+		n += s.lists.mean()
 	}
 	if s.Bias {
 		n++
@@ -70,7 +78,7 @@ func (s *Selection) mostCategories() int {
 func (s *Selection) checkWidth() error {
 	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
 	for i := range s.Inputs {
-		if s.Inputs[i].Kind == schema.ListColumn {
+		if s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i) {
 			most = schema.MaxFeatures // all elements of a list have a value
 		}
 		n := s.Inputs[i].Width()
@@ -136,10 +144,10 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
+	sel.place(in.cols, p)
 	if err := sel.checkWidth(); err != nil {
 		return nil, in.errorf("%w", err)
 	}
-	sel.place(in.cols, p)
 	kept := make([]bool, len(sel.Columns))
 	for _, i := range sel.Keep {
 		kept[i] = true
@@ -226,7 +234,7 @@ func (s *Selection) place(cols []frame.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, words: opt.Words, left: c.left, passed: c.passed}
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, words: opt.Words, left: c.left, passed: c.passed}
 	if opt.Narrow > 0 && len(inputs) > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
 	}
@@ -269,7 +277,7 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
-		if !fits(input, s.Inputs[i]) {
+		if !fits(input, s.Inputs[i]) || frame.SparseLists(bound[k].Type) != s.sparseLists(i) {
 			return nil, in.differs(bound[k], s.Columns[k])
 		}
 	}
@@ -296,4 +304,21 @@ func (s *Selection) Notes() []string {
 		return nil
 	}
 	return []string{some(s.passed) + ": left out, values of such a type can't be handed on"}
+}
+
+// sparseLists tells whether input k is sparse lists in the data.
+func (s *Selection) sparseLists(k int) bool {
+	return s.Inputs[k].Kind == schema.ListColumn && frame.SparseLists(s.Columns[s.Features[k]].Type)
+}
+
+// listCounts are how many values the sparse lists of the training rows have, if rows isn't 0.
+type listCounts struct{ rows, values int64 }
+
+// mean returns how many values the sparse lists of a row have in the mean, rounded up, or a guess.
+func (c listCounts) mean() int64 {
+	const usual = 100
+	if c.rows == 0 {
+		return usual
+	}
+	return (c.values + c.rows - 1) / c.rows
 }

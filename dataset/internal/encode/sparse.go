@@ -1,6 +1,9 @@
 package encode
 
 import (
+	"context"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -128,8 +131,8 @@ type piece[T kernel.Float] struct {
 func (b *Builder[T]) newCells() any {
 	s := &scratch[T]{columns: make([][]T, len(b.sel.Inputs)), cells: make([]T, len(b.sel.Inputs)*b.pieceRows())}
 	longest := b.pieceRows()
-	for _, c := range b.sel.Inputs {
-		if c.Kind == schema.ListColumn {
+	for k, c := range b.sel.Inputs {
+		if c.Kind == schema.ListColumn && (c.Center != nil || !b.sel.sparseLists(k)) {
 			longest = max(longest, c.Width())
 		}
 	}
@@ -172,7 +175,7 @@ func (b *Builder[T]) readPiece(bt *frame.Batch, readers []reader[T], rows Cut, a
 
 // readCells returns the numbers or the categories of column k in the rows, nil of a column of lists.
 func (b *Builder[T]) readCells(k int, r *reader[T], rows Cut, s *scratch[T], bad *fault[T]) []T {
-	if r.list != nil {
+	if r.list != nil || r.sparse != nil {
 		return nil
 	}
 	cells := s.cells[k*b.pieceRows():][:rows.Len()]
@@ -195,7 +198,17 @@ func (b *Builder[T]) readCells(k int, r *reader[T], rows Cut, s *scratch[T], bad
 // those of a dense block bit for bit.
 func (p *piece[T]) add(b *Builder[T], k int, r *reader[T], row, i int, s *scratch[T], bad *fault[T]) {
 	switch {
-	case r.list != nil:
+	case r.sparse != nil && r.center == nil:
+		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
+		if bad.note(k, lost, row, what); lost != frame.None && what == "" {
+			addPairs(&b.losses[k], pairs)
+		}
+		for _, v := range pairs {
+			if v.value != 0 || math.Signbit(float64(v.value)) {
+				p.columns, p.values = append(p.columns, uint32(r.first+v.index)), append(p.values, v.value)
+			}
+		}
+	case r.list != nil || r.sparse != nil:
 		list := s.list[:r.width]
 		lost, what := r.putList(list, row, s)
 		if bad.note(k, lost, row, what); what != "" {
@@ -248,4 +261,130 @@ func sortRow[T kernel.Float](columns []uint32, values []T) {
 		}
 		columns[k], values[k] = c, v
 	}
+}
+
+// Unmeasured tells whether there are sparse lists whose features aren't known.
+func (s *Selection) Unmeasured() bool {
+	for k := range s.Inputs {
+		if s.sparseLists(k) && !s.Fixed && s.Inputs[k].Elements == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// MeasureLists reads the batches of the input, which has total rows, and learns how many features sparse lists become: one more
+// than the greatest index of a kept row, or the size that vectors of Spark say they have.
+func (s *Selection) MeasureLists(ctx context.Context, name string, p frame.Pool, batches iter.Seq2[*frame.Batch, error], total int64,
+	progress func(rows, total int64)) error {
+	input := int64(0)
+	for bt, err := range batches {
+		if err != nil {
+			return err
+		}
+		err := frame.Recovered(func() error { return s.measureBatch(ctx, p, bt, input) })
+		bt.Release()
+		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
+			err = bt.Damaged(input, input+bt.Rows-1, err)
+		}
+		if err != nil {
+			return err
+		}
+		if input += bt.Rows; progress != nil {
+			progress(input, total)
+		}
+	}
+	for k := range s.Inputs {
+		if c := &s.Inputs[k]; s.sparseLists(k) && c.Elements == 0 && s.lists.rows > 0 {
+			return frame.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
+		}
+	}
+	err := s.checkWidth()
+	if err == nil {
+		err = s.limitMoments()
+	}
+	if err != nil {
+		return frame.ErrorIn(name, "%w", err)
+	}
+	return nil
+}
+
+// MostStandardized is the most features of svmlight files, and of sparse lists, that are standardized. A block of dense rows has
+// 256 MiB then.
+const MostStandardized = 1 << 14
+
+// limitMoments leaves all numbers as they are if sparse lists have too many features to standardize them and nobody asked for it.
+// It returns an error if somebody asked for that, or for their means.
+func (s *Selection) limitMoments() error {
+	width := 0
+	for k := range s.Inputs {
+		if s.sparseLists(k) {
+			width += s.Inputs[k].Elements
+		}
+	}
+	if s.standardize && s.keepWide && width > MostStandardized {
+		s.standardize, s.wide = false, true
+	}
+	switch {
+	case width <= MostStandardized:
+	case s.standardize:
+		return fmt.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
+	case s.Nulls == schema.NullsMean:
+		return fmt.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)
+	}
+	return nil
+}
+
+// measureBatch adds the rows of a batch, of which first is the number of the first one.
+func (s *Selection) measureBatch(ctx context.Context, p frame.Pool, bt *frame.Batch, first int64) error {
+	kept, err := s.Kept(ctx, p, bt)
+	if err != nil {
+		return err
+	}
+	s.lists.rows += int64(kept.Len())
+	for k := range s.Inputs {
+		if !s.sparseLists(k) {
+			continue
+		}
+		l := frame.NewLists(bt.Columns[s.Features[k]])
+		if l == nil {
+			return fmt.Errorf("column %q has other lists than its type says", s.Inputs[k].Name)
+		}
+		for _, span := range kept.Spans() {
+			for row := span.Lo; row < span.Hi; row++ {
+				if what := s.measureRow(k, l, row); what != "" {
+					return Unfit(frame.ErrorIn(bt.File, "column %q, %s: %s", s.Inputs[k].Name, bt.Row(first, row), what))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// measureRow adds a row of input k. It returns what is wrong with its indices, or "".
+func (s *Selection) measureRow(k int, l *frame.Lists, row int) (what string) {
+	lo, hi, at, what := l.Row(row)
+	if what != "" {
+		return what
+	}
+	width := max(l.Size(row), 0)
+	if width > schema.MaxNumbered {
+		return fmt.Sprintf("a vector of size %d, and a row has at most %d features: write a smaller one", width, schema.MaxNumbered)
+	}
+	s.lists.values += int64(hi - lo)
+	if at < 0 { // indices 0, 1, 2...
+		width, hi = max(width, int64(hi-lo)), lo
+	}
+	for i := range hi - lo {
+		index, what := l.Index(at + i)
+		if what != "" {
+			return what
+		}
+		if index >= schema.MaxNumbered {
+			return fmt.Sprintf("index %s, and a row has at most %d features: leave larger indices out", l.IndexText(at+i), schema.MaxNumbered)
+		}
+		width = max(width, index+1)
+	}
+	s.Inputs[k].Elements = max(s.Inputs[k].Elements, int(width))
+	return ""
 }

@@ -22,7 +22,8 @@ import (
 // losses say what rounding changed in a column, and how wide the column's range is.
 type losses struct {
 	merged  atomic.Bool
-	wide    atomic.Bool // its range is large against its numbers, so that the last digits don't matter
+	beyond  atomic.Int64 // rows with an index that is no feature
+	wide    atomic.Bool  // its range is large against its numbers, so that the last digits don't matter
 	mu      sync.Mutex
 	rounded bool
 	lo, hi  float64 // of the values
@@ -122,6 +123,11 @@ func (b *Builder[T]) Warn(warn func(string)) {
 		if c != nil && c.unknown.Load() > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
 				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	for k := range b.losses {
+		if n := b.losses[k].beyond.Load(); n > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training had not, they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
 		}
 	}
 	if b.sel.Fixed {

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// InBounds tells whether the offsets of a column of text, binary data or lists, or of its dictionary, ascend. Arrow checks the
+// InBounds tells whether the offsets of a column of text, binary data or lists, of its dictionary or its fields, ascend. Arrow checks the
 // last one alone.
 func InBounds(a arrow.Array) bool {
 	if a.Len() == 0 { // which may be without offsets
@@ -28,6 +28,10 @@ func InBounds(a arrow.Array) bool {
 		return listsAscend(a)
 	case *array.LargeList:
 		return listsAscend(a)
+	case *array.Map:
+		return listsAscend(a)
+	case *array.Struct:
+		return fieldsInBounds(a)
 	}
 	return true
 }
@@ -44,4 +48,17 @@ func listsAscend(a array.ListLike) bool {
 		last = hi
 	}
 	return last <= int64(a.ListValues().Len()) && InBounds(a.ListValues())
+}
+
+// fieldsInBounds tells whether a structure has the fields of its type, all of them with a value for each row.
+func fieldsInBounds(a *array.Struct) bool {
+	if t, ok := a.DataType().(*arrow.StructType); !ok || t.NumFields() != a.NumField() {
+		return false
+	}
+	for i := range a.NumField() {
+		if f := a.Field(i); f.Len() < a.Len() || !InBounds(f) {
+			return false
+		}
+	}
+	return true
 }

@@ -28,7 +28,9 @@ type Column struct {
 	Physical int32          // of a Parquet file's values; then the bytes of one, if they are fixed, and the greatest definition level
 	Width    int
 	MaxDef   int
-	Index    int // among a Parquet file's leaf columns, or a record's fields
+	MaxList  int      // elements of a list of a Parquet file; 0: those of a dense row
+	Index    int      // among a Parquet file's leaf columns, or a record's fields
+	Parts    []Column // of sparse lists in a Parquet file: their leaf columns; otherwise nil
 }
 
 // Label returns the name as a list of columns shows it: in quotes where it wouldn't stay on its line.

@@ -7,8 +7,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Missing returns which of the rows lo to hi are missing: null, NaN or infinite, or lists with such an element.
+// Missing returns which of the rows lo to hi are missing: null, NaN or infinite, or lists with such an element. A sparse list that
+// is null has no values, and so none that is missing.
 func Missing(a arrow.Array, lo, hi int) (rows []int) {
+	if l := NewLists(a); l != nil {
+		for i := lo; i < hi; i++ {
+			if l.missing(i) {
+				rows = append(rows, i)
+			}
+		}
+		return rows
+	}
 	if complete(a, lo, hi) {
 		return nil
 	}
@@ -42,6 +51,9 @@ func complete(a arrow.Array, lo, hi int) bool {
 
 // IsMissing tells whether value i is null, NaN or infinite, or a list with such an element.
 func IsMissing(a arrow.Array, i int) bool {
+	if l := NewLists(a); l != nil {
+		return l.missing(i)
+	}
 	if a.IsNull(i) {
 		return true
 	}

@@ -28,11 +28,16 @@ func FieldColumns(s *arrow.Schema) []Column {
 	return cols
 }
 
-// longest returns the number of elements of the longest list of a column, 0 of one without lists.
+// longest returns the number of elements of the longest list of a column or its fields, 0 of one without lists.
 func longest(a arrow.Array) (most int64) {
-	if l, ok := a.(array.ListLike); ok {
-		for i := range l.Len() {
-			lo, hi := l.ValueOffsets(i)
+	switch a := a.(type) {
+	case *array.Struct:
+		for i := range a.NumField() {
+			most = max(most, longest(a.Field(i)))
+		}
+	case array.ListLike:
+		for i := range a.Len() {
+			lo, hi := a.ValueOffsets(i)
 			most = max(most, hi-lo)
 		}
 	}
@@ -87,8 +92,12 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 			if !InBounds(col) {
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
 			}
-			if n := longest(col); n > schema.MaxFeatures {
-				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the column out", c.Name, n, schema.MaxFeatures)
+			most := int64(schema.MaxFeatures)
+			if SparseLists(c.Type) {
+				most = schema.MaxNumbered
+			}
+			if n := longest(col); n > most {
+				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the column out", c.Name, n, most)
 				return long
 			}
 			col.Retain()

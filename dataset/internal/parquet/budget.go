@@ -17,7 +17,7 @@ const leastRoom = 4 << 10
 // have a quarter of it.
 func (in *Input) Bound(buffers *page.Pool, readers int) {
 	if buffers.Limit = in.pages(); buffers.Limit > 0 {
-		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.Sel.Columns)))
+		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.Files[0].columns)))
 	}
 }
 

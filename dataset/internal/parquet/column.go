@@ -18,7 +18,6 @@ import (
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/kernel"
-	"halfspace/schema"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, so many rows at a time.
@@ -118,7 +117,7 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &unreadable):
 		return err
 	case errors.As(err, &long):
-		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, schema.MaxFeatures)
+		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
 		return fmt.Errorf("the file can't be read (%w): check the disk", file)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/parquet"
@@ -113,15 +112,19 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// TopColumns returns the top-level columns. Nested ones but lists of numbers have no type to be read into.
+// TopColumns returns the top-level columns. Nested ones but lists of numbers and sparse lists have no type to be read into.
 func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 	var last pschema.Node
+	var form []leafForm // of the last column, if it may be sparse lists
 	cols = make([]frame.Column, 0, m.Columns)
 	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
 		if root == last {
+			if form != nil {
+				addPart(&cols[len(cols)-1], i, leaf, form)
+			}
 			return
 		}
-		last = root
+		last, form = root, nil
 		col := frame.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
 			MaxDef: int(leaf.MaxDefinitionLevel())}
 		switch {
@@ -133,8 +136,11 @@ func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 			col.Nullable = col.ListDef > 1
 		default:
 			col.Desc = nestedType(root)
+			form = sparseForm(root)
 		}
-		cols = append(cols, col)
+		if cols = append(cols, col); form != nil {
+			addPart(&cols[len(cols)-1], i, leaf, form)
+		}
 	})
 	return cols, err
 }
@@ -153,7 +159,9 @@ func nestedType(n pschema.Node) string {
 
 // Selected checks what the metadata says about columns and returns it.
 func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
-	f := &File{path: m.path, Info: m.Info, columns: slices.Clone(columns)}
+	f := &File{path: m.path, Info: m.Info}
+	columns, f.joints = leavesOf(columns)
+	f.columns = columns
 	index := make([]int, len(columns))
 	for i, c := range columns {
 		index[i] = c.Index

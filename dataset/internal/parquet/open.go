@@ -2,6 +2,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -31,7 +32,8 @@ type Input struct {
 type File struct {
 	path    string
 	Info    os.FileInfo
-	columns []frame.Column
+	columns []frame.Column // leaf columns: one for each selected column, then the further ones of joints
+	joints  []joint
 	Groups  []rowGroup
 }
 
@@ -52,7 +54,7 @@ type chunk struct {
 // pages returns the chunk of a column in a row group of so many rows.
 func (c chunk) pages(col frame.Column, rows int64) page.Chunk {
 	return page.Chunk{Type: page.Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
-		ListDef: col.ListDef, MaxList: schema.MaxFeatures, Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
+		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
@@ -89,7 +91,7 @@ func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) 
 		return nil, err
 	}
 	for _, f := range in.Files {
-		for k, c := range f.columns {
+		for k, c := range f.columns[:len(in.Sel.Columns)] {
 			in.Sel.Columns[k].Nullable = in.Sel.Columns[k].Nullable || c.Nullable
 		}
 		for _, g := range f.Groups {
@@ -225,7 +227,7 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 func (in *Input) Only(r RowRange, buffers *page.Pool) *Input {
 	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, buffers: buffers}
 	for _, f := range in.Files {
-		g := &File{path: f.path, Info: f.Info, columns: f.columns}
+		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}
 		for _, group := range f.Groups {
 			rows := group.rows
 			group.skip = max(0, min(r.First, rows))

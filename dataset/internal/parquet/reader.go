@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
-
-	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // decoded is a batch, or why there is none.
@@ -161,6 +164,7 @@ func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, err
 	for i, c := range r.columns {
 		b.Columns[i] = c.take(n)
 	}
+	b.Columns = r.join(b.Columns, n)
 	r.left -= int64(n)
 	return b, nil
 }
@@ -171,4 +175,45 @@ func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.Name, r.group.number, err)
+}
+
+// A joint is a column of sparse lists. Its leaf columns are that of its own number, and those from first to last.
+type joint struct {
+	column, first, last int
+	typ                 arrow.DataType
+}
+
+// leavesOf returns the leaf columns to read for columns, and how some of them are joined.
+func leavesOf(columns []frame.Column) (leaves []frame.Column, joints []joint) {
+	leaves = slices.Clone(columns)
+	for i, c := range columns {
+		if c.Parts == nil {
+			continue
+		}
+		leaves[i] = c.Parts[0]
+		joints = append(joints, joint{i, len(leaves), len(leaves) + len(c.Parts) - 1, c.Type})
+		leaves = append(leaves, c.Parts[1:]...)
+	}
+	return leaves, joints
+}
+
+// join makes columns of leaf columns that have so many rows. The leaf columns are gone then.
+func (f *File) join(leaves []arrow.Array, rows int) []arrow.Array {
+	for _, j := range f.joints {
+		parts := append([]arrow.Array{leaves[j.column]}, leaves[j.first:j.last]...)
+		fields := make([]arrow.ArrayData, len(parts))
+		for k, p := range parts {
+			fields[k] = p.Data()
+		}
+		data := array.NewData(j.typ, rows, []*memory.Buffer{nil}, fields, 0, 0)
+		leaves[j.column] = array.NewStructData(data)
+		data.Release()
+		for _, p := range parts {
+			p.Release()
+		}
+	}
+	if len(f.joints) > 0 {
+		leaves = leaves[:f.joints[0].first]
+	}
+	return leaves
 }

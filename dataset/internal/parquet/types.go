@@ -8,6 +8,7 @@ import (
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/dataset/internal/frame"
+	"halfspace/schema"
 )
 
 // arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
@@ -60,6 +61,105 @@ func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc s
 		return arrow.ListOf(element), "list", listDef
 	}
 	return nil, "list", listDef
+}
+
+// A leafForm is what a leaf column of sparse lists is for: the name of a field as in frame.SparseLists, and the definition level
+// from which on its lists have an element, 0 if it has no lists.
+type leafForm struct {
+	name    string
+	listDef int
+}
+
+// maxFields is the most fields of sparse lists.
+const maxFields = 4
+
+// sparseForm returns a form for each leaf column of a column that may be sparse lists, nil of another one. addPart checks names
+// and types.
+func sparseForm(root pschema.Node) (forms []leafForm) {
+	group, ok := root.(*pschema.GroupNode)
+	if !ok || root.RepetitionType() == parquet.Repetitions.Repeated || group.NumFields() > maxFields {
+		return nil
+	}
+	_, isMap := root.LogicalType().(pschema.MapLogicalType)
+	_, ofList := root.LogicalType().(pschema.ListLogicalType)
+	if !isMap && !ofList {
+		return listsForm(group)
+	}
+	pair, ok := onlyField(root).(*pschema.GroupNode)
+	if !ok || pair.RepetitionType() != parquet.Repetitions.Repeated {
+		return nil
+	}
+	if ofList && pair.NumFields() == 1 { // around the elements
+		if pair, ok = pair.Field(0).(*pschema.GroupNode); !ok || pair.RepetitionType() == parquet.Repetitions.Repeated {
+			return nil
+		}
+	}
+	if pair.NumFields() != 2 {
+		return nil
+	}
+	for i, name := range []string{"index", "value"} {
+		f := pair.Field(i)
+		if f.Type() != pschema.Primitive || f.RepetitionType() == parquet.Repetitions.Repeated {
+			return nil
+		}
+		if !isMap {
+			name = f.Name()
+		}
+		forms = append(forms, leafForm{name, 1 + optional(root)})
+	}
+	return forms
+}
+
+// listsForm returns the forms of a structure whose fields are values or lists of values.
+func listsForm(root *pschema.GroupNode) (forms []leafForm) {
+	for i := range root.NumFields() {
+		switch f := root.Field(i); {
+		case isList(f):
+			forms = append(forms, leafForm{f.Name(), 1 + optional(root) + optional(f)})
+		case f.Type() == pschema.Primitive:
+			forms = append(forms, leafForm{f.Name(), 0})
+		default:
+			return nil
+		}
+	}
+	return forms
+}
+
+// optional returns the definition levels that a column adds by being optional.
+func optional(n pschema.Node) int {
+	if n.RepetitionType() == parquet.Repetitions.Optional {
+		return 1
+	}
+	return 0
+}
+
+// addPart adds a leaf column to a column that may be sparse lists. With the last one the column gets its type, if it is one of
+// frame.SparseLists.
+func addPart(col *frame.Column, i int, leaf *pschema.Column, forms []leafForm) {
+	if len(col.Parts) == len(forms) {
+		return
+	}
+	form := forms[len(col.Parts)]
+	part := frame.Column{Name: col.Name, Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
+		MaxDef: int(leaf.MaxDefinitionLevel()), ListDef: form.listDef, MaxList: schema.MaxNumbered}
+	if part.Type, _ = arrowType(leaf); part.Type == nil {
+		part.Type = arrow.Null
+	}
+	if form.listDef > 0 {
+		part.Type = arrow.ListOf(part.Type)
+	}
+	if col.Parts = append(col.Parts, part); len(col.Parts) < len(forms) {
+		return
+	}
+	fields := make([]arrow.Field, len(forms))
+	for k, p := range col.Parts {
+		fields[k] = arrow.Field{Name: forms[k].name, Type: p.Type, Nullable: true}
+	}
+	if t := arrow.StructOf(fields...); frame.SparseLists(t) {
+		col.Type = t
+	} else {
+		col.Parts = nil
+	}
 }
 
 func logicalType(c *pschema.Column) arrow.DataType {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/cache"
@@ -81,10 +82,15 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 // left the rows as they are.
 func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
 	r, err := open[T](ctx, a, o, paths, bar)
-	if c := &o.Columns; err == nil && c.KeepWide && r.Spec().Preprocessing == nil {
+	if c := &o.Columns; err == nil && c.KeepWide && unscaled(r.Spec().Preprocessing) {
 		c.Standardize = false
 	}
 	return r, err
+}
+
+// unscaled tells whether there are features that are numbers, and none is standardized.
+func unscaled(p *schema.Preprocessing) bool {
+	return p == nil || !p.Standardized() && slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return !c.Categorical() })
 }
 
 // manyBytes are so many that a collection of garbage before they are allocated takes a small share of the time.

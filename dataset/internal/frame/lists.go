@@ -1,0 +1,230 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// SparseLists tells whether each value of a type is a list of indices with a number each. Such types are:
+//
+//   - lists of structures with the fields index and value
+//   - maps from integers to numbers
+//   - structures of two lists, indices and values; they may have the fields size and type, as Spark's vectors do
+func SparseLists(t arrow.DataType) bool {
+	_, ok := placesOf(t)
+	return ok
+}
+
+// places are the fields of sparse lists among those of their structure; -1: it has none.
+type places struct{ index, value, size, kind int }
+
+func placesOf(t arrow.DataType) (places, bool) {
+	switch t := t.(type) {
+	case *arrow.MapType:
+		return places{0, 1, -1, -1}, isInteger(t.KeyType()) && isValue(t.ItemType())
+	case *arrow.ListType:
+		s, ok := t.Elem().(*arrow.StructType)
+		return fieldPlaces(s, ok, false)
+	case *arrow.LargeListType:
+		s, ok := t.Elem().(*arrow.StructType)
+		return fieldPlaces(s, ok, false)
+	case *arrow.StructType:
+		return fieldPlaces(t, true, true)
+	}
+	return places{}, false
+}
+
+// fieldPlaces returns the places of a structure's fields if ok is set. If lists is set, indices and values are lists.
+func fieldPlaces(s *arrow.StructType, ok, lists bool) (places, bool) {
+	p := places{-1, -1, -1, -1}
+	if !ok {
+		return p, false
+	}
+	for i, f := range s.Fields() {
+		t := f.Type
+		if lists {
+			t = elementOf(t)
+		}
+		switch {
+		case slices.Contains([]string{"index", "indices"}, f.Name) && p.index < 0 && isInteger(t):
+			p.index = i
+		case slices.Contains([]string{"value", "values"}, f.Name) && p.value < 0 && isValue(t):
+			p.value = i
+		case lists && f.Name == "size" && p.size < 0 && isInteger(f.Type):
+			p.size = i
+		case lists && f.Name == "type" && p.kind < 0 && isInteger(f.Type):
+			p.kind = i
+		default:
+			return p, false
+		}
+	}
+	return p, p.index >= 0 && p.value >= 0
+}
+
+// elementOf returns the type of the elements of lists, nil of another type.
+func elementOf(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.ListType:
+		return t.Elem()
+	case *arrow.LargeListType:
+		return t.Elem()
+	}
+	return nil
+}
+
+func isInteger(t arrow.DataType) bool { return t != nil && arrow.IsInteger(t.ID()) }
+
+func isValue(t arrow.DataType) bool {
+	return t != nil && (arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()))
+}
+
+// Lists reads an array of sparse lists.
+type Lists struct {
+	Values arrow.Array // of all rows
+
+	rows            arrow.Array
+	indices, values array.ListLike // the same where the lists have structures or are maps
+	pairs           *array.Struct  // these structures, or nil
+	index           arrow.Array    // of all rows
+	number          func(i int) int64
+
+	size, kind arrow.Array // of Spark's vectors; may be nil
+}
+
+// denseVector is the type of a vector of Spark that has all values, and no indices.
+const denseVector = 1
+
+// NewLists returns the reader of an array of sparse lists, nil for an array of another type.
+func NewLists(a arrow.Array) *Lists {
+	switch a.(type) {
+	case *array.Struct, *array.List, *array.LargeList, *array.Map:
+		if p, ok := placesOf(a.DataType()); ok {
+			return listsOf(a, p)
+		}
+	}
+	return nil
+}
+
+// listsOf returns the reader of an array whose fields have these places, nil if the array isn't what its type says.
+func listsOf(a arrow.Array, p places) *Lists {
+	l, ok := &Lists{rows: a}, true
+	if s, is := a.(*array.Struct); is {
+		var both bool
+		l.indices, ok = s.Field(p.index).(array.ListLike)
+		if l.values, both = s.Field(p.value).(array.ListLike); !ok || !both {
+			return nil
+		}
+		l.index, l.Values = l.indices.ListValues(), l.values.ListValues()
+		if p.size >= 0 {
+			l.size = s.Field(p.size)
+		}
+		if p.kind >= 0 {
+			l.kind = s.Field(p.kind)
+		}
+	} else {
+		l.values = a.(array.ListLike)
+		if l.pairs, ok = l.values.ListValues().(*array.Struct); !ok {
+			return nil
+		}
+		l.indices, l.index, l.Values = l.values, l.pairs.Field(p.index), l.pairs.Field(p.value)
+	}
+	l.number = integersOf(l.index)
+	return l
+}
+
+// integersOf returns the function that reads an array of integers. It returns math.MaxInt64 for those beyond.
+func integersOf(a arrow.Array) func(i int) int64 {
+	switch a := a.(type) {
+	case *array.Int8:
+		return integerAt(a.Int8Values())
+	case *array.Int16:
+		return integerAt(a.Int16Values())
+	case *array.Int32:
+		return integerAt(a.Int32Values())
+	case *array.Int64:
+		return integerAt(a.Int64Values())
+	case *array.Uint8:
+		return integerAt(a.Uint8Values())
+	case *array.Uint16:
+		return integerAt(a.Uint16Values())
+	case *array.Uint32:
+		return integerAt(a.Uint32Values())
+	case *array.Uint64:
+		values := a.Uint64Values()
+		return func(i int) int64 { return int64(min(values[i], math.MaxInt64)) }
+	}
+	return func(int) int64 { panic("indices of type " + Describe(a.DataType())) } // the type of the column says otherwise
+}
+
+func integerAt[S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](values []S) func(i int) int64 {
+	return func(i int) int64 { return int64(values[i]) }
+}
+
+// Row returns where the values of a row lie among Values, and the place of its first index. The place is -1 of a vector
+// without indices: its values have the indices 0, 1, 2 and so on. A null has no values. what says what is wrong, or is "".
+func (l *Lists) Row(i int) (lo, hi, at int, what string) {
+	if l.rows.IsNull(i) {
+		return 0, 0, 0, ""
+	}
+	lo, hi = spanOf(l.values, i)
+	if l.pairs != nil {
+		return lo, hi, lo, ""
+	}
+	if l.kind != nil && l.kind.IsValid(i) && integersOf(l.kind)(i) == denseVector {
+		return lo, hi, -1, ""
+	}
+	at, end := spanOf(l.indices, i)
+	if end-at != hi-lo {
+		return 0, 0, 0, fmt.Sprintf("a list of %d indices and one of %d values: write an index for each value", end-at, hi-lo)
+	}
+	return lo, hi, at, ""
+}
+
+// spanOf returns where the elements of a list lie. A null has none.
+func spanOf(l array.ListLike, i int) (lo, hi int) {
+	if l.IsNull(i) {
+		return 0, 0
+	}
+	from, to := l.ValueOffsets(i)
+	return int(from), int(to)
+}
+
+// Index returns the index at a place, or what is wrong with it.
+func (l *Lists) Index(at int) (index int64, what string) {
+	if l.index.IsNull(at) || l.pairs != nil && l.pairs.IsNull(at) {
+		return 0, "a null in place of an index: write a number from 0 on"
+	}
+	if index = l.number(at); index < 0 {
+		return index, fmt.Sprintf("index %d: write a number from 0 on", index)
+	}
+	return index, ""
+}
+
+// IndexText is the index at a place for messages.
+func (l *Lists) IndexText(at int) string { return l.index.ValueStr(at) }
+
+// Size returns the number of features that a row says it has, or 0 if it doesn't say.
+func (l *Lists) Size(i int) int64 {
+	if l.size == nil || l.rows.IsNull(i) || l.size.IsNull(i) {
+		return 0
+	}
+	return integersOf(l.size)(i)
+}
+
+// missing tells whether some value of a row is null, NaN or infinite. A row without values has none that is missing.
+func (l *Lists) missing(i int) bool {
+	lo, hi, _, _ := l.Row(i)
+	if complete(l.Values, lo, hi) {
+		return false
+	}
+	for k := lo; k < hi; k++ {
+		if IsMissing(l.Values, k) {
+			return true
+		}
+	}
+	return false
+}
