@@ -234,7 +234,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	}
 	memory, undo := o.memory.Hold()
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
