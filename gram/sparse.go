@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -48,31 +49,17 @@ func (x *Rows[T]) sparseRow(r int) ([]uint32, []T) {
 }
 
 // A transposed is sparse rows by column: row c of it holds the numbers and values of the rows that store column c.
-type transposed[T kernel.Float] struct{ columns kernel.SparseRows[T] }
+type transposed[T kernel.Float] struct{ columns *kernel.SparseRows[T] }
 
-func transposeSparse[T kernel.Float](x *Rows[T], elements int64) *transposed[T] {
-	t := &transposed[T]{kernel.SparseRows[T]{Ptr: make([]int64, x.cols+1), Idx: make([]uint32, elements), Val: make([]T, elements)}}
-	to := t.columns.Ptr
-	for r := range x.n {
-		columns, _ := x.sparseRow(r)
-		for _, c := range columns {
-			to[c]++
+func transposeSparse[T kernel.Float](x *Rows[T]) *transposed[T] {
+	columns, _ := csr.Transpose(x.cols, func(do func(r uint32, columns []uint32, values []T)) error {
+		for r := range x.n {
+			columns, values := x.sparseRow(r)
+			do(uint32(r), columns, values)
 		}
-	}
-	at := int64(0)
-	for c, n := range to {
-		to[c], at = at, at+n
-	}
-	for r := range x.n {
-		columns, values := x.sparseRow(r)
-		for k, c := range columns {
-			t.columns.Idx[to[c]], t.columns.Val[to[c]] = uint32(r), values[k]
-			to[c]++
-		}
-	}
-	copy(to[1:], to) // each pointer has moved to the next column's first element
-	to[0] = 0
-	return t
+		return nil
+	})
+	return &transposed[T]{columns}
 }
 
 // add adds to sums[r] the inner products of a row with the rows r of the transposed ones, for r below len(sums). In each
@@ -126,7 +113,7 @@ func (p *product[T]) transpose() *transposed[T] {
 	if !sparse || float64(n) > sparseShare*float64(p.b.n)*float64(p.b.cols) {
 		return nil
 	}
-	return transposeSparse(p.b, n)
+	return transposeSparse(p.b)
 }
 
 // runSparse is run for sparse rows.

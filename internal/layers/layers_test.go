@@ -26,7 +26,8 @@ var layers = [][]string{
 	{"dataset/internal/parquet/page"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
-	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/csr", "internal/testrows", "dataset/internal/frame"},
+	{"internal/csr"},
+	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas", "internal/forecast", "internal/hotloops"},

@@ -27,45 +27,33 @@ func newColumns[T kernel.Float](ctx context.Context, src block.Source[T]) (*colu
 		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
-	c := &columns[T]{ptr: make([]int64, cols+1)}
 	var packed kernel.SparseRows[T]
-	each := func(do func(first int64, rows *kernel.SparseRows[T], n int)) error {
+	t, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []T)) error {
 		for runs, err := range block.Runs(ctx, src, 1) {
 			if err != nil {
 				return err
 			}
 			for _, run := range runs {
-				do(run.First, csr.Rows(run, csr.Clean(run), &packed), run.Len())
+				rows := csr.Rows(run, csr.Clean(run), &packed)
+				for r := range run.Len() {
+					columns, values := rows.Row(r)
+					do(uint32(run.First)+uint32(r), columns, values)
+				}
 			}
 		}
 		return nil
-	}
-	err := each(func(_ int64, rows *kernel.SparseRows[T], n int) {
-		for _, j := range rows.Idx[rows.Ptr[0]:rows.Ptr[n]] {
-			c.ptr[j+1]++
-		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	c := &columns[T]{ptr: t.Ptr, row: t.Idx, val: t.Val}
 	last := int64(0)
 	for j := range cols {
-		c.ptr[j+1] += c.ptr[j]
 		if c.ptr[j+1]-last >= taskElements || j+1 == cols {
 			c.tasks, last = append(c.tasks, j+1), c.ptr[j+1]
 		}
 	}
-	c.row, c.val = make([]uint32, c.ptr[cols]), block.Alloc[T](int(c.ptr[cols]))
-	at := append([]int64(nil), c.ptr...)
-	return c, each(func(first int64, rows *kernel.SparseRows[T], n int) {
-		for r := range n {
-			columns, values := rows.Row(r)
-			for k, j := range columns {
-				c.row[at[j]], c.val[at[j]] = uint32(first)+uint32(r), values[k]
-				at[j]++
-			}
-		}
-	})
+	return c, nil
 }
 
 // column returns the rows and values of column j.
