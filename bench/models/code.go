@@ -97,6 +97,7 @@ func read(at uint64, text string) instruction {
 
 var (
 	product = regexp.MustCompile(`^(?:vfn?m(?:add|sub)\d+p|vmulp|fml[as]|fmul)`)
+	fused   = regexp.MustCompile(`^(?:vfmadd\d+s[sd]|fmadd) `)
 	store   = regexp.MustCompile(`^(?:vmov[ua]p[sd] +%[xyz]mm\d+, |st[rp] +q)`)
 	width   = regexp.MustCompile(`%([xyz])mm|v\d+\.(4s|2d)`)
 	widths  = map[string]int{"x": 16, "y": 32, "z": 64}
@@ -115,6 +116,14 @@ func (i instruction) multiplied() int {
 		return widths[m[1]]
 	}
 	return 16
+}
+
+// fused returns 1 for a fused multiply-add of two numbers, and 0 for any other instruction.
+func (i instruction) fused() int {
+	if fused.MatchString(i.text) {
+		return 1
+	}
+	return 0
 }
 
 // stored returns the bytes of the vectors that an instruction stores to memory.

@@ -47,6 +47,10 @@ func models() []model {
 			}
 		}
 		add("ScaleRows", "", "row", rowOf(32*8), one) // 32 columns of float64
+		for _, function := range []string{"SparseScores", "SparseEpoch", "SparseEpochIndexed", "SparseAdd"} {
+			add(function, "", "element", fusing, per(instruction.fused, 1))
+		}
+		add("SparseScores8", "", "element and vector", multiplies, products)
 	}
 	f64 := func(function, unit string, units func([]instruction) float64) {
 		all = append(all, model{forecast.Kernel{Name: function + "F64", Unit: unit}, function + "F64", multiplies, units})
@@ -64,6 +68,9 @@ func one([]instruction) float64 { return 1 }
 
 func multiplies(f []instruction) ([]instruction, error) { return most(f, instruction.multiplied) }
 func storing(f []instruction) ([]instruction, error)    { return most(f, instruction.stored) }
+
+// fusing returns a turn of a loop over the elements of a sparse row: the first of the loops with as many products.
+func fusing(f []instruction) ([]instruction, error) { return most(f, instruction.fused) }
 
 func most(f []instruction, of func(instruction) int) ([]instruction, error) {
 	s, work := busiest(f, loops(f), of)

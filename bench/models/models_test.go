@@ -84,6 +84,35 @@ func TestArm(t *testing.T) {
 	}
 }
 
+// TestSparse: the loop over the elements of a sparse row is the one with most products of two numbers, also on arm64. A
+// vector's products count as bytes and not as such.
+func TestSparse(t *testing.T) {
+	for text, want := range map[string]string{`
+0000000000001000 <halfspace/asm/avx2.SparseF32.abi0>:
+    1000:      	movl	(%rdx,%r9,4), %r11d
+    1004:      	cmpq	%rcx, %r11
+    1008:      	jae	0x1030 <halfspace/asm/avx2.SparseF32.abi0+0x30>
+    100c:      	vfmadd231ss	(%rax,%r11,4), %xmm0, %xmm1
+    1010:      	vfmadd231ss	(%rax,%r11,4), %xmm0, %xmm1
+    1014:      	jae	0x1000 <halfspace/asm/avx2.SparseF32.abi0>
+    1018:      	vfmadd231ss	(%rax,%r11,4), %xmm0, %xmm1
+    101c:      	vfmadd231ps	(%rax,%r11,4), %ymm0, %ymm1
+    1020:      	jne	0x1018 <halfspace/asm/avx2.SparseF32.abi0+0x18>
+    1030:      	retq
+`: "movl cmpq jae vfmadd231ss vfmadd231ss jae", `
+0000000000001000 <halfspace/asm/avx2.SparseF32.abi0>:
+    1000:      	fmadd	s10, s8, s9, s10
+    1004:      	b.hs	0x1000 <halfspace/asm/avx2.SparseF32.abi0>
+    1008:      	fmla	v0.2d, v11.2d, v3.2d
+    100c:      	b.ne	0x1008 <halfspace/asm/avx2.SparseF32.abi0+0x8>
+`: "fmadd b.hs"} {
+		turn, err := fusing(parse(text, "halfspace/asm/avx2.")["SparseF32"])
+		if got := opcodes(turn); err != nil || got != want || per(instruction.fused, 1)(turn) != float64(strings.Count(want, "fmadd")) {
+			t.Errorf("%s, error %v; want %s", got, err, want)
+		}
+	}
+}
+
 // TestModels: each level of each CPU has its models, and no kernel has two.
 func TestModels(t *testing.T) {
 	var names []string

@@ -34,7 +34,8 @@ func All() []Loop {
 	}
 	all = append(all, tile[float32](), tile[float64](), rankKUpdate(), scaleRows[float32](), scaleRows[float64]())
 	all = append(all, transpose[float32](), transpose[float64]())
-	return append(append(all, bounds[float32]()...), bounds[float64]()...)
+	all = append(append(all, bounds[float32]()...), bounds[float64]()...)
+	return append(append(all, sparse[float32]()...), sparse[float64]()...)
 }
 
 // bytes is the size of an operand that stays in a first-level cache of 32 KiB together with another.

@@ -14,7 +14,7 @@ func TestLoops(t *testing.T) {
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)
 		names := map[string]bool{}
-		for _, l := range hotloops.All() {
+		for _, l := range append(hotloops.All(), hotloops.Compiled()...) {
 			if l.Units <= 0 || names[l.Name] {
 				t.Errorf("%s: loop %s with %d units of work is twice there or does nothing", level, l.Name, l.Units)
 			}
@@ -26,7 +26,7 @@ func TestLoops(t *testing.T) {
 
 // BenchmarkLoops times the loops on the active level.
 func BenchmarkLoops(b *testing.B) {
-	for _, l := range hotloops.All() {
+	for _, l := range append(hotloops.All(), hotloops.Compiled()...) {
 		b.Run(l.Name, func(b *testing.B) {
 			for b.Loop() {
 				l.Run()
