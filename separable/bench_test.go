@@ -2,8 +2,10 @@ package separable
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +50,38 @@ func BenchmarkCheck(b *testing.B) {
 				b.ReportMetric(float64(r.Passes), "passes")
 			}
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass), "reads")
+		})
+	}
+}
+
+// BenchmarkCheckNoisy compares rows of which a tenth have wrong labels with a plain sibling: as many rows that a plane
+// separates. Both take turns. s and sibling-s are medians, and ratio is that of the two.
+func BenchmarkCheckNoisy(b *testing.B) {
+	for _, features := range []int{50, 200, 400, 784} {
+		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
+			check := func(noise float64, want Verdict) func() float64 {
+				data := synth.Blocks[float64](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise})
+				return func() float64 {
+					start := time.Now()
+					r, err := Check(context.Background(), data, Options{})
+					if err != nil || r.Verdict != want {
+						b.Fatal(r, err)
+					}
+					return time.Since(start).Seconds()
+				}
+			}
+			noisy, plain := check(0.1, NotSeparable), check(0, Separable)
+			var times, siblings []float64
+			for b.Loop() {
+				siblings, times = append(siblings, plain()), append(times, noisy())
+			}
+			slices.Sort(times)
+			slices.Sort(siblings)
+			m := len(times) / 2
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(times[m], "s")
+			b.ReportMetric(siblings[m], "sibling-s")
+			b.ReportMetric(times[m]/siblings[m], "ratio")
 		})
 	}
 }

@@ -19,6 +19,7 @@ type searcher[T kernel.Float] struct {
 	passes  int64
 	last    int64  // the most passes of the search for a plane
 	left    effort // of exact arithmetic
+	refine  int64  // the most multiplications of a search for a larger margin among many columns
 }
 
 // groups returns about how many rows of each class a pass returns at most, for rows of cols columns. Of wide rows they are
@@ -26,12 +27,15 @@ type searcher[T kernel.Float] struct {
 func groups(cols int) int { return min(1024, kept(cols)) }
 
 func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
-	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}}
+	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
 	for s.group < block.RunRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
 		s.group *= 2
 	}
 	return s
 }
+
+// wide tells whether the rows in memory may not hold a corral, of one row more than there are columns.
+func (s *searcher[T]) wide() bool { return kept(s.cols) <= s.cols }
 
 // A sweep is what a pass found.
 type sweep struct {
@@ -111,6 +115,22 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 		}
 	}
 	return found
+}
+
+// judge makes a pass with the pool's point as weights. It finds the rows that contradict the point, and sets the plane to
+// the point's if that has the larger margin.
+func (s *searcher[T]) judge(ctx context.Context, f *finding) (*sweep, error) {
+	p, length := f.pool, f.pool.length()
+	w, parts := p.plane(), float64(p.parts)
+	off := float64(max(precision*length, tiny*s.radius) * length)
+	swept, err := s.pass(ctx, w, (float64(length*length)-off)/parts)
+	if err != nil {
+		return nil, err
+	}
+	if f.plane = better(f.plane, w, swept.low, p.parts); f.plane != nil {
+		f.plane.AtMost = max(f.plane.Margin, length/parts) // rounding may swap them
+	}
+	return swept, nil
 }
 
 func (s *searcher[T]) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }

@@ -82,7 +82,8 @@ const precision = 1e-6
 // origin, it is a separator with the largest margin. If it is, the origin is a combination of at most one more row than
 // there are columns. Check collects the rows that matter in memory. Each pass adds rows that contradict the point found
 // so far, and Wolfe's algorithm (1976) finds the next point among them. The widest plane is the same problem for
-// differences between rows of the two classes.
+// differences between rows of the two classes. With more than 4,096 columns the corral of that algorithm may not fit in
+// memory. So the search for larger margins is cut short once some plane separates the rows. AtMost bounds what it missed.
 //
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
@@ -107,14 +108,18 @@ func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 
 // checkRows is Check for rows of up to that norm.
 func checkRows[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, radius float64) (*Result, error) {
-	r := &Result{Verdict: Undecided, Radius: radius}
-	s := newSearcher(src, opt, radius)
+	return newSearcher(src, opt, radius).check(ctx)
+}
+
+// check is checkRows for rows that the searcher has.
+func (s *searcher[T]) check(ctx context.Context) (*Result, error) {
+	r := &Result{Verdict: Undecided, Radius: s.radius}
 	s.passes, s.left = 1, effort{ctx, maxEffort}
 	start, err := s.perceptron(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	s.last = s.passes + opt.MaxPasses
+	s.last = s.passes + s.opt.MaxPasses
 	f, err := s.nearest(ctx, 1, start)
 	if err == nil && f.witness == nil {
 		err = s.prove(ctx, r, f)
@@ -295,10 +300,14 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 	}
 	p.add(swept.rows)
 	p.begin(w)
-	if parts == 1 {
-		f.plane = better(nil, w, swept.low, 1)
+	if parts == 1 || s.wide() {
+		f.plane = better(nil, w, swept.low, parts)
 	}
 	for {
+		refining := parts == 2 || f.plane != nil // a plane is known, and others may have larger margins
+		if refining && s.wide() {
+			p.most = s.refine
+		}
 		p.trim(kept(s.cols))
 		p.nearest(ctx)
 		if err := ctx.Err(); err != nil {
@@ -313,7 +322,10 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 		if p.exhausted() {
 			f.reason = fmt.Sprintf("the search takes too long among so many columns: the hull of the rows is %.3g from the origin, "+
 				"and the longest row is %.3g", length, s.radius)
-			return f, nil
+			if refining {
+				_, err = s.judge(ctx, f)
+			}
+			return f, err
 		}
 		if length <= tiny*s.radius {
 			f.reason = tooClose(length, s.radius)
@@ -324,13 +336,8 @@ func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*fin
 				s.opt.MaxPasses, length, s.radius)
 			return f, nil
 		}
-		w = p.plane()
-		off := float64(max(precision*length, tiny*s.radius) * length)
-		if swept, err = s.pass(ctx, w, (float64(length*length)-off)/float64(parts)); err != nil {
+		if swept, err = s.judge(ctx, f); err != nil {
 			return nil, err
-		}
-		if f.plane = better(f.plane, w, swept.low, parts); f.plane != nil {
-			f.plane.AtMost = max(f.plane.Margin, length/float64(parts)) // rounding may swap them
 		}
 		if !p.add(swept.rows) {
 			f.reason = tooClose(length, s.radius)

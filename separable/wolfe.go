@@ -36,6 +36,7 @@ type pool struct {
 	scores  []float64
 
 	work int64 // multiplications so far, about
+	most int64 // multiplications after which the search ends
 
 	corral []vertex  // affinely independent
 	lambda []float64 // of the corral, above zero; their sum is 1
@@ -44,7 +45,7 @@ type pool struct {
 }
 
 func newPool(cols, parts int, radius float64) *pool {
-	return &pool{cols: cols, parts: parts, radius: radius, numbers: map[int64]bool{}}
+	return &pool{cols: cols, parts: parts, radius: radius, numbers: map[int64]bool{}, most: maxWork}
 }
 
 // add adds the rows that the pool doesn't have, and tells whether there were any.
@@ -171,8 +172,12 @@ func (p *pool) begin(w []float64) {
 // maxWork is the most multiplications of a search among the rows in memory. They take minutes.
 const maxWork = 1 << 40
 
-// exhausted tells whether the search has done maxWork.
-func (p *pool) exhausted() bool { return p.work > maxWork }
+// refineWork is the most multiplications of a search for a larger margin among more columns than rows fit in memory. They
+// take some seconds.
+const refineWork = 1 << 32
+
+// exhausted tells whether the search has done all the work that it may do.
+func (p *pool) exhausted() bool { return p.work > p.most }
 
 // tiny is the part of the radius below which a vector's length is only rounding errors.
 const tiny = 1e-14

@@ -291,6 +291,9 @@ func (r *CheckReport) text() []byte {
 		if r.Widest != nil {
 			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
 		}
+		if r.PlaneReport.below() || r.Widest.below() {
+			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
+		}
 	}
 	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
 	if r.NormalizedMargin != nil {
@@ -339,6 +342,11 @@ func (p *PlaneReport) text() string {
 		return say.Real(p.Margin)
 	}
 	return fmt.Sprintf("%s (none is above %s)", say.Real(p.Margin), say.Real(*p.AtMost))
+}
+
+// below tells whether other planes may have a margin that is larger by more than a thousandth.
+func (p *PlaneReport) below() bool {
+	return p != nil && p.AtMost != nil && *p.AtMost > 1.001*p.Margin
 }
 
 func (p *perceptronReport) text() string {

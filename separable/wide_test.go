@@ -1,0 +1,78 @@
+package separable
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// wide returns sparse rows of so many elements, with a bias, and labels of a random plane.
+func wide(rows, cols, elements int) *block.Data[float64] {
+	rng := rand.New(rand.NewPCG(3, 3))
+	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
+	truth := make([]float64, cols)
+	for i := range truth {
+		truth[i] = rng.NormFloat64()
+	}
+	b := &block.Block[float64]{Cols: cols, Stride: kernel.Stride[float64](cols), Sparse: &kernel.SparseRows[float64]{Ptr: []int64{0}}}
+	s := b.Sparse
+	for range rows {
+		score := 0.0
+		for k := range elements {
+			c := k*((cols-1)/elements) + rng.IntN((cols-1)/elements)
+			s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, rng.NormFloat64())
+			score += truth[c] * s.Val[len(s.Val)-1]
+		}
+		s.Idx, s.Val, s.Ptr = append(s.Idx, uint32(cols-1)), append(s.Val, 1), append(s.Ptr, int64(len(s.Idx)+1))
+		y := 1.0
+		if score < 0 {
+			y = -1
+		}
+		b.Y = append(b.Y, y)
+	}
+	return block.NewData(spec, []*block.Block[float64]{b})
+}
+
+// TestRefine: with many columns, a search for larger margins that is cut short still has the verdict. Its margins are no
+// larger than those of the whole search, and its bounds no smaller. Fewer columns are searched to the end.
+func TestRefine(t *testing.T) {
+	const rows = 60
+	search := func(cols int, refine int64) *Result {
+		data := wide(rows, cols, 10)
+		opt := Options{Workers: 2, MaxPasses: 1000}
+		radius, err := longest(t.Context(), data, opt.Workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSearcher[float64](data, opt, radius)
+		s.refine = refine
+		r, err := s.check(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != Separable || r.Widest == nil {
+			t.Fatalf("%d columns: %s, widest plane %v", cols, r.Verdict, r.Widest)
+		}
+		return r
+	}
+	const few, many = 1000, 4200
+	for _, cols := range []int{few, many} {
+		whole, short := search(cols, refineWork), search(cols, 1<<20)
+		if whole.Origin.AtMost > 1.001*whole.Origin.Margin || whole.Widest.AtMost > 1.001*whole.Widest.Margin {
+			t.Errorf("%d columns: the whole search ends with margins %v and %v", cols, whole.Origin, whole.Widest)
+		}
+		for i, pair := range [][2]*Plane{{whole.Origin, short.Origin}, {whole.Widest, short.Widest}} {
+			best, p := pair[0], pair[1]
+			if p.Margin > best.AtMost*(1+1e-9) || p.AtMost < best.Margin*(1-1e-9) {
+				t.Errorf("%d columns, plane %d: margin %v, at most %v, where %v is the largest", cols, i, p.Margin, p.AtMost, best.Margin)
+			}
+			if cut := p.AtMost > 1.001*p.Margin; cut != (cols == many) {
+				t.Errorf("%d columns, plane %d: margin %v, at most %v: cut short %t", cols, i, p.Margin, p.AtMost, cut)
+			}
+		}
+	}
+}
