@@ -140,7 +140,8 @@ func halfspaceWeights(b *testing.B, path string) []float64 {
 }
 
 // liblinearWeights returns the weights of LIBLINEAR's model file. Its positive class is the label 1.
-func liblinearWeights(b *testing.B, path string) (w []float64) {
+func liblinearWeights(b testing.TB, path string) (w []float64) {
+	b.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)

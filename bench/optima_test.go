@@ -27,8 +27,8 @@ import (
 
 var (
 	export    = flag.String("export", "", "a folder that TestOptima writes its problems to, for peers/optima.py")
-	table     = flag.String("table", "", "a file that TestOptima writes its table to; it takes the largest problems then, too")
-	onlyNamed = flag.String("named", "", "TestOptima takes only problems whose names contain this")
+	table     = flag.String("table", "", "a file that TestOptima or TestSparsePeers writes its table to; TestOptima takes the largest problems then, too")
+	onlyNamed = flag.String("named", "", "TestOptima and TestSparsePeers take only problems whose names contain this")
 )
 
 const (
@@ -189,13 +189,7 @@ func objective(data *block.Data[float32], loss string, l2 float64, w []float64) 
 			for c, v := range w {
 				m += float64(y) * v * float64(b.X[r*b.Stride+c])
 			}
-			u := max(0, 1-m)
-			switch loss {
-			case "logistic":
-				u = max(0, -m) + math.Log1p(math.Exp(-math.Abs(m)))
-			case "squared_hinge":
-				u *= u
-			}
+			u := lossOf(loss, m)
 			if b.W != nil {
 				u *= b.W[r]
 			}
@@ -205,6 +199,18 @@ func objective(data *block.Data[float32], loss string, l2 float64, w []float64) 
 		}
 	}
 	return sum
+}
+
+// lossOf returns the loss of a row with the margin m.
+func lossOf(loss string, m float64) float64 {
+	u := max(0, 1-m)
+	switch loss {
+	case "logistic":
+		u = max(0, -m) + math.Log1p(math.Exp(-math.Abs(m)))
+	case "squared_hinge":
+		u *= u
+	}
+	return u
 }
 
 type optimum struct {

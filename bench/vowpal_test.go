@@ -67,7 +67,7 @@ func BenchmarkPeerVowpalWabbit(b *testing.B) {
 
 // writeVowpal writes svmlight's rows in Vowpal Wabbit's format. A feature's name is its number, which is also its place
 // among the weights.
-func writeVowpal(b *testing.B, from, to string) {
+func writeVowpal(b testing.TB, from, to string) {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +84,7 @@ func writeVowpal(b *testing.B, from, to string) {
 
 // vowpalWeights reads a readable model: a head that ends with a line ":0", or ":1" from version 9 on, then lines of a
 // number and a weight. Weights must be multiplied by the head's l2_state, by which Vowpal Wabbit shrinks all at once.
-func vowpalWeights(b *testing.B, path string) (w []float64) {
+func vowpalWeights(b testing.TB, path string) (w []float64) {
 	f, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)
