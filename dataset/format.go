@@ -79,11 +79,11 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		return nil, err
 	}
 	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
-		each := int64(columnBytes)
+		bytes := n * columnBytes
 		if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
-			each = pairColumnBytes
+			bytes = n*pairColumnBytes + int64(len(pick.Sel.Keep))*columnBytes
 		}
-		if err := frame.NewBudget(opt.Memory).Take(n*each, "reading "+say.Plural(n, "column")); err != nil {
+		if err := frame.NewBudget(opt.Memory).Take(bytes, "reading "+say.Plural(n, "column")); err != nil {
 			return nil, frame.ErrorIn(in.Name(), "%w", err)
 		}
 	}

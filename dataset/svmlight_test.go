@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -263,6 +264,41 @@ func TestSvmlightKeepSparse(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", storage, err)
 		}
+	}
+}
+
+// TestSvmlightKeepMany: rows of many features stay sparse beside any number of columns that are handed on.
+func TestSvmlightKeepMany(t *testing.T) {
+	const features, kept, rows = 2000, 40, 3000
+	var text strings.Builder
+	spec := &schema.Spec{Bias: true}
+	for i := 1; i <= features; i++ {
+		spec.Features = append(spec.Features, fmt.Sprint("f", i))
+	}
+	for r := range rows {
+		fmt.Fprintf(&text, "%d %d:%d 1000:1\n", r%2, 1+r%kept, 1+r)
+	}
+	path := textFile(t, "a.svm", text.String())
+	keep := append(slices.Clone(spec.Features[:kept]), "label")
+	row := 0
+	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: keep, Storage: Auto},
+		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+			for r := range b.Len() {
+				if columns, values := b.Sparse.Row(r); len(columns) != 3 || int(columns[0]) != row%kept || values[0] != float32(1+row) {
+					t.Errorf("row %d has %v in the columns %v", row, values, columns)
+				}
+				for k := range kept + 1 {
+					want := map[bool]float64{k == row%kept: float64(1 + row), k == kept: float64(row % 2)}[true]
+					if got := rec.Column(k).(*array.Float64).Value(r); got != want {
+						t.Fatalf("row %d: %s is %v, want %v", row, rec.ColumnName(k), got, want)
+					}
+				}
+				row++
+			}
+			return nil
+		})
+	if err != nil || row != rows {
+		t.Errorf("%d rows, error %v", row, err)
 	}
 }
 

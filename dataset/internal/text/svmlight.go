@@ -37,6 +37,7 @@ type Svmlight struct {
 	least    int       // index that a feature may have
 	label    int       // its number in the selection, or -1
 	place    []int32   // for each index its number in the selection, or -1
+	kept     []int32   // for each column of the selection its number among those to hand on, or -1; nil: there are none
 	fewer    bool      // the columns are a model's: lines may have more
 	Plain    bool      // batches have pairs, and no columns but the label and a few to hand on
 	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
@@ -81,14 +82,14 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	}
 	in.read(sel, seen.last)
 	// Features must be the numbers in the file, feature k of column k, and the label that of the lines.
-	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label) && len(sel.Keep) <= fewKept
+	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label)
 	for k, i := range sel.Features {
 		in.Plain = in.Plain && i == k
 	}
 	return in, nil
 }
 
-// fewKept is the most columns to hand on beside pairs. Their values are dense.
+// fewKept is the most columns to hand on beside the pairs of a whole chunk. Their values are dense.
 const fewKept = 16
 
 // read sets the columns that are read; last is the last index that a feature has.
@@ -100,6 +101,12 @@ func (in *Svmlight) read(sel *frame.Chosen, last int) {
 		} else {
 			in.place[c.Index] = int32(k)
 		}
+	}
+	if len(sel.Keep) > 0 {
+		in.kept = slices.Repeat([]int32{-1}, len(sel.Columns))
+	}
+	for k, i := range sel.Keep {
+		in.kept[i] = int32(k)
 	}
 }
 
@@ -140,25 +147,29 @@ func (in *Svmlight) Notes() (notes []string) {
 func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
 		path := in.sources[file].Path
+		columns := len(in.sel.Columns)
 		if in.Plain {
+			columns = len(in.sel.Keep)
+		}
+		if in.Plain && columns <= fewKept {
 			return One(c, func() (*frame.Batch, error) {
 				defer c.recycle(&in.texts)
 				return in.parse(path, c)
 			})
 		}
-		row := 8 * max(1, len(in.sel.Columns))
+		row := 8 * max(1, columns)
 		most := max(leastDense, denseBytes/row)
 		return func(yield func(frame.Job) bool) {
 			for lines := range c.Split(most) {
 				dense := func() (*frame.Batch, error) {
 					b, err := in.parse(path, lines)
-					if err != nil {
-						return nil, err
+					if err != nil || in.Plain {
+						return b, err
 					}
 					defer b.Release()
 					return in.dense(b), nil
 				}
-				if !yield(frame.Job{Bytes: int64(most*row+arrayBytes*len(in.sel.Columns)) + parsedBytes(len(lines.Text)), Make: dense}) {
+				if !yield(frame.Job{Bytes: int64(most*row+arrayBytes*columns) + parsedBytes(len(lines.Text)), Make: dense}) {
 					return
 				}
 			}
@@ -227,19 +238,22 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 
 // handOn adds the columns to hand on to a batch of pairs, and drops the pairs that are no features.
 func (in *Svmlight) handOn(b *frame.Batch) {
-	p, features := b.Pairs, int32(len(in.sel.Features))
-	for _, i := range in.sel.Keep {
-		values := slices.Clone(p.Labels) // the columns outlive the pairs
-		for r := range values {
-			if i == in.label {
-				break
-			}
-			values[r] = 0
-			if at := slices.Index(p.Index[p.Ends[r]:p.Ends[r+1]], int32(i)); at >= 0 {
-				values[r] = p.Value[int(p.Ends[r])+at]
+	p, features, rows := b.Pairs, int32(len(in.sel.Features)), len(b.Pairs.Labels)
+	values := make([]float64, rows*len(in.sel.Keep)) // the columns outlive the pairs
+	for k, i := range in.sel.Keep {
+		if own := values[k*rows : (k+1)*rows]; i == in.label {
+			copy(own, p.Labels)
+		}
+	}
+	for r := range rows {
+		for i := p.Ends[r]; len(values) > 0 && i < p.Ends[r+1]; i++ {
+			if k := in.kept[p.Index[i]]; k >= 0 {
+				values[int(k)*rows+r] = p.Value[i]
 			}
 		}
-		b.Columns = append(b.Columns, numbers(values))
+	}
+	for k := range in.sel.Keep {
+		b.Columns = append(b.Columns, numbers(values[k*rows:(k+1)*rows]))
 	}
 	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) {
 		return
