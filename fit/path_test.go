@@ -5,11 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
+	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
+	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/dual"
 	"halfspace/train/logistic"
@@ -131,5 +135,60 @@ func TestChoosePoint(t *testing.T) {
 	p := model.Path{Points: []model.PathPoint{{Loss: 5}, {Loss: 3.4}, {Loss: 3}, {Loss: 2, StdError: 1}, {Loss: 2, StdError: 9}, {Loss: 2.5}}}
 	if p.Choose(); p.Chosen != 3 || p.Within != 2 {
 		t.Errorf("%d is chosen, and %d is within its standard error", p.Chosen, p.Within)
+	}
+}
+
+// widePathRows returns sparse rows of more columns than a Hessian may have. The first features tell the class, with exceptions.
+func widePathRows(n int) *block.Data[float32] {
+	const features = 17_000
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
+	for c := range features {
+		spec.Features = append(spec.Features, "x"+strconv.Itoa(c))
+	}
+	s, y := &kernel.SparseRows[float32]{Ptr: []int64{0}}, make([]float32, n)
+	for r := range y {
+		score := 0.5 + rng.NormFloat64()
+		for c := uint32(0); c < features; c += 1 + rng.Uint32N(2+20*c) {
+			v := rng.NormFloat64()
+			s.Idx, s.Val = append(s.Idx, c), append(s.Val, float32(v))
+			score += 2 * v / float64(1+c)
+		}
+		s.Idx, s.Val = append(s.Idx, features), append(s.Val, 1)
+		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		y[r] = float32(math.Copysign(1, score))
+	}
+	return block.NewData(spec, []*block.Block[float32]{{Cols: features + 1, Stride: kernel.Stride[float32](features + 1), Sparse: s, Y: y}})
+}
+
+// TestWidePath: each point of a path over many columns is what a training with its penalty learns.
+func TestWidePath(t *testing.T) {
+	d := widePathRows(600)
+	for _, of := range []func(l1 float64) fit.Learner{
+		func(l1 float64) fit.Learner {
+			return fit.Logistic(logistic.Options{L1: l1, Options: train.Options{Workers: 2}})
+		},
+		func(l1 float64) fit.Learner { return fit.SVM(svm.Options{L1: l1, Options: train.Options{Workers: 2}}) },
+	} {
+		path, err := fit.FollowPath(t.Context(), d, of(1), 6, 3, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(path.Points) != 6 || path.Points[0].Nonzero != 0 || path.Points[1].Nonzero == 0 || path.Chosen == 0 {
+			t.Errorf("path %v", path)
+		}
+		for i, point := range path.Points {
+			f, err := fit.Learn(t.Context(), d, of(point.L1), fit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			optimum := f.Model.Training.Optimum
+			if off := math.Abs(point.Objective - optimum.Objective); !(off <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
+				t.Errorf("point %d: objective %v with a gap of %v, alone %v", i, point.Objective, point.Gap, optimum)
+			}
+			if i > 0 && !(point.Loss < path.Points[0].Loss) {
+				t.Errorf("point %d: the loss in the folds is %v, and %v without features", i, point.Loss, path.Points[0].Loss)
+			}
+		}
 	}
 }

@@ -53,6 +53,7 @@ type net[T kernel.Float] struct {
 	gradient   []float64 // of the sum of losses, by column
 	diagonal   []float64 // of its Hessian
 	loss       float64
+	linear     float64 // the dual objective of the rows at w
 	lower      float64 // the greatest dual objective so far
 	passes     int64
 	visited    int64 // elements, by coordinate descent
@@ -108,13 +109,17 @@ func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
 //
 // The search stops once the duality gap is 5e-7 of the objective.
 func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
-	s := &net[T]{Net: n, start: time.Now(), features: len(n.Rows.Spec().Features), w: make([]float64, n.Rows.Spec().Cols()),
-		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1)}
+	s := newNet(n)
 	err := s.begin(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
 	return s, err
+}
+
+func newNet[T kernel.Float](n *Net[T]) *net[T] {
+	return &net[T]{Net: n, start: time.Now(), features: len(n.Rows.Spec().Features), w: make([]float64, n.Rows.Spec().Cols()),
+		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1)}
 }
 
 // begin reads the rows, and goes to weights of 0 with the best bias.
@@ -198,12 +203,18 @@ func (s *net[T]) evaluate(ctx context.Context) error {
 		return err
 	}
 	s.passed()
-	d := &elastic.Dual{Linear: sum[1], Vector: make([]float64, s.features)}
+	s.linear = sum[1]
+	s.prove()
+	return nil
+}
+
+// prove improves the lower bound by the dual variables at w.
+func (s *net[T]) prove() {
+	d := &elastic.Dual{Linear: s.linear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
 	}
 	s.lower = max(s.lower, s.Bound(d))
-	return nil
 }
 
 // balance makes the bias best.

@@ -54,7 +54,7 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 	}
 	given := penalties != nil
 	if !given {
-		penalties = t.ladder(s, n)
+		penalties = s.Ladder(s.Point.Gradient[:s.features()], t.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
@@ -64,7 +64,7 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
-		if !given && s.Point.Loss < (1-explained)*alone {
+		if !given && Explained(s.Point.Loss, alone) {
 			break
 		}
 	}
@@ -88,13 +88,17 @@ func Centred[T kernel.Float](ctx context.Context, src block.Source[T], workers i
 	return stages, err
 }
 
-// ladder returns the n penalties of a path from a point without weights but the bias.
-func (t *Task[T]) ladder(s *Search, n int) []float64 {
+// Explained tells whether a path ends at a loss, given that of the bias alone.
+func Explained(loss, alone float64) bool { return loss < (1-explained)*alone }
+
+// Ladder returns the n penalties of a path, given the gradient of the loss for the features at weights of 0 with the best
+// bias.
+func (p Penalty) Ladder(gradient []float64, rows int64, n int) []float64 {
 	largest, depth := 0.0, lnDeep
-	for _, g := range s.Point.Gradient[:s.features()] {
-		largest = max(largest, s.pull(-g))
+	for _, g := range gradient {
+		largest = max(largest, p.pull(-g))
 	}
-	if t.Rows.Rows() < int64(s.features()) {
+	if rows < int64(len(gradient)) {
 		depth = lnShallow
 	}
 	all := make([]float64, n)

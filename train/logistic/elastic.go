@@ -15,6 +15,7 @@ import (
 	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
+	"halfspace/train/truncated"
 )
 
 // checkElastic returns an error if l1 can't be had with rows and a solver like these.
@@ -55,13 +56,18 @@ func (o *Options) asked() string {
 	return "nonnegative"
 }
 
+func (o *Options) penalty() elastic.Penalty {
+	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+}
+
 // learnElastic is learn with a penalty l1.
 func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	task := elasticTask(src, opt)
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
-		learn = (&coordinate.Net[S]{Penalty: task.Penalty, Options: task.Options, Rows: src, Round: task.Round, Loss: kernel.Logistic}).Learn
+		net := netOf(src, opt)
+		net.Round, learn = task.Round, net.Learn
 	}
 	s, err := learn(ctx)
 	if s == nil {
@@ -70,8 +76,13 @@ func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], p
 	return &Result[T]{Result: elastic.Result[T](s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
+// netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
+func netOf[T kernel.Float](src block.Source[T], opt Options) *coordinate.Net[T] {
+	return &coordinate.Net[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: kernel.Logistic}
+}
+
 func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
-	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2, NonNegative: opt.NonNegative}, Options: opt.Options, Rows: src,
+	return &elastic.Task[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
 		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{problem: newProblem(src, 0, opt.Workers)} }}
 }
 
@@ -79,12 +90,12 @@ func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task
 // not rounded to T.
 func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
+	if opt.Epochs == 0 {
+		opt.Epochs = Newton.epochs(src.Spec().Cols())
+	}
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err == nil {
 		err = checkElastic(&opt, src.Spec())
-	}
-	if err == nil && wide(src.Spec().Cols()) {
-		err = fmt.Errorf("%d columns are too many for a path, which takes up to %d: choose some with features", src.Spec().Cols(), maxColumns)
 	}
 	if err == nil {
 		opt.Options, err = opt.Options.WithDefaults()
@@ -93,14 +104,24 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 		return nil, err
 	}
 	return elastic.Centred(ctx, src, opt.Workers, func(src block.Source[T]) ([]*elastic.Stage, error) {
-		return elasticTask(src, opt).Path(ctx, n, penalties)
+		return follow(ctx, src, opt, n, penalties)
 	}, func(src block.Source[float64]) ([]*elastic.Stage, error) {
-		return elasticTask(src, opt).Path(ctx, n, penalties)
+		return follow(ctx, src, opt, n, penalties)
 	})
+}
+
+func follow[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+	if wide(src.Spec().Cols()) {
+		return netOf(src, opt).Path(ctx, n, penalties)
+	}
+	return elasticTask(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses sums the losses of rows at each of several weights.
 func SumLosses[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, weights [][]float64) ([]float64, error) {
+	if wide(src.Spec().Cols()) {
+		return (&truncated.Task[T]{Options: opt.Options, Rows: src, Loss: kernel.Logistic}).Values(ctx, weights)
+	}
 	return (&rowLoss[T]{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
 }
 

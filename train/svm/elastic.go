@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
-	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
 )
 
@@ -42,6 +41,10 @@ func (o *Options) refuses() (option, why string) {
 // elastic tells whether package elastic finds the weights.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
+func (o *Options) penalty() elastic.Penalty {
+	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+}
+
 // learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
 // bias first, which doesn't change the penalty.
 func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
@@ -60,7 +63,8 @@ func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S]
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
-		learn = (&coordinate.Net[S]{Penalty: task.Penalty, Options: task.Options, Rows: src, Round: task.Round, Loss: squaredHinges}).Learn
+		net := netOf(src, opt)
+		net.Round, learn = task.Round, net.Learn
 	}
 	s, err := learn(ctx)
 	if s == nil {
@@ -72,7 +76,7 @@ func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S]
 func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
 	none := opt
 	none.L2 = 0
-	return &elastic.Task[T]{Penalty: elastic.Penalty{L1: opt.L1, L2: opt.L2, NonNegative: opt.NonNegative}, Options: opt.Options, Rows: src,
+	return &elastic.Task[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
 		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{newProblem(src, none)} }}
 }
 
@@ -80,6 +84,9 @@ func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task
 // not rounded to T.
 func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
+	if opt.Epochs == 0 {
+		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
+	}
 	opt, err := opt.withDefaults()
 	if err == nil {
 		src, err = block.Check(ctx, src, opt.Workers)
@@ -87,17 +94,21 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	if err == nil {
 		err = train.TwoClasses(src.Spec())
 	}
-	if err == nil && wide(src.Spec().Cols()) {
-		err = tooWide(src.Spec().Cols())
-	}
 	if err != nil {
 		return nil, err
 	}
 	return elastic.Centred(ctx, src, opt.Workers, func(src block.Source[T]) ([]*elastic.Stage, error) {
-		return elasticTask(src, opt).Path(ctx, n, penalties)
+		return follow(ctx, src, opt, n, penalties)
 	}, func(src block.Source[float64]) ([]*elastic.Stage, error) {
-		return elasticTask(src, opt).Path(ctx, n, penalties)
+		return follow(ctx, src, opt, n, penalties)
 	})
+}
+
+func follow[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+	if wide(src.Spec().Cols()) {
+		return netOf(src, opt).Path(ctx, n, penalties)
+	}
+	return elasticTask(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses sums the losses of rows at each of several weights.

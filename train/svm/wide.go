@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"fmt"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
@@ -13,10 +12,6 @@ import (
 
 // wide tells whether there are too many columns for a Hessian.
 func wide(cols int) bool { return cols > maxColumns }
-
-func tooWide(cols int) error {
-	return fmt.Errorf("%d columns are too many for a path, which takes up to %d: choose some with features", cols, maxColumns)
-}
 
 // learnTruncated is learn for the squared hinge and more columns than a Hessian may have.
 func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
@@ -36,6 +31,11 @@ func learnDual[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
 	r.Converged = s.Gap <= tolerance*s.Objective
 	return r, err
+}
+
+// netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
+func netOf[T kernel.Float](src block.Source[T], opt Options) *coordinate.Net[T] {
+	return &coordinate.Net[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
 }
 
 // squaredHinges sets z to the margins, and the others to the squared hinge and its derivatives by the score.

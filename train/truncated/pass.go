@@ -193,22 +193,30 @@ func (s *search[T]) slope(ctx context.Context, scores, d []float64, length float
 
 // Value makes a pass over the rows and returns the sum of losses at w.
 func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
-	total := 0.0
-	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) (sum float64) {
+	all, err := t.Values(ctx, [][]float64{w})
+	return all[0], err
+}
+
+// Values makes a pass over the rows and returns the sum of losses at each of several weights.
+func (t *Task[T]) Values(ctx context.Context, all [][]float64) ([]float64, error) {
+	total := make([]float64, len(all))
+	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) []float64 {
 		c, n := newScratch[T](0), run.Len()
-		rows, y := csr.Rows(run, csr.Clean(run), &c.packed), make([]float64, n)
-		for r := range n {
-			columns, values := rows.Row(r)
-			c.z[r], y[r] = csr.Score(columns, values, w), float64(run.Y[r])
-		}
-		t.Loss(c.z[:n], c.factor[:n], c.curvature[:n], c.loss[:n], y)
-		for r := range n {
-			if weight := run.Weight(r); weight > 0 {
-				sum += float64(c.loss[r] * weight)
+		rows, y, sums := csr.Rows(run, csr.Clean(run), &c.packed), make([]float64, n), make([]float64, len(all))
+		for k, w := range all {
+			for r := range n {
+				columns, values := rows.Row(r)
+				c.z[r], y[r] = csr.Score(columns, values, w), float64(run.Y[r])
+			}
+			t.Loss(c.z[:n], c.factor[:n], c.curvature[:n], c.loss[:n], y)
+			for r := range n {
+				if weight := run.Weight(r); weight > 0 {
+					sums[k] += float64(c.loss[r] * weight)
+				}
 			}
 		}
-		return sum
-	}, func(sum float64) { total += sum })
+		return sums
+	}, func(sums []float64) { kernel.Axpy(total, 1, sums) })
 	return total, err
 }
 

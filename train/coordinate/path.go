@@ -1,0 +1,38 @@
+package coordinate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/train/elastic"
+)
+
+// Path returns the minima for up to count falling penalties l1, or for those that are given. They are those of
+// elastic.Task.Path. Each search begins at the minimum before. A step leaves out columns whose weight is 0 and whose
+// gradient says that it stays so. The gradient of all columns after the step tells whether that was right.
+func (n *Net[T]) Path(ctx context.Context, count int, penalties []float64) ([]*elastic.Stage, error) {
+	one := *n
+	one.Epochs = math.MaxInt64
+	s := newNet(&one)
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	alone, given := s.loss, penalties != nil
+	if !given {
+		penalties = s.Ladder(s.gradient[:s.features], s.Rows.Rows(), count)
+	}
+	var stages []*elastic.Stage
+	for _, l1 := range penalties {
+		one.L1, one.Epochs, s.lower = l1, s.passes+n.Epochs, math.Inf(-1)
+		s.prove()
+		if err := s.minimise(ctx); err != nil {
+			return nil, err
+		}
+		stages = append(stages, &elastic.Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes})
+		if !given && elastic.Explained(s.loss, alone) {
+			break
+		}
+	}
+	return stages, nil
+}

@@ -1,0 +1,63 @@
+package coordinate_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/coordinate"
+	"halfspace/train/elastic"
+	"halfspace/train/logistic"
+)
+
+// TestPath: the penalties and objectives of a path are those that package elastic finds with a Hessian. Every form of the
+// rows and number of workers gives the same bits.
+func TestPath(t *testing.T) {
+	for _, penalty := range []elastic.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
+		for _, bias := range []bool{false, true} {
+			d := rows[float32](1500, 40, bias)
+			want, err := logistic.Path(t.Context(), d, logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}, 10, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first []*elastic.Stage
+			for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+				task := coordinate.Net[float32]{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Loss: kernel.Logistic}
+				got, err := task.Path(t.Context(), 10, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if form == 0 {
+					first = got
+					comparePaths(t, fmt.Sprintf("%+v, bias %t", penalty, bias), got, want)
+				}
+				if !reflect.DeepEqual(got, first) {
+					t.Errorf("%+v, bias %t: form %d gives another path than dense rows", penalty, bias, form)
+				}
+			}
+		}
+	}
+}
+
+func comparePaths(t *testing.T, what string, got, want []*elastic.Stage) {
+	if len(got) != len(want) || len(got) < 3 {
+		t.Fatalf("%s: %d points, want %d", what, len(got), len(want))
+	}
+	for i, g := range got {
+		w := want[i]
+		if g.Gap > 1e-6*g.Objective {
+			t.Errorf("%s: l1 %v: the gap is %v of %v", what, g.L1, g.Gap, g.Objective)
+		}
+		if math.Abs(g.L1-w.L1) > 1e-9*w.L1 || math.Abs(g.Objective-w.Objective) > g.Gap+w.Gap+1e-9*w.Objective {
+			t.Errorf("%s: objective %v with l1 %v, want %v with %v", what, g.Objective, g.L1, w.Objective, w.L1)
+		}
+	}
+	if got[0].Nonzero(40) != 0 || got[2].Nonzero(40) == 0 {
+		t.Errorf("%s: %d, then %d weights aren't 0", what, got[0].Nonzero(40), got[2].Nonzero(40))
+	}
+}
