@@ -55,12 +55,12 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // BenchmarkCheckNoisy compares rows of which a tenth have wrong labels with a plain sibling: as many rows that a plane
-// separates. Both take turns. s and sibling-s are medians, and ratio is that of the two.
+// separates, with a distance of 0.01. Both take turns. s and sibling-s are medians, and ratio is that of the two.
 func BenchmarkCheckNoisy(b *testing.B) {
 	for _, features := range []int{50, 200, 400, 784} {
 		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
-			check := func(noise float64, want Verdict) func() float64 {
-				data := synth.Blocks[float64](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise})
+			check := func(noise, margin float64, want Verdict) func() float64 {
+				data := synth.Blocks[float64](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise, Margin: margin})
 				return func() float64 {
 					start := time.Now()
 					r, err := Check(context.Background(), data, Options{})
@@ -70,7 +70,7 @@ func BenchmarkCheckNoisy(b *testing.B) {
 					return time.Since(start).Seconds()
 				}
 			}
-			noisy, plain := check(0.1, NotSeparable), check(0, Separable)
+			noisy, plain := check(0.1, 0, NotSeparable), check(0, 0.01, Separable)
 			var times, siblings []float64
 			for b.Loop() {
 				siblings, times = append(siblings, plain()), append(times, noisy())

@@ -141,13 +141,18 @@ func (s *searcher[T]) check(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// perceptron trains for a short time: five epochs, or more where they are short. It returns the weights to start with.
+// perceptron trains for a short time: five epochs, or more where they are short or there are many columns. It returns the
+// weights to start with.
 func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, error) {
 	w := make([]float64, s.cols)
 	if len(s.src.Spec().Classes) != 2 || !(r.Radius > 1e-15 && r.Radius < 1e15) {
 		return w, nil
 	}
-	epochs := max(5, min(1000, 1<<20/s.src.Rows()))
+	visits := int64(1 << 20)
+	if s.wide() {
+		visits = 1 << 24 // the search after it is slow
+	}
+	epochs := max(5, min(1000, visits/s.src.Rows()))
 	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Options: train.Options{Epochs: epochs, Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
