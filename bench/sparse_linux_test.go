@@ -19,6 +19,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/forecast"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -128,8 +129,8 @@ func TestSparsePeers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", set.name, err)
 		}
-		text += fmt.Sprintf("%d rows, %d features, %d elements. The CSR arrays take %.1f MiB. Load average at the start: %s.\n\n%s", rows.data.Rows(),
-			len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), loadAverage(), sparseColumns)
+		text += fmt.Sprintf("%d rows, %d features, %d elements. The CSR arrays take %.1f MiB. Commit %s, load average at the start %s.\n\n%s",
+			rows.data.Rows(), len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), commit(), loadAverage(), sparseColumns)
 		for _, training := range sparseTrainings(halfspace) {
 			training.run(t, filepath.Join(dir, "model"), rows)
 			lines := training.lines(t, rows)
@@ -303,20 +304,28 @@ func walls(s *sparseSide) (all []float64) {
 
 // sparseHead says how to read the table, and where it was made.
 func sparseHead() string {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
+	cpu := kernel.DetectedCPU()
 	return fmt.Sprintf(`# Sparse rows beside other programs
 
-`+"`go test -run TestSparsePeers -timeout 180m ./bench -table results/sparse.md`"+` writes this table. %s, %d cores, %s, on %s,
-commit %s. Other programs ran beside it: the load average says how many.
+`+"`go test -run TestSparsePeers -timeout 180m ./bench -table results/sparse.md`"+` writes this table: %s (%s), %d cores,
+%s, %s. Other programs may have run beside it: the load average says how many. Processor times
+suffer less from them than wall times do.
 
 A run is a whole process, from the file to the model. Files are in svmlight, or in Vowpal Wabbit's format. Programs take
 turns, up to %d times, and wall and processor times are medians. A line with -e, or with a tol below 1e-4, is one run: it
 says how low the objective can get. Objectives are computed in float64 from the weights of the models, those of halfspace
-in float32. The winner has the shorter wall time; nobody wins where they differ by less than %.0f %%. CSR arrays are 8 bytes for each element, and 12 for each row.
-`, kernel.DetectedCPU().Brand, runtime.NumCPU(), kernel.Active(), time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)), sparseRounds, 100*even)
+in float32. The winner has the shorter wall time; nobody wins where they differ by less than %.0f %%. CSR arrays are 8
+bytes for each element, and 12 for each row.
+`, cpu.Brand, forecast.Family(cpu), runtime.NumCPU(), kernel.Active(), time.Now().UTC().Format(time.DateOnly), sparseRounds, 100*even)
+}
+
+// commit returns the commit that is checked out.
+func commit() string {
+	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // loadAverage returns how many processes ran in the last minute.
