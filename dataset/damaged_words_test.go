@@ -64,6 +64,38 @@ func TestDamagedArrow(t *testing.T) {
 	}
 }
 
+// TestDamagedLists changes bytes of an Arrow stream of sparse lists. Nothing panics, and the error is one of the file.
+func TestDamagedLists(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bad.arrow")
+	p := arrow.PrimitiveTypes
+	writeNested(t, path, record(t, field("p", pairType(p.Int16, p.Float32), `[[{"index": 2, "value": 1}, {"index": 0, "value": 2}], null]`),
+		field("m", arrow.MapOf(p.Uint64, p.Int8), `[[{"key": 1, "value": 2}], []]`),
+		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, {"type": 1, "size": null, "indices": null, "values": [1, 2]}]`)), 2)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, failed := Options{Storage: Sparse, Memory: 64 << 20, Nulls: "zero"}, 0
+	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+		t.Fatalf("undamaged: %v", err)
+	}
+	for i := 0; i < len(data); i += 7 {
+		bad := slices.Clone(data)
+		bad[i] ^= []byte{0x01, 0x80, 0xff}[i%3]
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+			if failed++; !strings.HasPrefix(err.Error(), path+": ") || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("byte %d: %v", i, err)
+			}
+		}
+	}
+	if failed < len(data)/70 {
+		t.Errorf("%d errors of %d", failed, len(data))
+	}
+}
+
 // TestShortBitmap: a column whose bitmap of nulls is shorter than its rows is damaged data.
 func TestShortBitmap(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad.arrow")

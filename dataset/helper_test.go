@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
@@ -158,4 +160,22 @@ func fromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt 
 	return records.Load[T](ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
 		SampleWeight: opt.SampleWeight, NoBias: opt.NoBias, Nulls: opt.Nulls, Categorical: opt.Categorical, Standardize: opt.Standardize,
 		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn})
+}
+
+// writeNested writes a record as Parquet or as an Arrow stream.
+func writeNested(t *testing.T, path string, rec arrow.Record, group int64) {
+	t.Helper()
+	if strings.HasSuffix(path, ".parquet") {
+		writeFile(t, path, rec, group)
+		return
+	}
+	var file bytes.Buffer
+	w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
+	var err error
+	for lo := int64(0); lo < rec.NumRows(); lo += group {
+		err = errors.Join(err, w.Write(rec.NewSlice(lo, min(rec.NumRows(), lo+group))))
+	}
+	if err := errors.Join(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -92,6 +92,7 @@ type Options struct {
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
+	shows    bool           // InspectTable: Keep takes sparse lists too
 	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
 	counts   bool           // Open: rows of svmlight files are counted, also for a model
 	float    arrow.DataType // of the blocks' values; nil where there are none
@@ -141,7 +142,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
+		Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
 }
 
 // tell calls Warn with each note.

@@ -1,13 +1,10 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -154,24 +150,6 @@ func sparseFile(t *testing.T, path, form string, rows []sparseRow, width int) {
 	writeNested(t, path, rec, int64(len(rows)/3+1))
 }
 
-// writeNested writes a record as Parquet or as an Arrow stream.
-func writeNested(t *testing.T, path string, rec arrow.Record, group int64) {
-	t.Helper()
-	if strings.HasSuffix(path, ".parquet") {
-		writeFile(t, path, rec, group)
-		return
-	}
-	var file bytes.Buffer
-	w := ipc.NewWriter(&file, ipc.WithSchema(rec.Schema()))
-	var err error
-	for lo := int64(0); lo < rec.NumRows(); lo += group {
-		err = errors.Join(err, w.Write(rec.NewSlice(lo, min(rec.NumRows(), lo+group))))
-	}
-	if err := errors.Join(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestSparseLists: sparse lists of every type are the rows, the spec and the warnings of dense lists with the same values, bit for
 // bit. So they are in dense and in sparse blocks, in memory and streamed, beside numbers and texts, whatever becomes of missing
 // values, standardized or not, and for a model.
@@ -294,6 +272,10 @@ func TestWideLists(t *testing.T) {
 		learned, err := Load[float32](ctx, []string{narrow}, Options{Label: "y"})
 		if err != nil {
 			t.Fatal(err)
+		}
+		info, err := InspectTable(ctx, narrow, Options{})
+		if err != nil || len(info.Columns) != 4 || !info.Columns[1].Feature || info.Rows != 3 {
+			t.Errorf("%s: %+v, error %v", form, info, err)
 		}
 		notes = nil
 		data, err = Load[float32](ctx, []string{path}, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})

@@ -48,7 +48,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
+	in, err := openInput(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, shows: true, Text: opt.Text,
 		Memory: opt.Memory, Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type Choices struct {
 	Words               []string // that are nulls in text
 	Categorical         string
 	Cross               []string       // crosses of columns
+	Shows               bool           // keep takes sparse lists too
 	Converts            bool           // keep is all if it is empty, and exclude takes from it
 	Float               arrow.DataType // of the blocks' values; nil where there are none
 	Most                int            // numbers of svmlight that a row may have

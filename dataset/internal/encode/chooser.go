@@ -305,7 +305,7 @@ func (c *chooser) Kept() ([]int, error) {
 		for _, i := range matches {
 			switch {
 			case have[i]:
-			case keepable(c.cols[i].Type):
+			case keepable(c.cols[i].Type) || c.opt.Shows && frame.SparseLists(c.cols[i].Type):
 				found = append(found, i)
 			case c.isPattern(pattern):
 				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].Name, c.cols[i].Desc))
