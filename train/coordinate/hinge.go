@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"halfspace/block"
@@ -18,10 +19,11 @@ import (
 
 const (
 	nearly   = 5e-7 // the gap at which the search stops, relative to the objective
-	coarse   = 0.1  // the gap is first computed when the violation of the dual conditions is this
-	finest   = 1e-12
-	leastCut = 0.05 // the next such violation is at least this times the last one
+	finest   = 1e-9 // the gap isn't computed any more below this times the gap at which the search stops
+	leastCut = 0.05 // the next estimate is at least this times the last one
 	mostCut  = 0.5  // and at most this
+
+	neighbours = 16 // rows of a group; 64 take many more passes
 )
 
 // A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a row
@@ -45,15 +47,16 @@ type dual[T kernel.Float] struct {
 	weights  []float64
 	squares  []float64               // of each row: the second derivative of the dual objective along a_i
 	rows     []*kernel.SparseRows[T] // of each run, without zeros
-	order    []uint32                // rows with a sample weight above 0: those that are visited come first
-	active   int                     // how many are visited
+	order    []uint32                // rows with a sample weight above 0 that aren't left out
+	all      int                     // how many are in order if none is left out
+	asleep   []bool                  // of each row: it is left out
 	softness float64                 // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
 	centre   float64
 	most     float64 // rows whose variable is 0 are left out if their slope is above this
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
 	loss     float64
-	passes   int64
+	visited  int64 // rows
 	steps    int64
 	rng      *rand.Rand
 	start    time.Time
@@ -64,9 +67,9 @@ type dual[T kernel.Float] struct {
 //
 // It is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate Descent
 // Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective over its
-// variable, and changes w. Rows are visited in a random order, anew in each pass. With random orders within runs alone, it
-// takes many times as many passes. Rows whose variable is at a bound, and would stay there, are left out until the others
-// are done. Rows that aren't in memory are copied.
+// variable, and changes w. Rows are visited in a random order, anew in each pass; see sweep. Rows whose variable is at a
+// bound, and would stay there, are left out until the gap has fallen to a tenth. A visit adds to an estimate of the gap.
+// Rows that aren't in memory are copied. As many visits as there are rows count as a pass.
 //
 // With a bias b, the constraint on the variables is met by the method of multipliers (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so that b is
@@ -77,10 +80,10 @@ func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
 	s := &dual[T]{Hinge: h, start: time.Now(), features: len(h.Rows.Spec().Features), w: make([]float64, h.Rows.Spec().Cols()),
 		rng: rand.New(rand.NewPCG(1, 0)), most: math.Inf(1), least: math.Inf(-1)}
 	err := s.begin(ctx)
-	if err == nil {
+	if err == nil && !s.alone() {
 		err = s.maximise(ctx)
 	}
-	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes, Steps: s.steps}, err
+	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
 }
 
 // begin makes a pass that learns what doesn't change.
@@ -89,7 +92,7 @@ func (s *dual[T]) begin(ctx context.Context) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%d rows are too many for the hinge with more than 16,384 columns: use the squared hinge", n)
 	}
-	s.a, s.squares = make([]float64, n), make([]float64, 0, n)
+	s.a, s.squares, s.asleep = make([]float64, n), make([]float64, 0, n), make([]bool, n)
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data[T])
 	square := 0.0
@@ -112,8 +115,8 @@ func (s *dual[T]) begin(ctx context.Context) error {
 			}
 		}
 	}
-	s.active = len(s.order)
-	s.passed()
+	s.all = len(s.order)
+	s.passed(int(n))
 	if square-square != 0 {
 		return train.TooLarge[T]()
 	}
@@ -128,32 +131,56 @@ func (s *dual[T]) begin(ctx context.Context) error {
 	return nil
 }
 
+// alone tells whether all rows with a sample weight are of one class, for which a bias is enough. It sets that bias.
+func (s *dual[T]) alone() bool {
+	if s.features == len(s.w) || len(s.order) == 0 {
+		return false
+	}
+	y := s.y[s.order[0]]
+	for _, i := range s.order {
+		if s.y[i] != y {
+			return false
+		}
+	}
+	s.w[s.features], s.loss = y, 0
+	return true
+}
+
 // row returns the elements of a row.
 func (s *dual[T]) row(i int) ([]uint32, []T) { return s.rows[i/block.RunRows].Row(i % block.RunRows) }
 
-// maximise makes passes until the gap is small enough, or there are too many.
+// maximise makes passes until the gap is small enough, or there are too many. Each time the estimate of the gap has fallen to
+// a tenth, rows that were left out are visited again, since some may have been left out wrongly.
 func (s *dual[T]) maximise(ctx context.Context) error {
-	enough := coarse
-	for s.passes+3 <= s.Epochs {
-		violation, err := s.sweep(ctx)
+	enough := 1.0 // the estimate at which the gap is computed, times the gap to reach
+	waking := math.Inf(1)
+	for s.passes()+3 <= s.Epochs {
+		all, steps := s.all == len(s.order), s.steps
+		swept, err := s.sweep(ctx)
 		if err != nil {
 			return err
 		}
 		off := math.Abs(s.bias() - s.centre)
-		if s.softness > 0 && violation <= off {
-			s.move()
+		if s.softness > 0 {
+			if swept.violation <= off {
+				s.move()
+			}
+			swept.gap += float64(2*off) / s.softness
 		}
-		if violation > enough || off > enough {
+		ready := !(swept.gap > enough*nearly*s.estimate()) || steps == s.steps // NaN ends the search
+		if !ready && swept.gap > waking {
 			continue
 		}
-		if s.wake() {
+		if !ready || !all {
+			waking = swept.gap / 10
+			s.wake()
 			continue
 		}
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
 		gap, goal := s.objective()-s.lower, nearly*s.objective()
-		if gap <= goal || enough < finest {
+		if gap <= goal || enough < finest || steps == s.steps && off == 0 {
 			return nil
 		}
 		enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
@@ -164,11 +191,15 @@ func (s *dual[T]) maximise(ctx context.Context) error {
 	return s.measure(ctx)
 }
 
-// wake makes all rows visited again. It tells whether some were not.
-func (s *dual[T]) wake() (some bool) {
-	some = s.active < len(s.order)
-	s.active, s.most, s.least = len(s.order), math.Inf(1), math.Inf(-1)
-	return some
+// wake has all rows with a sample weight above 0 visited again.
+func (s *dual[T]) wake() {
+	s.order, s.most, s.least = s.order[:0], math.Inf(1), math.Inf(-1)
+	for i, weight := range s.weights {
+		if s.asleep[i] = false; weight > 0 {
+			s.order = append(s.order, uint32(i))
+		}
+	}
+	s.all = len(s.order)
 }
 
 func (s *dual[T]) bias() float64 {
@@ -185,51 +216,71 @@ func (s *dual[T]) move() {
 	s.w[s.features] += by
 }
 
-// sweep visits the active rows in a random order. It returns the greatest slope of a variable that may rise, less the least
-// of one that may fall.
-func (s *dual[T]) sweep(ctx context.Context) (violation float64, err error) {
+// A swept is what a sweep tells.
+type swept struct {
+	violation float64 // the greatest slope of a variable that may rise, less the least of one that may fall
+	gap       float64 // about the duality gap: the sum over rows of the slope times the way to the bound that is best
+}
+
+// sweep visits the active rows in a random order. It permutes groups of rows that stand one after the other, and the rows of
+// each group: that takes far less time than to fetch one row after the other from memory.
+func (s *dual[T]) sweep(ctx context.Context) (t swept, err error) {
 	top, bottom := math.Inf(-1), math.Inf(1)
-	order, visits := s.order, 0
-	s.rng.Shuffle(s.active, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for k := 0; k < s.active; k++ {
-		if visits++; visits%block.RunRows == 0 && ctx.Err() != nil {
-			break
+	groups := slices.Collect(slices.Chunk(s.order, neighbours))
+	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
+	var order [neighbours]uint32
+	for g, group := range groups {
+		if g%(block.RunRows/neighbours) == 0 && ctx.Err() != nil {
+			return t, ctx.Err()
 		}
-		i := order[k]
-		columns, values := s.row(int(i))
-		y, most, old := s.y[i], s.weights[i], s.a[i]
-		slope := float64(y*csr.Score(columns, values, s.w)) - 1
-		if old == 0 && slope >= 0 || old == most && slope <= 0 {
-			if old == 0 && slope > s.most || old == most && slope < s.least {
-				s.active--
-				order[k], order[s.active] = order[s.active], i
-				k--
-			} else {
-				top, bottom = max(top, 0), min(bottom, 0)
-			}
-			continue
-		}
-		top, bottom = max(top, slope), min(bottom, slope)
-		next := most
-		if squares := s.squares[i]; squares > 0 {
-			next = max(0, min(most, old-slope/squares))
-		} else if slope > 0 {
-			next = 0
-		}
-		if by := float64((next - old) * y); by != 0 {
-			s.change(columns, values, by)
-			s.a[i] = next
-			s.steps++
+		rows := order[:copy(order[:], group)]
+		s.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for _, i := range rows {
+			s.visit(i, &t, &top, &bottom)
 		}
 	}
-	s.passed()
+	s.passed(len(s.order))
+	s.order = slices.DeleteFunc(s.order, func(i uint32) bool { return s.asleep[i] })
 	if s.most, s.least = top, bottom; !(top > 0) {
 		s.most = math.Inf(1)
 	}
 	if !(bottom < 0) {
 		s.least = math.Inf(-1)
 	}
-	return max(0, top-bottom), ctx.Err()
+	t.violation = max(0, top-bottom)
+	return t, ctx.Err()
+}
+
+// visit maximises over the variable of a row.
+func (s *dual[T]) visit(i uint32, t *swept, top, bottom *float64) {
+	columns, values := s.row(int(i))
+	y, most, old := s.y[i], s.weights[i], s.a[i]
+	slope := float64(y*csr.Score(columns, values, s.w)) - 1
+	if old == 0 && slope >= 0 || old == most && slope <= 0 {
+		if old == 0 && slope > s.most || old == most && slope < s.least {
+			s.asleep[i] = true
+		} else {
+			*top, *bottom = max(*top, 0), min(*bottom, 0)
+		}
+		return
+	}
+	*top, *bottom = max(*top, slope), min(*bottom, slope)
+	next := most
+	if squares := s.squares[i]; squares > 0 {
+		next = max(0, min(most, old-slope/squares))
+	} else if slope > 0 {
+		next = 0
+	}
+	if slope > 0 {
+		t.gap += float64(slope * old)
+	} else {
+		t.gap -= float64(slope * (most - old))
+	}
+	if by := float64((next - old) * y); by != 0 {
+		s.change(columns, values, by)
+		s.a[i] = next
+		s.steps++
+	}
 }
 
 // change adds a row times by to the sum of rows.
@@ -240,6 +291,15 @@ func (s *dual[T]) change(columns []uint32, values []T, by float64) {
 		columns, values = columns[:n], values[:n]
 	}
 	csr.Add(s.w, columns, values, by/s.L2)
+}
+
+// estimate returns about the dual objective.
+func (s *dual[T]) estimate() float64 {
+	sum := 0.0
+	for _, a := range s.a {
+		sum += a
+	}
+	return sum - float64(s.L2/2*kernel.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
 // objective returns the objective of the weights, given their loss.
@@ -263,7 +323,7 @@ func (s *dual[T]) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.passed()
+	s.passed(len(s.y))
 	if s.loss-s.loss != 0 {
 		return train.TooLarge[T]()
 	}
@@ -297,15 +357,20 @@ func (s *dual[T]) scale(v []float64, of int, f float64) {
 			csr.Add(v, columns, values, float64(float64(a*s.y[i])*f))
 		}
 	}
-	s.passed()
+	s.passed(len(s.y))
 }
 
-// passed counts a pass and reports it.
-func (s *dual[T]) passed() {
-	s.passes++
+// passes returns the number of passes over the rows.
+func (s *dual[T]) passes() int64 {
+	n := max(1, int64(len(s.y)))
+	return (s.visited + n - 1) / n
+}
+
+// passed counts visits of rows, and reports them.
+func (s *dual[T]) passed(visits int) {
+	s.visited += int64(visits)
 	if s.Progress == nil {
 		return
 	}
-	rows := s.Rows.Rows()
-	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start)})
+	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start)})
 }

@@ -92,6 +92,28 @@ func TestNoFeatures(t *testing.T) {
 	}
 }
 
+// TestAlone: rows of one class, beside others with a sample weight of 0, have a bias alone. It takes no search.
+func TestAlone(t *testing.T) {
+	for _, class := range []float32{-1, 1} {
+		d := testrows.Weighted(rows[float32](3000, 40, true), func(int) float64 { return 1 })
+		for b, err := range d.Blocks(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, y := range b.Y {
+				if y != class {
+					b.W[r] = 0
+				}
+			}
+		}
+		task := coordinate.Hinge[float32]{Options: train.Options{Epochs: 1000}, Rows: d, L2: 1}
+		got, err := task.Solve(t.Context())
+		if err != nil || got.Objective != 0 || got.Gap != 0 || got.Passes != 1 || got.W[40] != float64(class) {
+			t.Errorf("class %v: objective %v with the bias %v, a gap of %v after %d passes, error %v", class, got.Objective, got.W[40], got.Gap, got.Passes, err)
+		}
+	}
+}
+
 // TestPasses: few passes end the search before the gap is small, and the gap says so.
 func TestPasses(t *testing.T) {
 	d := rows[float64](3000, 40, true)
