@@ -292,6 +292,9 @@ func (s *sparseTraining) lines(t *testing.T, rows *sparseRows) string {
 		if side != own && !side.tight && !math.IsNaN(own.objective) {
 			c := contest{peer: side.name, own: walls(own), theirs: walls(side)}
 			ratio, winner = fmt.Sprintf("%.2f | %.2f", c.ratio(), side.over(cpuOf)/own.over(cpuOf)), c.winner()
+			if above := side.objective/least - 1; winner == side.name && above > 0.01 {
+				winner += fmt.Sprintf(", at an objective %.2g %% higher", 100*above)
+			}
 		}
 		fmt.Fprintf(&text, "| %s | %s | %d | %.3g | %.3g | %.0f | %.2f | %.1g | %s | %s |\n", s.name, side.name, len(side.runs), side.over(wallOf),
 			side.over(cpuOf), peak, peak*(1<<20)/float64(rows.bytes()), side.objective/least-1, ratio, winner)
