@@ -289,7 +289,9 @@ func (s *sparseTraining) lines(t *testing.T, rows *sparseRows) string {
 		}
 		peak := side.over(func(u usage) float64 { return u.peak })
 		ratio, winner := " | ", ""
-		if side != own && !side.tight && !math.IsNaN(own.objective) {
+		if side != own && !side.tight && math.IsNaN(own.objective) {
+			winner = side.name
+		} else if side != own && !side.tight {
 			c := contest{peer: side.name, own: walls(own), theirs: walls(side)}
 			ratio, winner = fmt.Sprintf("%.2f | %.2f", c.ratio(), side.over(cpuOf)/own.over(cpuOf)), c.winner()
 			if above := side.objective/least - 1; winner == side.name && above > 0.01 {
