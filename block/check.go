@@ -292,10 +292,10 @@ func (c *checker[T]) wrong(b *Block[T], r int) error {
 			row[i] = val[k]
 		}
 	}
-	for i, v := range row[:len(c.spec.Features)] {
+	for i, v := range row[:c.spec.Width()] {
 		if v-v != 0 {
 			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,
-				c.spec.Features[i], v)
+				c.spec.FeatureName(i), v)
 		}
 	}
 	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias is true: set it to 1, or Bias to false",

@@ -125,7 +125,7 @@ func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], ro
 		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
 		for _, s := range specs {
 			all = append(all, func(context.Context) (Source[T], error) {
-				return fromRows[T](len(y), len(s.Features), row, y, RowOptions{Spec: s, Weights: weights})
+				return fromRows[T](len(y), s.Width(), row, y, RowOptions{Spec: s, Weights: weights})
 			})
 		}
 		return all, err
@@ -151,9 +151,9 @@ func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F
 
 // put writes x, as features that maker makes, to row r of a dense block, and the bias.
 func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *features.Maker, x []F) error {
-	if len(x) != len(spec.Features) {
+	if len(x) != spec.Width() {
 		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", b.First+int64(r), len(x),
-			len(spec.Features))
+			spec.Width())
 	}
 	to := b.X[r*b.Stride:][:b.Cols]
 	if spec.Bias {
@@ -170,14 +170,14 @@ func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *featur
 	case spec.Preprocessing != nil && spec.Preprocessing.Standardized():
 		what = fmt.Sprintf("is too far from the mean for %T: correct the value", to[i])
 	}
-	return fmt.Errorf("row %d, column %d (%q): %v %s", b.First+int64(r), i, spec.Features[i], x[i], what)
+	return fmt.Errorf("row %d, column %d (%q): %v %s", b.First+int64(r), i, spec.FeatureName(i), x[i], what)
 }
 
 // spec describes n rows of width features, except for their classes. n < 0 means an unknown number.
 func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	if o.Spec != nil {
-		if len(o.Spec.Features) != width {
-			return nil, fmt.Errorf("rows of %d numbers, and the model has %d features: give the model's", width, len(o.Spec.Features))
+		if o.Spec.Width() != width {
+			return nil, fmt.Errorf("rows of %d numbers, and the model has %d features: give the model's", width, o.Spec.Width())
 		}
 		if p := o.Spec.Preprocessing; p != nil {
 			if err := p.Check(o.Spec.Features); err != nil {

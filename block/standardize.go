@@ -46,7 +46,7 @@ func standardized[F kernel.Float, L Label](ctx context.Context, spec *schema.Spe
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]moments.Moments, len(choices)), make([]int64, len(choices))
 	for i := range learned {
-		learned[i] = make([]moments.Moments, len(spec.Features))
+		learned[i] = make([]moments.Moments, spec.Width())
 	}
 	read := int64(0)
 	var wrong error
@@ -102,9 +102,9 @@ func withMoments(spec *schema.Spec, learned []moments.Moments, rows int64) (*sch
 		mean, what := learned[i].Mean()
 		scale, more := learned[i].Scale(rows)
 		if what = cmp.Or(what, more); what != "" {
-			return nil, fmt.Errorf("column %d (%q): %s: leave it out", i, spec.Features[i], what)
+			return nil, fmt.Errorf("column %d (%q): %s: leave it out", i, spec.FeatureName(i), what)
 		}
-		p.Columns = append(p.Columns, schema.Column{Name: spec.Features[i], Kind: schema.NumberColumn, Center: []float64{mean}, Scale: []float64{scale}})
+		p.Columns = append(p.Columns, schema.Column{Name: spec.FeatureName(i), Kind: schema.NumberColumn, Center: []float64{mean}, Scale: []float64{scale}})
 	}
 	s := *spec
 	s.Preprocessing = p

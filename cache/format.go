@@ -142,13 +142,21 @@ func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
 		return nil, 0, err
 	}
 	h := new(header)
-	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || h.Spec.Cols() == 0 || len(h.Spec.Features) > schema.MaxNumbered {
+	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || !sound(h.Spec) {
 		return nil, 0, errDamaged
 	}
 	if p := h.Spec.PositiveClass(); p < 0 || p >= len(h.Spec.Classes) {
 		return nil, 0, errDamaged
 	}
 	return h, align(prefix + int64(n)), nil
+}
+
+// sound tells whether a spec has columns, and no more than rows may have.
+func sound(s *schema.Spec) bool {
+	if len(s.Features) == 0 && s.Preprocessing != nil {
+		return schema.CheckFeatures(nil, s.Label, s.Preprocessing) == nil
+	}
+	return s.Cols() > 0 && len(s.Features) <= schema.MaxNamed
 }
 
 // mismatch says why a cache with that header doesn't serve where one with the header want is needed, or "".

@@ -216,7 +216,7 @@ func (f *File[T]) Density() float64 {
 	if f.spec.Bias {
 		elements -= f.rows
 	}
-	return float64(elements) / float64(f.rows) / float64(len(f.spec.Features))
+	return float64(elements) / float64(f.rows) / float64(f.spec.Width())
 }
 
 // Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it

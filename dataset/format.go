@@ -60,7 +60,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		pick.Narrow = mostStandardized
 	}
 	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress,
-		Count: opt.counts, Most: opt.Storage.Widest()}
+		Count: opt.counts, Most: opt.Storage.Numbered()}
 	var in frame.Input
 	switch f {
 	case formatCSV:

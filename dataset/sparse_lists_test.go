@@ -235,9 +235,9 @@ func sameLists(t *testing.T, what, path, dense string, opt Options) {
 func TestWideLists(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	const form = "vectors"
-	rows := []sparseRow{{0: 1, schema.MaxNumbered - 4: 2}, nil, {5: 1, 6: 0}, {1000: -1, 2: 0}, {}} // no dense vectors
+	rows := []sparseRow{{0: 1, schema.MaxNamed - 4: 2}, nil, {5: 1, 6: 0}, {1000: -1, 2: 0}, {}} // no dense vectors
 	path := filepath.Join(dir, "wide.parquet")
-	sparseFile(t, path, form, rows, schema.MaxNumbered-3)
+	sparseFile(t, path, form, rows, schema.MaxNamed-3)
 	in, err := Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true})
 	if err != nil {
 		t.Fatalf("%s: %v", form, err)
@@ -249,18 +249,18 @@ func TestWideLists(t *testing.T) {
 		t.Fatalf("%s: %v", form, err)
 	}
 	spec, b := data.Spec(), blocksOf(t, data)[0]
-	if !in.Sparse() || len(spec.Features) != schema.MaxNumbered-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
+	if !in.Sparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
 		spec.Preprocessing.Check(spec.Features) != nil {
 		t.Errorf("%s: sparse %t, %d features, notes %v", form, in.Sparse(), len(spec.Features), notes)
 	}
-	if columns, values := b.Sparse.Row(0); !slices.Equal(columns, []uint32{1, schema.MaxNumbered - 3, schema.MaxNumbered - 2}) || values[1] != 2 {
+	if columns, values := b.Sparse.Row(0); !slices.Equal(columns, []uint32{1, schema.MaxNamed - 3, schema.MaxNamed - 2}) || values[1] != 2 {
 		t.Errorf("%s: row 0 has %v in the columns %v", form, values, columns)
 	}
 	if info, err := Inspect(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
 	_, err = Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
-	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNumbered-3, mostStandardized); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
 		t.Errorf("%s: error %v, want %s", form, err, want)
 	}
 	if _, err = Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Dense}); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {

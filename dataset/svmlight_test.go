@@ -156,7 +156,8 @@ func TestSvmlightIndices(t *testing.T) {
 	const most, sparse = schema.MaxFeatures, schema.MaxNumbered
 	for pair, want := range map[string][2]string{ // of dense and of sparse rows
 		fmt.Sprint(most+1, ":1"):     {"index 262145: a row has at most 262144 features", ""},
-		fmt.Sprint(sparse+1, ":1"):   {"at most 262144 features", "index 1048577: a row has at most 1048576 features"},
+		fmt.Sprint(sparse+1, ":1"):   {"at most 262144 features", "index 16777217: a row has at most 16777216 features"},
+		fmt.Sprint(sparse, ":1"):     {"at most 262144 features", ""},
 		"2147483647:1":               {"index 2147483647: a row", "index 2147483647: a row"},
 		"2147483648:1":               {"index 2147483648: a row", "index 2147483648: a row"},
 		"9223372036854775807:1":      {"index 9223372036854775807: a row", "index 9223372036854775807: a row"},

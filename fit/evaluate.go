@@ -97,7 +97,7 @@ func (e *Evaluation[T]) LogLoss() float64 {
 func suits(rows, model *schema.Spec) error {
 	what := ""
 	switch {
-	case len(rows.Features) != len(model.Features) || rows.Bias != model.Bias:
+	case rows.Width() != model.Width() || rows.Bias != model.Bias:
 		what = fmt.Sprintf("%d columns, the bias included, where the model has %d", rows.Cols(), model.Cols())
 	case !slices.Equal(rows.Classes, model.Classes):
 		what = fmt.Sprintf("the classes %s, where the model has %s", schema.ListClasses(rows.Classes), schema.ListClasses(model.Classes))

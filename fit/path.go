@@ -68,7 +68,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 	for i, s := range stages {
 		p.Weights = append(p.Weights, s.W)
 		loss, deviation := judged[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: s.L1, Nonzero: s.Nonzero(len(src.Spec().Features)), Objective: s.Objective, Gap: s.Gap, Loss: loss, StdError: deviation})
+		p.Points = append(p.Points, model.PathPoint{L1: s.L1, Nonzero: s.Nonzero(src.Spec().Width()), Objective: s.Objective, Gap: s.Gap, Loss: loss, StdError: deviation})
 	}
 	p.Choose()
 	return p, nil

@@ -166,7 +166,7 @@ func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
 	case own.Bias != spec.Bias:
 		return fmt.Errorf("the model to begin with has a bias: %t, and the rows have one: %t: make them agree", own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):
-		return fmt.Errorf("the model to begin with has %s", differing(own.Features, spec.Features))
+		return fmt.Errorf("the model to begin with has %s", differing(own, spec))
 	case !reflect.DeepEqual(own.Preprocessing, spec.Preprocessing):
 		return errors.New("the model to begin with has other preprocessing than the rows: make their features as the model's spec says")
 	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
@@ -180,11 +180,11 @@ func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
 func dtypeOf[T kernel.Float]() string { return fmt.Sprintf("%T", T(0)) }
 
 // differing names the first feature that differs.
-func differing(model, rows []string) string {
-	for i := range min(len(model), len(rows)) {
-		if model[i] != rows[i] {
-			return fmt.Sprintf("the feature %q where the rows have %q: use the same features in the same order", model[i], rows[i])
+func differing(model, rows *schema.Spec) string {
+	for i := range min(model.Width(), rows.Width()) {
+		if own, other := model.FeatureName(i), rows.FeatureName(i); own != other {
+			return fmt.Sprintf("the feature %q where the rows have %q: use the same features in the same order", own, other)
 		}
 	}
-	return fmt.Sprintf("%d features, and the rows have %d: use the same", len(model), len(rows))
+	return fmt.Sprintf("%d features, and the rows have %d: use the same", model.Width(), rows.Width())
 }

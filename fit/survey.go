@@ -42,14 +42,16 @@ func NewSurvey[T kernel.Float](ctx context.Context, src block.Source[T]) (*Surve
 }
 
 func newSurvey(spec *schema.Spec) *Survey {
-	n := len(spec.Features)
-	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN(), zero: make([]float64, n), sums: make([]float64, n), squares: make([]float64, n)}
+	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
 }
 
 // surveyBlock adds the next rows.
 func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]) {
-	n := len(s.sums)
+	n := spec.Width()
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
+	if b.Sparse == nil && s.sums == nil {
+		s.zero, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
 	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
 		row := b.X[r*b.Stride:][:n]
 		for i, v := range row {

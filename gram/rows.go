@@ -65,7 +65,7 @@ func (x *Rows[T]) add(b *block.Block[T]) {
 // FeaturesOf returns the rows of d without the bias. It shares their memory.
 func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	x := RowsOf(d)
-	x.cols = len(d.Spec().Features)
+	x.cols = d.Spec().Width()
 	return x
 }
 

@@ -24,7 +24,7 @@ func (m *Model) Check() error {
 		return err
 	}
 	if p := m.Projection; p != nil {
-		if err := p.check(len(m.Features)); err != nil {
+		if err := p.check(m.Width()); err != nil {
 			return err
 		}
 	}
@@ -36,12 +36,12 @@ func (m *Model) Check() error {
 		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
 	}
 	for _, row := range m.Weights {
-		if len(row) != len(m.Features) {
-			return fmt.Errorf("%d weights for %d features", len(row), len(m.Features))
+		if len(row) != m.Width() {
+			return fmt.Errorf("%d weights for %d features", len(row), m.Width())
 		}
 		for i, w := range row {
 			if err := m.checkNumber(w); err != nil {
-				return fmt.Errorf("weight of feature %q %w", m.Features[i], err)
+				return fmt.Errorf("weight of feature %q %w", m.FeatureName(i), err)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (m *Model) Check() error {
 }
 
 func (m *Model) checkStdErrors() error {
-	if want := len(m.Features) + len(m.Bias); m.StdErrors != nil && (len(m.Weights) > 1 || len(m.StdErrors) != want) {
+	if want := m.Width() + len(m.Bias); m.StdErrors != nil && (len(m.Weights) > 1 || len(m.StdErrors) != want) {
 		return fmt.Errorf("std_errors has %d numbers for %d weights", len(m.StdErrors), want)
 	}
 	for _, v := range m.StdErrors {

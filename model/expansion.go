@@ -80,8 +80,8 @@ func (m *Model) checkExpansion() error {
 			return fmt.Errorf("row %d of the expansion is out of order", r)
 		}
 	}
-	if len(e.Support)%(rows*size) != 0 || len(e.Support)/(rows*size) != len(m.Features) {
-		return fmt.Errorf("support has %d bytes for %d rows of %d features", len(e.Support), rows, len(m.Features))
+	if len(e.Support)%(rows*size) != 0 || len(e.Support)/(rows*size) != m.Width() {
+		return fmt.Errorf("support has %d bytes for %d rows of %d features", len(e.Support), rows, m.Width())
 	}
 	if len(e.Coefficients) != m.vectors() || e.Votes != nil && len(e.Votes) != m.vectors() {
 		return fmt.Errorf("coefficients are for %d vectors, votes for %d: %d classes have %d", len(e.Coefficients), len(e.Votes),

@@ -37,11 +37,13 @@ func (m *Model) encode() ([]byte, error) {
 		return nil, fmt.Errorf("Options.Multiclass is empty, so that nobody knows what scores of %d classes mean: set it to model.Joint where one "+
 			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
 	}
+	c := *m.compact()
+	c.Features = append([]string{}, c.Features...) // null is damage
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(m.compact()); err != nil {
+	if err := e.Encode(&c); err != nil {
 		return nil, err
 	}
 	b.Truncate(b.Len() - len("\n}\n"))
@@ -49,7 +51,7 @@ func (m *Model) encode() ([]byte, error) {
 	sum := sha256.Sum256(b.Bytes())
 	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
 	if b.Len() > maxFile {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", len(m.Features), maxFile>>20)
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFile>>20)
 	}
 	return b.Bytes(), nil
 }

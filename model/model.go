@@ -62,7 +62,7 @@ type Model struct {
 	Label     string         `json:"label"` // name of the label's column
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
-	Features  []string       `json:"features"`
+	Features  []string       `json:"features"` // names; none: Preprocessing gives them. See Width and FeatureName
 
 	Preprocessing *schema.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
 
@@ -238,7 +238,7 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 		Dtype:    dtype[T](),
 		Label:    spec.Label,
 		Classes:  slices.Clone(spec.Classes),
-		Features: slices.Clone(spec.Features),
+		Features: append([]string{}, spec.Features...),
 		FitBias:  spec.Bias,
 		Bias:     []float64{},
 
@@ -253,7 +253,7 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 		return m
 	}
 	for v := range slices.Chunk(weights, max(1, len(weights)/m.vectors())) {
-		row := make([]float64, min(len(v), len(spec.Features)))
+		row := make([]float64, min(len(v), spec.Width()))
 		for i := range row {
 			row[i] = float64(v[i])
 		}
@@ -283,6 +283,17 @@ func (m *Model) vectors() int {
 	}
 	return len(m.Classes)
 }
+
+// columns returns the spec of the features.
+func (m *Model) columns() *schema.Spec {
+	return &schema.Spec{Features: m.Features, Preprocessing: m.Preprocessing}
+}
+
+// Width returns the number of features.
+func (m *Model) Width() int { return m.columns().Width() }
+
+// FeatureName returns the name of feature i, from 0.
+func (m *Model) FeatureName(i int) string { return m.columns().FeatureName(i) }
 
 // Spec says what the columns of a block that the model can score mean.
 func (m *Model) Spec() *schema.Spec {

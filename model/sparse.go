@@ -20,7 +20,7 @@ const maxWeights = 1 << 27
 // compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
 // a weight, has SparseWeights in place of Weights.
 func (m *Model) compact() *Model {
-	if len(m.Features) <= wideModel || len(m.Weights) == 0 || len(m.Features) > maxWeights/len(m.Weights) {
+	if m.Width() <= wideModel || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
 		return m
 	}
 	c, weights := *m, 0
@@ -35,7 +35,7 @@ func (m *Model) compact() *Model {
 		weights += len(v.Weights)
 		c.SparseWeights = append(c.SparseWeights, v)
 	}
-	if 2*weights > len(m.Features)*len(m.Weights) {
+	if 2*weights > m.Width()*len(m.Weights) {
 		return m
 	}
 	return &c
@@ -52,7 +52,7 @@ func (m *Model) expand() error {
 	if err := m.checkFeatures(); err != nil {
 		return err
 	}
-	if n := int64(len(m.Features)) * int64(m.vectors()); n > maxWeights {
+	if n := int64(m.Width()) * int64(m.vectors()); n > maxWeights {
 		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
 	}
 	if len(m.Weights) > 0 || len(m.SparseWeights) != m.vectors() {
@@ -63,7 +63,7 @@ func (m *Model) expand() error {
 		if len(v.Features) != len(v.Weights) {
 			return fmt.Errorf("sparse_weights has %d weights for %d features", len(v.Weights), len(v.Features))
 		}
-		row, last := make([]float64, len(m.Features)), -1
+		row, last := make([]float64, m.Width()), -1
 		for k, i := range v.Features {
 			if i <= last || i >= len(row) {
 				return fmt.Errorf("sparse_weights has feature %d after %d, of %d features: they ascend from 0", i, last, len(row))

@@ -61,8 +61,35 @@ func TestSparseWeights(t *testing.T) {
 			t.Errorf("%v: other weights came back", c)
 		}
 	}
-	m := wide(schema.MaxNumbered+1, 2, 9)
+	m := wide(schema.MaxNamed+1, 2, 9)
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "1048577 features, and a row has at most 1048576") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestUnnamedFeatures: the file of a model of more features than are listed names none, and gives the model back. One of fewer features
+// without their names is damage.
+func TestUnnamedFeatures(t *testing.T) {
+	m := textbook()
+	m.Features, m.Weights = nil, [][]float64{make([]float64, schema.MaxNamed+1)}
+	m.Preprocessing = &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: schema.MaxNamed + 1}}}
+	m.Weights[0][7], m.Weights[0][schema.MaxNamed] = -0.25, 3
+	file := encode(t, m)
+	if len(file) > 4<<10 {
+		t.Errorf("a file of %d bytes for 2 weights", len(file))
+	}
+	back, err := Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back.Weights, m.Weights) || back.Spec().Cols() != schema.MaxNamed+2 || back.FeatureName(7) != "f8" {
+		t.Errorf("%d columns, feature %s", back.Spec().Cols(), back.FeatureName(7))
+	}
+	if again := encode(t, back); !bytes.Equal(again, file) {
+		t.Error("another file of the model that was read")
+	}
+	m.Preprocessing.Columns[0].Elements--
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "no features") {
 		t.Errorf("error %v", err)
 	}
 }

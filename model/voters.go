@@ -46,9 +46,9 @@ func VoterVectors[T kernel.Float](m *Model) []T {
 
 func (m *Model) cols() int {
 	if m.FitBias {
-		return len(m.Features) + 1
+		return m.Width() + 1
 	}
-	return len(m.Features)
+	return m.Width()
 }
 
 func (m *Model) checkVoters() error {
@@ -59,7 +59,7 @@ func (m *Model) checkVoters() error {
 	size := m.size()
 	if len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
 		return fmt.Errorf("voters have %d counts and %d bytes of weights for %d classes and %d features", len(v.Counts), len(v.Weights),
-			len(m.Classes), len(m.Features))
+			len(m.Classes), m.Width())
 	}
 	if err := m.checkSizes(); err != nil {
 		return err

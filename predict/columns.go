@@ -27,7 +27,7 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 	case schema.NumberColumn:
 		v, err := number(value)
 		return append(row, v), err
-	case schema.ListColumn:
+	case schema.ListColumn, schema.NumberedColumn:
 		return c.appendList(row, value)
 	}
 	first := len(row)

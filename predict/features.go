@@ -10,14 +10,14 @@ import (
 
 // set writes the features of row, which f makes, to dst.
 func set[T kernel.Float](spec *schema.Spec, f *features.Maker, dst []T, row []float64) error {
-	if len(row) != len(spec.Features) {
-		return fmt.Errorf("the row has %d numbers, and the model has %d features", len(row), len(spec.Features))
+	if len(row) != spec.Width() {
+		return fmt.Errorf("the row has %d numbers, and the model has %d features", len(row), spec.Width())
 	}
 	i := features.Set(f, dst, row)
 	if i < 0 {
 		return nil
 	}
-	name, v := spec.Features[i], row[i]
+	name, v := spec.FeatureName(i), row[i]
 	switch p := spec.Preprocessing; {
 	case v-v == 0 || p != nil && (p.Nulls == schema.NullsZero || p.Nulls == schema.NullsMean):
 		return fmt.Errorf("column %q: %v is too large for the model, which computes in %T: correct the value", name, v, dst[i])

@@ -38,7 +38,7 @@ func New(m *model.Model) (*Predictor, error) {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	spec := m.Spec()
-	p := &Predictor{classes: spec.Classes, columns: newColumns(spec), rows: len(spec.Features), vectors: spec.Vectors()}
+	p := &Predictor{classes: spec.Classes, columns: newColumns(spec), rows: spec.Width(), vectors: spec.Vectors()}
 	if !m.HasProbabilities() {
 		p.odds = fmt.Errorf("a model of %s has no probabilities: train logistic or lda, or take the scores", m.Algorithm)
 	}

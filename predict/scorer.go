@@ -55,7 +55,7 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 		w := model.Vector[T](m)
 		return &Scorer[T]{cols: m.Spec().Cols(), weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
 	}
-	e, d := m.Expansion, len(m.Features)
+	e, d := m.Expansion, m.Width()
 	x := &expansion[T]{kernel: Mercer(e.Kernel), workers: workers,
 		support: gram.Dense(model.Unpack[T](e.Support), len(e.Rows), d, d)}
 	x.kernel.Bias = m.FitBias && e.Votes != nil

@@ -104,7 +104,7 @@ func (s *single[T]) score(row []float64) (*scratch[T], error) {
 // expand computes the scores of an expansion.
 func (s *single[T]) expand(c *scratch[T]) error {
 	e := s.model.expansion
-	if err := s.support.Values(c.products, c.sums, c.row.X[:len(s.spec.Features)]); err != nil {
+	if err := s.support.Values(c.products, c.sums, c.row.X[:s.spec.Width()]); err != nil {
 		return fmt.Errorf("the row doesn't suit the support vectors: %w", err)
 	}
 	for i, out := range c.scores {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,8 @@ type Column struct {
 	Name     string `json:"name"`
 	Kind     Kind   `json:"kind"`
 	Unit     string `json:"unit,omitempty"`     // what a number of a date or time counts
-	Elements int    `json:"elements,omitempty"` // of each list
+	Elements int    `json:"elements,omitempty"` // of each list, or features of a numbered column
+	First    int    `json:"first,omitempty"`    // number of a numbered column's first feature
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
 	Values     string   `json:"values,omitempty"`     // type of the categories: "number", "boolean", or "" for text
@@ -69,6 +71,8 @@ const (
 	OneHotColumn Kind = "onehot" // a feature for each category of text: 1 for the text's own category
 	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the text's own bucket
 	CrossColumn  Kind = "cross"  // the same for the texts of several columns, which Cross joins
+
+	NumberedColumn Kind = "numbered" // a feature for each of Elements indices of svmlight, from First on
 )
 
 // MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNumbered bounds them.
@@ -128,7 +132,7 @@ func (c *Column) Feature(text string) int {
 // Width returns the number of features that the column becomes.
 func (c *Column) Width() int {
 	switch c.Kind {
-	case ListColumn:
+	case ListColumn, NumberedColumn:
 		return c.Elements
 	case OneHotColumn:
 		return len(c.Categories)
@@ -141,18 +145,21 @@ func (c *Column) Width() int {
 	return 1
 }
 
-// Names returns the names of the column's features. Those of a column x are x, x[0], x=category or x#hash:BITS[0]. The cross of x
-// and y has the name x*y.
+// Names returns the names of the column's features. Those of a column x are x, x[0], x=category, x#hash:BITS[0], or x1 where they are
+// numbered. The cross of x and y has the name x*y.
 func (c *Column) Names() []string {
 	names := make([]string, c.Width())
 	for i := range names {
-		names[i] = c.featureName(i)
+		names[i] = c.FeatureName(i)
 	}
 	return names
 }
 
-func (c *Column) featureName(i int) string {
+// FeatureName returns the name of the column's feature i, from 0.
+func (c *Column) FeatureName(i int) string {
 	switch c.Kind {
+	case NumberedColumn:
+		return c.Name + strconv.Itoa(c.First+i)
 	case ListColumn:
 		return fmt.Sprintf("%s[%d]", c.Name, i)
 	case OneHotColumn:
@@ -166,13 +173,34 @@ func (c *Column) featureName(i int) string {
 	return c.Name
 }
 
-// NameBytes returns the most bytes that the names of the column's features have.
+// NameBytes returns the most bytes that the names of the column's features have in a Spec.
 func (c *Column) NameBytes() int64 {
+	if c.Width() > MaxNamed {
+		return 0
+	}
 	bytes := int64(c.Width()) * int64(len(c.Name)+len("#hash:24[16777215]"))
 	for _, text := range c.Categories {
 		bytes += int64(len(text))
 	}
 	return bytes
+}
+
+// Width returns the number of features that all columns become.
+func (p *Preprocessing) Width() int {
+	n := 0
+	for i := range p.Columns {
+		n += p.Columns[i].Width()
+	}
+	return n
+}
+
+// FeatureName returns the name of feature i, from 0, of those that all columns become.
+func (p *Preprocessing) FeatureName(i int) string {
+	at := 0
+	for ; i >= p.Columns[at].Width(); at++ {
+		i -= p.Columns[at].Width()
+	}
+	return p.Columns[at].FeatureName(i)
 }
 
 // Columns returns the columns of the data that the features are made from.
@@ -187,8 +215,9 @@ func (s *Spec) Columns() []Column {
 	return columns
 }
 
-// Check returns an error if the columns can't become the features of those names.
+// Check returns an error if the columns can't become the features of those names, or features at all if there are no names.
 func (p *Preprocessing) Check(features []string) error {
+	named := len(features) > 0
 	if !slices.Contains(AllNulls, p.Nulls) {
 		return fmt.Errorf("nulls is %q", p.Nulls)
 	}
@@ -212,12 +241,15 @@ func (p *Preprocessing) Check(features []string) error {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		n := c.Width()
-		for k := range n {
-			if k == len(features) || c.featureName(k) != features[k] { // name by name: all of them may take gigabytes
+		if n > MaxNumbered && !named {
+			return fmt.Errorf("column %q: %d features, and a row has at most %d", c.Name, n, MaxNumbered)
+		}
+		for k := 0; k < n && named; k++ {
+			if k == len(features) || c.FeatureName(k) != features[k] { // name by name: all of them may take gigabytes
 				return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
 			}
 		}
-		features = features[n:]
+		features = features[min(n, len(features)):]
 	}
 	if len(features) > 0 {
 		return fmt.Errorf("no column becomes the feature %q", features[0])
@@ -231,7 +263,8 @@ func (c *Column) check() error {
 	}
 	has := map[string]bool{"unit": c.Unit != "", "elements": c.Elements != 0, "categories": len(c.Categories) != 0,
 		"hash_bits": c.HashBits != 0, "of": len(c.Of) != 0}
-	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, OneHotColumn: {"categories"}, HashColumn: {"hash_bits"}, CrossColumn: {"hash_bits", "of"}}
+	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, NumberedColumn: {"elements"}, OneHotColumn: {"categories"}, HashColumn: {"hash_bits"},
+		CrossColumn: {"hash_bits", "of"}}
 	need, known := needs[c.Kind]
 	if !known {
 		return fmt.Errorf("unknown kind %q", c.Kind)
@@ -244,8 +277,11 @@ func (c *Column) check() error {
 	if text := c.Kind != OneHotColumn && c.Kind != HashColumn; c.Values != "" && (text || c.Values != Number.String() && c.Values != Bool.String()) {
 		return fmt.Errorf("of the kind %q, but its values are %q", c.Kind, c.Values)
 	}
-	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNumbered {
+	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNamed {
 		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))
+	}
+	if c.First < 0 || c.First > MaxNumbered || c.First > 0 && c.Kind != NumberedColumn {
+		return fmt.Errorf("of the kind %q, but its first feature has the number %d", c.Kind, c.First)
 	}
 	if err := cmp.Or(c.checkBuckets(), c.checkParts()); err != nil {
 		return err

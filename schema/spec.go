@@ -15,12 +15,16 @@ import (
 // MaxFeatures is the most features of a dense row. A run of wider dense rows would take gigabytes.
 const MaxFeatures = 1 << 18
 
-// MaxNumbered is the most features of a sparse row. They have the names of svmlight's indices, or some of them are categories.
-const MaxNumbered = 1 << 20
+// MaxNamed is the most features of a sparse row whose names a Spec lists. They have the names of svmlight's indices, or some of them
+// are categories.
+const MaxNamed = 1 << 20
+
+// MaxNumbered is the most features of a sparse row. If they are more than MaxNamed, the columns of Preprocessing give their names.
+const MaxNumbered = 1 << 24
 
 // Spec says what the columns of a block mean.
 type Spec struct {
-	Features []string // names, in the order of columns
+	Features []string // names, in the order of columns; none: Preprocessing gives them. See Width and FeatureName
 	Bias     bool     // one more column, of ones, after the features
 	Label    string   // name of the label's column
 	Classes  []Class  // in sorted order
@@ -60,12 +64,28 @@ func (s *Spec) Vectors() int {
 	return len(s.Classes)
 }
 
+// Width returns the number of features.
+func (s *Spec) Width() int {
+	if len(s.Features) > 0 || s.Preprocessing == nil {
+		return len(s.Features)
+	}
+	return s.Preprocessing.Width()
+}
+
+// FeatureName returns the name of feature i, from 0.
+func (s *Spec) FeatureName(i int) string {
+	if len(s.Features) > 0 || s.Preprocessing == nil {
+		return s.Features[i]
+	}
+	return s.Preprocessing.FeatureName(i)
+}
+
 // Cols returns the number of columns of a block, the bias included.
 func (s *Spec) Cols() int {
 	if s.Bias {
-		return len(s.Features) + 1
+		return s.Width() + 1
 	}
-	return len(s.Features)
+	return s.Width()
 }
 
 // ClassKind is the type of a label: the values of one column share it.

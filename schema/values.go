@@ -64,18 +64,20 @@ func numbered(features []string) bool {
 }
 
 // CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
-// be 1 to MaxFeatures features, or up to MaxNumbered if all have the names of svmlight's indices or p makes categories features. Names must
-// differ and be valid UTF-8 text.
+// be 1 to MaxFeatures features, or up to MaxNamed if all have the names of svmlight's indices or p makes categories features. Names must
+// differ and be valid UTF-8 text. Of more features, up to MaxNumbered, the columns of p give the names.
 func CheckFeatures(features []string, label string, p *Preprocessing) error {
 	switch {
 	case !utf8.ValidString(label):
 		return fmt.Errorf("name of the label's column %q is not valid UTF-8 text", label)
+	case len(features) == 0 && p != nil:
+		return checkUnnamed(p)
 	case len(features) == 0:
 		return fmt.Errorf("no features")
 	case len(features) > MaxFeatures && !p.Categorical() && !numbered(features):
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxFeatures)
-	case len(features) > MaxNumbered:
-		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxNumbered)
+	case len(features) > MaxNamed:
+		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxNamed)
 	}
 	seen := make(map[string]bool, len(features))
 	for _, f := range features {
@@ -88,6 +90,20 @@ func CheckFeatures(features []string, label string, p *Preprocessing) error {
 			return fmt.Errorf("feature %q is the label's column too", f)
 		}
 		seen[f] = true
+	}
+	return nil
+}
+
+// checkUnnamed returns an error unless columns become features that are too many to list their names.
+func checkUnnamed(p *Preprocessing) error {
+	if err := p.Check(nil); err != nil {
+		return fmt.Errorf("preprocessing: %w", err)
+	}
+	switch n := p.Width(); {
+	case n <= MaxNamed:
+		return fmt.Errorf("no features")
+	case n > MaxNumbered:
+		return fmt.Errorf("%d features, and a row has at most %d", n, MaxNumbered)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -268,6 +270,61 @@ func TestOnlineWide(t *testing.T) {
 			if len(m.Features) != 900001 || first["rows"] != 4.0 || !(again["mistakes"].(float64) < first["mistakes"].(float64)) {
 				t.Errorf("%s, %s: %d features, %v, going on %v", learner, data, len(m.Features), first, again)
 			}
+		}
+	}
+}
+
+// TestNumberedFeatures: features of svmlight that are too many to list give the model of the same rows with small indices, each weight
+// in its place. The file names no feature. predict, eval and inspect take it.
+func TestNumberedFeatures(t *testing.T) {
+	const step = 40_000
+	few := wordy(400, 30)
+	far := regexp.MustCompile(`(\d+):`).ReplaceAllStringFunc(few, func(index string) string {
+		i, _ := strconv.Atoi(strings.TrimSuffix(index, ":"))
+		return fmt.Sprint(i*step, ":")
+	})
+	dir := text(t, map[string]string{"few.svm": few, "far.svm": far, "new.svm": fmt.Sprintf("1 %d:1 1200001:4\n", step)})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, options := range []string{"--algo perceptron --epochs 3", "--algo perceptron --epochs 2 --order shuffle --validation 0.2", "--algo perceptron --epochs 2 --cv 2",
+		"--algo perceptron --epochs 3 --storage sparse --memory 3100000"} {
+		for _, name := range []string{"few", "far"} {
+			r := decode(t, append([]string{"train", at(name + ".svm"), "--json", "--out", at(name + ".json")}, strings.Fields(options)...)...)
+			if want := map[string]float64{"few": 30, "far": 30 * step}[name]; r["features"] != want {
+				t.Fatalf("%s, %s: %v features, want %v", options, name, r["features"], want)
+			}
+		}
+		want, got := loadedModel(t, at("few.json")), loadedModel(t, at("far.json"))
+		if len(got.Features) > 0 || got.FeatureName(0) != "f1" || got.FeatureName(30*step-1) != "f1200000" || strings.Contains(read(t, at("far.json")), `"f1"`) {
+			t.Errorf("%s: the model names %d features", options, len(got.Features))
+		}
+		for i, w := range got.Weights[0] {
+			if w != 0 && ((i+1)%step != 0 || w != want.Weights[0][(i+1)/step-1]) {
+				t.Fatalf("%s: weight %v of index %d", options, w, i+1)
+			}
+		}
+		if *got.Training.Errors != *want.Training.Errors || got.Training.Updates != want.Training.Updates || got.Bias[0] != want.Bias[0] {
+			t.Errorf("%s: another training: %+v, want %+v", options, got.Training, want.Training)
+		}
+		for _, name := range []string{"few", "far"} {
+			succeed(t, "predict", "--model", at(name+".json"), at(name+".svm"), "--score", "--keep", "label", "--out", at(name+".csv"))
+		}
+		if read(t, at("few.csv")) != read(t, at("far.csv")) {
+			t.Errorf("%s: other scores", options)
+		}
+	}
+	if r := decode(t, "eval", "--model", at("far.json"), at("far.svm"), "--json"); r["rows"] != 400.0 {
+		t.Errorf("eval: %v", r)
+	}
+	if status, _, stderr := command("predict", "--model", at("far.json"), at("new.svm"), "--out", at("p.csv")); status != exitDone || !strings.Contains(stderr, "no features of the model") {
+		t.Errorf("an index that the model doesn't have: status %d, %s", status, stderr)
+	}
+	if out := succeed(t, "inspect", at("far.json")); !strings.Contains(out, "f, numbered from 1 to 1200000") || !strings.Contains(out, "0000  ") {
+		t.Errorf("inspect: %s", out)
+	}
+	for option, want := range map[string]string{"--exclude=f7": "no column \"f7\"", "--nulls=zero": "leave out --nulls", "--storage=dense": "at most 262144 features",
+		"--standardize": "and --standardize"} {
+		if status, _, stderr := command("train", at("far.svm"), "--algo", "perceptron", option); status == exitDone || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %s", option, status, stderr)
 		}
 	}
 }

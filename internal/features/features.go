@@ -17,7 +17,7 @@ type Maker struct {
 // New returns what makes the features of a spec.
 func New(spec *schema.Spec) *Maker {
 	m := new(Maker)
-	p, n := spec.Preprocessing, len(spec.Features)
+	p, n := spec.Preprocessing, spec.Width()
 	if p == nil {
 		return m
 	}

@@ -77,7 +77,7 @@ type dual[T kernel.Float] struct {
 //
 // The search stops once the duality gap is 5e-7 of the objective.
 func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
-	s := &dual[T]{Hinge: h, start: time.Now(), features: len(h.Rows.Spec().Features), w: make([]float64, h.Rows.Spec().Cols()),
+	s := &dual[T]{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
 		rng: rand.New(rand.NewPCG(1, 0)), most: math.Inf(1), least: math.Inf(-1)}
 	err := s.begin(ctx)
 	if err == nil && !s.alone() {

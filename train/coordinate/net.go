@@ -118,7 +118,7 @@ func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
 }
 
 func newNet[T kernel.Float](n *Net[T]) *net[T] {
-	return &net[T]{Net: n, start: time.Now(), features: len(n.Rows.Spec().Features), w: make([]float64, n.Rows.Spec().Cols()),
+	return &net[T]{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
 		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1)}
 }
 

@@ -57,7 +57,7 @@ type Solution struct {
 // of 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of the source.
 func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 	spec := t.Rows.Spec()
-	s := &search[T]{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: len(spec.Features), objective: math.Inf(1)}
+	s := &search[T]{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
 	err := s.begin(ctx)
 	if err == nil {
 		err = s.minimise(ctx)

@@ -105,7 +105,7 @@ func balance(flow []float64, n int) []float64 {
 // Value makes a pass over the rows and returns the sum of losses of weights, a vector for each class.
 func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
 	spec := t.Rows.Spec()
-	classes, cols, features := len(spec.Classes), spec.Cols(), len(spec.Features)
+	classes, cols, features := len(spec.Classes), spec.Cols(), spec.Width()
 	by, bias := make([]float64, features*classes), make([]float64, classes)
 	for k := range classes {
 		for c, v := range w[k*cols:][:features] {

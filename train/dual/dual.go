@@ -82,7 +82,7 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 		return nil, err
 	}
 	data = checked.(*block.Data[T])
-	if opt, err = opt.withDefaults(len(data.Spec().Features)); err != nil {
+	if opt, err = opt.withDefaults(data.Spec().Width()); err != nil {
 		return nil, err
 	}
 	if data.Rows() == 0 {
@@ -269,7 +269,7 @@ func (m *binary[T]) votes(place map[uint32]uint32) model.Votes {
 
 // rowSum returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
 func (l *learner[T]) rowSum(coefficients []float64, support []uint32) []T {
-	d := len(l.data.Spec().Features)
+	d := l.data.Spec().Width()
 	w, part, out := make([]float64, d), make([]float64, d), make([]T, d)
 	for lo := 0; lo < len(support); {
 		hi := lo

@@ -164,7 +164,7 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 	if err := m.check(spec); err != nil {
 		return err
 	}
-	shift := make([]float64, len(spec.Features))
+	shift := make([]float64, spec.Width())
 	if far := m.far(len(shift)); far != nil {
 		for i, v := range far {
 			shift[i] = float64(T(v))

@@ -29,7 +29,7 @@ func shrink(s []float64, d int, a float64) {
 // the squared norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d
 // mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements.
 func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, passed func()) (s, shares []float64, err error) {
-	d := len(src.Spec().Features)
+	d := src.Spec().Width()
 	units := make([][]float64, len(m.n)) // 1/deviation
 	covariances := make([][]float64, len(m.n))
 	for class := range units {
@@ -89,7 +89,7 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 
 // fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4.
 func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, units [][]float64) ([]float64, error) {
-	k, d := len(m.n), len(src.Spec().Features)
+	k, d := len(m.n), src.Spec().Width()
 	means := make([][]float64, k)
 	for class := range means {
 		means[class] = m.means(class)

@@ -109,8 +109,8 @@ func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, 
 // named returns the dependences with the names of their columns.
 func named(m *model.Model, found []dense.Dependence) (all []model.Dependence) {
 	name := func(column int) string {
-		if column < len(m.Features) {
-			return m.Features[column]
+		if column < m.Width() {
+			return m.FeatureName(column)
 		}
 		return "(bias)"
 	}

@@ -100,7 +100,7 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 }
 
 // penalised returns the number of weights of a vector without the bias.
-func (p *problem[T]) penalised() int { return len(p.src.Spec().Features) }
+func (p *problem[T]) penalised() int { return p.src.Spec().Width() }
 
 // scatter computes the Hessian with the other sums.
 func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {

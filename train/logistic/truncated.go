@@ -42,7 +42,7 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 		}
 		r.Uncounted = true
 	}
-	w := s.W[:len(src.Spec().Features)]
+	w := s.W[:src.Spec().Width()]
 	r.Objective = r.Loss + float64(opt.L2/2*kernel.Dot(w, w))
 	r.Epochs = s.Passes + 1
 	r.Visits = r.Epochs * src.Rows()

@@ -15,7 +15,7 @@ func (l *learner[T]) decay() {
 		l.mean.end(l.w)
 	}
 	spec := l.src.Spec()
-	stride, features := kernel.Stride[T](spec.Cols()), len(spec.Features)
+	stride, features := kernel.Stride[T](spec.Cols()), spec.Width()
 	factor := T(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
 	for v := range slices.Chunk(l.w, stride) {
 		for i := range v[:features] {

@@ -20,7 +20,7 @@ type frame struct {
 func (p *problem[T]) far(at *sums, h *hessian) *frame {
 	f := &frame{of: p.cols - 1, multiple: make([]float64, p.cols)}
 	total, found, largest := at.a[0]+at.a[1], 0, 0.0
-	for i := range p.src.Spec().Features {
+	for i := range p.src.Spec().Width() {
 		mean := (at.ax[0][i] + at.ax[1][i]) / total
 		square := (h.rows[i*(i+1)/2+i] - p.l2) / (p.loss.slope * at.weight)
 		if mean != 0 && square-float64(mean*mean) <= farthest*mean*mean {

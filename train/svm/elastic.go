@@ -160,7 +160,7 @@ func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error
 // scaled down to the sum of the other's.
 func (l *rowLoss[T]) dual(at *sums) *elastic.Dual {
 	scale := at.balance(l.src.Spec().Bias)
-	d := &elastic.Dual{Vector: make([]float64, len(l.src.Spec().Features))}
+	d := &elastic.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {
 		d.Linear += float64(c * at.a[class])
 		d.Square += float64(float64(c*c) * at.squares[class])

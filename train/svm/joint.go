@@ -48,7 +48,7 @@ func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 	}
 	square, cols := 0.0, src.Spec().Cols()
 	for w := range slices.Chunk(s.W, cols) {
-		w = w[:len(src.Spec().Features)]
+		w = w[:src.Spec().Width()]
 		square += kernel.Dot(w, w)
 	}
 	r.Objective = r.Loss + float64(opt.L2/2*square)

@@ -62,7 +62,7 @@ func (s *solver[T]) relax(ctx context.Context) error {
 		return nil
 	}
 	extra, left := make([]float64, s.cols), false
-	for i := range s.src.Spec().Features {
+	for i := range s.src.Spec().Width() {
 		if extra[i] = relaxed * s.hessian.most[i]; !begin {
 			extra[i] = s.extra[i] / 10
 		}
@@ -82,7 +82,7 @@ func (s *solver[T]) relax(ctx context.Context) error {
 // eased tells whether the gap with the extra penalty is less than half of the objective.
 func (s *solver[T]) eased() bool {
 	objective, dual := s.at.objective, s.at.dual
-	for i := range s.src.Spec().Features {
+	for i := range s.src.Spec().Width() {
 		objective += float64(float64(s.extra[i]/2*s.w[i]) * s.w[i])
 		v := s.at.vector[i]
 		dual += float64(float64(v*v) / 2 * (1/s.l2 - 1/(s.l2+s.extra[i])))

@@ -21,7 +21,7 @@ func (p *problem[T]) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale := at.balance(p.src.Spec().Bias)
 	scaled := func(i int) float64 { return float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i]) }
-	shared, features := 0.0, len(p.src.Spec().Features)
+	shared, features := 0.0, p.src.Spec().Width()
 	if p.frame != nil && p.frame.of < features {
 		shared = scaled(p.frame.of)
 	}
@@ -57,7 +57,7 @@ func (s *sums) balance(bias bool) [2]float64 {
 
 // descend computes the gradient from the sums over rows.
 func (p *problem[T]) descend(w []float64, s *sums) {
-	features, original := len(p.src.Spec().Features), p.frame.original(w)
+	features, original := p.src.Spec().Width(), p.frame.original(w)
 	for i := range s.gradient {
 		s.gradient[i] = s.ax[0][i] - s.ax[1][i]
 		if i >= features {
@@ -72,7 +72,7 @@ func (p *problem[T]) descend(w []float64, s *sums) {
 
 // square returns the sum of squares of the weights for the original rows, without the bias.
 func (p *problem[T]) square(w []float64) (sum float64) {
-	for _, v := range w[:len(p.src.Spec().Features)] {
+	for _, v := range w[:p.src.Spec().Width()] {
 		sum = math.FMA(v, v, sum)
 	}
 	return sum
@@ -97,7 +97,7 @@ func (p *problem[T]) bend(step []float64) float64 {
 
 // penalise adds the second derivatives of the penalty to a Hessian.
 func (p *problem[T]) penalise(rows []float64) {
-	l2, features := p.l2, len(p.src.Spec().Features)
+	l2, features := p.l2, p.src.Spec().Width()
 	for i := range features {
 		rows[i*(i+1)/2+i] += l2 + element(p.extra, i)
 	}

@@ -59,7 +59,7 @@ type Solution struct {
 // group of runs in row order, and then over groups in row order; see group. A score sums every fourth element of the row
 // that isn't 0, and then the four sums. So the result depends neither on the workers nor on the form of the rows.
 func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
-	s := &search[T]{Task: t, start: time.Now(), cols: t.Rows.Spec().Cols(), features: len(t.Rows.Spec().Features), lower: math.Inf(-1)}
+	s := &search[T]{Task: t, start: time.Now(), cols: t.Rows.Spec().Cols(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	s.scratch.New = func() any { return newScratch[T](s.cols) }
 	err := s.first(ctx)
 	if err == nil {

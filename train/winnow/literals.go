@@ -87,7 +87,7 @@ func (l *pairs[T]) fold(w []T) {
 // three.
 func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, error) {
 	spec := src.Spec()
-	signed, filled := make([]bool, len(spec.Features)), make([]int64, spec.Cols())
+	signed, filled := make([]bool, spec.Width()), make([]int64, spec.Cols())
 	rows := int64(0)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -103,7 +103,7 @@ func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, er
 				case 1:
 				default:
 					return fmt.Errorf("column %q, row %d: %v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out",
-						spec.Features[c], b.First+int64(r), v)
+						spec.FeatureName(c), b.First+int64(r), v)
 				}
 				filled[c]++
 				return nil
@@ -116,7 +116,7 @@ func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, er
 	}
 	for c, is := range signed {
 		if is && filled[c] < rows {
-			return nil, fmt.Errorf("column %q has -1 and 0: literals are of columns of 0 and 1, or of -1 and 1; leave others out", spec.Features[c])
+			return nil, fmt.Errorf("column %q has -1 and 0: literals are of columns of 0 and 1, or of -1 and 1; leave others out", spec.FeatureName(c))
 		}
 	}
 	return signed, nil

@@ -129,7 +129,7 @@ func (l *learner[T]) notBoolean(column int, row int64, v T) error {
 		advice = "learn literals, or leave others out"
 	}
 	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
-		l.src.Spec().Features[column], row, v, advice)
+		l.src.Spec().FeatureName(column), row, v, advice)
 }
 
 // learn changes the weights of the features of row r, which is a mistake.

@@ -97,7 +97,7 @@ func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
 		return nil, opt, err
 	}
-	attributes := len(src.Spec().Features)
+	attributes := src.Spec().Width()
 	if opt.Literals {
 		attributes *= 2
 	}

@@ -171,6 +171,9 @@ func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int,
 
 // ToInput says how a column becomes features, if it can.
 func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
+	if c.Numbered > 0 {
+		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.Numbered}, true
+	}
 	if kind, ok := frame.ClassKind(c.Type); ok && text.named {
 		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Type, kind)}, true
 	}
@@ -199,6 +202,8 @@ func nameInput(c schema.Column) string {
 	switch {
 	case c.Kind == schema.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case c.Kind == schema.NumberedColumn:
+		return "the pairs of an svmlight file"
 	case c.Categorical() && c.Values != "":
 		return "a " + c.Values
 	case c.Categorical():

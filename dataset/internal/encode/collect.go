@@ -145,6 +145,14 @@ const wideModel = 1 << 10
 // Widest returns the most features of rows.
 func (s Storage) Widest() int {
 	if s == Auto || s == Sparse {
+		return schema.MaxNamed
+	}
+	return schema.MaxFeatures
+}
+
+// Numbered returns the most features of rows of svmlight.
+func (s Storage) Numbered() int {
+	if s.Widest() > schema.MaxFeatures {
 		return schema.MaxNumbered
 	}
 	return schema.MaxFeatures

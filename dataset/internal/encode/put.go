@@ -219,13 +219,16 @@ func (b *Builder[T]) inexact(bt *frame.Batch, row, k int, value float64, bad *ro
 	switch v := T(value); {
 	case v-v == 0:
 		if frame.LossOf(value) == frame.Merged { // zeros make any column a wide one
-			b.losses[k].merged.Store(true)
+			b.losses[b.sel.inputOf(k)].merged.Store(true)
 		}
 	case bad == nil || k < bad.col:
 		return b.rowError(bt, k, row, b.unusable(value))
 	}
 	return bad
 }
+
+// inputOf returns the number of the column that feature k of pairs belongs to. Numbered features have one column.
+func (s *Selection) inputOf(k int) int { return min(k, len(s.Inputs)-1) }
 
 // unusable says what is wrong with a number that T can't hold.
 func (b *Builder[T]) unusable(v float64) string {
@@ -284,6 +287,8 @@ func (b *Builder[T]) CheckWeights(name string) error {
 func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowError {
 	n, col := b.Input+int64(row), b.sel.Label
 	switch {
+	case k >= 0 && bt.Pairs != nil:
+		col = b.sel.Features[b.sel.inputOf(k)]
 	case k == len(b.sel.Features):
 		col = b.sel.Weight
 	case k >= 0:
@@ -294,6 +299,7 @@ func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowErro
 	case k < 0:
 		missing = frame.IsMissing(bt.Label(col), row)
 	case bt.Pairs != nil:
+		name = b.sel.Inputs[b.sel.inputOf(k)].FeatureName(k)
 	case len(b.sel.further(k)) > 0:
 		name, missing = b.sel.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
 	default:

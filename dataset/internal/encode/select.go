@@ -78,8 +78,11 @@ func (s *Selection) mostCategories() int {
 func (s *Selection) checkWidth() error {
 	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
 	for i := range s.Inputs {
-		if s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i) {
+		switch {
+		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
 			most = schema.MaxFeatures // all elements of a list have a value
+		case isNumbered(s.Inputs[i]):
+			most = schema.MaxNumbered
 		}
 		n := s.Inputs[i].Width()
 		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()
@@ -101,6 +104,9 @@ func (s *Selection) checkWidth() error {
 // Spec says what the columns of blocks without labels mean.
 func (s *Selection) Spec() (*schema.Spec, error) {
 	spec := &schema.Spec{Bias: s.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
+	if s.Width() > schema.MaxNamed {
+		return spec, nil
+	}
 	of := map[string]string{}
 	for i := range s.Inputs {
 		for _, name := range s.Inputs[i].Names() {
@@ -116,15 +122,19 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 
 // preprocessing returns what a model must know to make the features again, or nil if they are the columns' numbers.
 func (s *Selection) preprocessing() *schema.Preprocessing {
-	plain := s.Nulls == schema.NullsError && !s.standardize && s.words == nil
-	for i := range s.Inputs {
-		plain = plain && s.Inputs[i].Kind == schema.NumberColumn && s.Inputs[i].Unit == ""
-	}
-	if plain {
+	if s.plain() && !slices.ContainsFunc(s.Inputs, isNumbered) {
 		return nil
 	}
 	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.words, Columns: s.Inputs}
 }
+
+// plain tells whether the features are the columns' numbers.
+func (s *Selection) plain() bool {
+	other := func(c schema.Column) bool { return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" }
+	return s.Nulls == schema.NullsError && !s.standardize && s.words == nil && !slices.ContainsFunc(s.Inputs, other)
+}
+
+func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 
 // Drops tells whether rows with a missing value are dropped. A model without labels keeps them: each row gets a prediction.
 func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
@@ -164,7 +174,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 			c.Float = opt.Float
 		}
 	}
-	sel.Plain = opt.Float != nil && sel.preprocessing() == nil && (opt.Spec == nil || opt.Spec.Preprocessing == nil)
+	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil
 }
 
@@ -235,7 +245,7 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
 		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, words: opt.Words, left: c.left, passed: c.passed}
-	if opt.Narrow > 0 && len(inputs) > opt.Narrow {
+	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
 	}
 	if opt.Spec != nil {

@@ -368,8 +368,8 @@ func (s *Selection) measureRow(k int, l *frame.Lists, row int) (what string) {
 		return what
 	}
 	width := max(l.Size(row), 0)
-	if width > schema.MaxNumbered {
-		return fmt.Sprintf("a vector of size %d, and a row has at most %d features: write a smaller one", width, schema.MaxNumbered)
+	if width > schema.MaxNamed {
+		return fmt.Sprintf("a vector of size %d, and a row has at most %d features: write a smaller one", width, schema.MaxNamed)
 	}
 	s.lists.values += int64(hi - lo)
 	if at < 0 { // indices 0, 1, 2...
@@ -380,8 +380,8 @@ func (s *Selection) measureRow(k int, l *frame.Lists, row int) (what string) {
 		if what != "" {
 			return what
 		}
-		if index >= schema.MaxNumbered {
-			return fmt.Sprintf("index %s, and a row has at most %d features: leave larger indices out", l.IndexText(at+i), schema.MaxNumbered)
+		if index >= schema.MaxNamed {
+			return fmt.Sprintf("index %s, and a row has at most %d features: leave larger indices out", l.IndexText(at+i), schema.MaxNamed)
 		}
 		width = max(width, index+1)
 	}

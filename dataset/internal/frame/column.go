@@ -29,7 +29,8 @@ type Column struct {
 	Width    int
 	MaxDef   int
 	MaxList  int      // elements of a list of a Parquet file; 0: those of a dense row
-	Index    int      // among a Parquet file's leaf columns, or a record's fields
+	Index    int      // among a Parquet file's leaf columns, or a record's fields; of svmlight the feature's, or the first of Numbered
+	Numbered int      // features of svmlight that the column stands for; 0: it is one
 	Parts    []Column // of sparse lists in a Parquet file: their leaf columns; otherwise nil
 }
 

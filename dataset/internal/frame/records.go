@@ -94,7 +94,7 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 			}
 			most := int64(schema.MaxFeatures)
 			if SparseLists(c.Type) {
-				most = schema.MaxNumbered
+				most = schema.MaxNamed
 			}
 			if n := longest(col); n > most {
 				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the column out", c.Name, n, most)

@@ -30,8 +30,11 @@ func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
 	return 0, false
 }
 
-// SvmlightLabel is the name of the column of the labels; the feature of index 7 is named f7.
-const SvmlightLabel = "label"
+// SvmlightLabel is the name of the column of the labels. The feature of index 7 is named f7: SvmlightFeature and the index.
+const (
+	SvmlightLabel   = "label"
+	SvmlightFeature = "f"
+)
 
 // Describe names a type as messages do.
 func Describe(t arrow.DataType) string {

@@ -141,7 +141,7 @@ func addPart(col *frame.Column, i int, leaf *pschema.Column, forms []leafForm) {
 	}
 	form := forms[len(col.Parts)]
 	part := frame.Column{Name: col.Name, Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
-		MaxDef: int(leaf.MaxDefinitionLevel()), ListDef: form.listDef, MaxList: schema.MaxNumbered}
+		MaxDef: int(leaf.MaxDefinitionLevel()), ListDef: form.listDef, MaxList: schema.MaxNamed}
 	if part.Type, _ = arrowType(leaf); part.Type == nil {
 		part.Type = arrow.Null
 	}

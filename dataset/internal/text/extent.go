@@ -20,13 +20,20 @@ type extent struct {
 	zero  bool  // the index 0 is there
 	last  int   // index
 	most  int   // index that a line may have
+
+	numbered bool // the features are a model's and numbered
+	first    int  // index of these
 }
 
 // modelExtent returns the extent of the features of a model, of those that have indices.
-func modelExtent(features []string) (e extent) {
-	for _, name := range features {
+func modelExtent(spec *schema.Spec) (e extent) {
+	if p := spec.Preprocessing; p != nil && len(p.Columns) == 1 && p.Columns[0].Kind == schema.NumberedColumn {
+		first := p.Columns[0].First
+		return extent{numbered: true, first: first, last: first + p.Columns[0].Elements - 1}
+	}
+	for _, name := range spec.Features {
 		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxNumbered &&
-			name == fmt.Sprint("f", i) {
+			name == frame.SvmlightFeature+strconv.Itoa(i) {
 			e.zero = e.zero || i == 0
 			e.last = max(e.last, i)
 		}

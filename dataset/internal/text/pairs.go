@@ -37,14 +37,15 @@ func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
 			}
 		}
 		rest = after
+		at := in.at(index)
 		switch {
 		case index <= last:
 			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)
 		case index < in.least:
 			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
-		case index < len(in.place) && in.place[index] >= 0:
-			rows.Index, rows.Value = append(rows.Index, in.place[index]), append(rows.Value, v)
-		case index >= len(in.place) && in.fewer:
+		case at >= 0:
+			rows.Index, rows.Value = append(rows.Index, at), append(rows.Value, v)
+		case index > in.last && in.fewer:
 			in.sawMore.Store(true)
 		case index == 0 && in.fewer:
 			in.sawZero.Store(true)
@@ -71,7 +72,7 @@ func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest [
 	}
 	if digits > 0 && digits < len(text) && text[digits] == ':' {
 		if digits > most {
-			return 0, 0, nil, fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", text[:digits], schema.MaxFeatures)
+			return 0, 0, nil, fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", text[:digits], schema.MaxNumbered)
 		}
 		if v, rest = numberAt(text[digits+1:]); rest != nil {
 			return index, v, rest, nil

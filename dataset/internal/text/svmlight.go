@@ -16,6 +16,7 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/source"
+	"halfspace/schema"
 )
 
 // Limit bounds the bytes that a pass may take; 0 is no bound.
@@ -36,8 +37,11 @@ type Svmlight struct {
 	pairs    int64     // no fewer than the lines have; -1 where nobody counted
 	least    int       // index that a feature may have
 	label    int       // its number in the selection, or -1
-	place    []int32   // for each index its number in the selection, or -1
+	last     int       // the last index that a feature has
+	place    []int32   // for each index its number in the selection, or -1; nil if features are numbered
 	kept     []int32   // for each column of the selection its number among those to hand on, or -1; nil: there are none
+	first    int       // index of the first of the numbered features
+	numbered int       // features that the indices from first on have; 0: place tells them
 	fewer    bool      // the columns are a model's: lines may have more
 	Plain    bool      // batches have pairs, and no columns but the label and a few to hand on
 	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
@@ -50,7 +54,7 @@ type Svmlight struct {
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*Svmlight, error) {
-	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && len(req.Spec.Features) > 0}
+	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	var seen extent
 	if !in.fewer || req.Count {
 		var err error
@@ -62,7 +66,7 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 		}
 	}
 	if in.fewer {
-		seen = modelExtent(req.Spec.Features)
+		seen = modelExtent(req.Spec)
 	}
 	first := 1
 	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
@@ -71,11 +75,10 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	if opt.IndexBase == "1" {
 		in.least = 1
 	}
-	number := arrow.PrimitiveTypes.Float64
-	cols := append(make([]frame.Column, 0, seen.last+2), frame.Column{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)})
-	for i := first; i <= seen.last; i++ {
-		cols = append(cols, frame.Column{Name: "f" + strconv.Itoa(i), Type: number, Desc: cols[0].Desc, Index: i})
+	if in.fewer && seen.numbered {
+		first = seen.first
 	}
+	cols := columns(first, seen.last, seen.numbered || seen.last-first+1 > schema.MaxNamed)
 	sel, err := req.Choose.First(sources[0].Path, cols, true)
 	if err != nil {
 		return nil, err
@@ -86,7 +89,25 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	for k, i := range sel.Features {
 		in.Plain = in.Plain && i == k
 	}
+	if in.numbered > 0 && !in.Plain {
+		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.numbered, schema.MaxNamed)
+	}
 	return in, nil
+}
+
+// columns returns the columns of rows whose features have the indices first to last: the label, and one for each feature. Numbered
+// features have one column.
+func columns(first, last int, numbered bool) []frame.Column {
+	number := arrow.PrimitiveTypes.Float64
+	label := frame.Column{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)}
+	if numbered {
+		return []frame.Column{label, {Name: frame.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first, Numbered: last - first + 1}}
+	}
+	cols := append(make([]frame.Column, 0, last+2), label)
+	for i := first; i <= last; i++ {
+		cols = append(cols, frame.Column{Name: frame.SvmlightFeature + strconv.Itoa(i), Type: number, Desc: label.Desc, Index: i})
+	}
+	return cols
 }
 
 // fewKept is the most columns to hand on beside the pairs of a whole chunk. Their values are dense.
@@ -94,11 +115,17 @@ const fewKept = 16
 
 // read sets the columns that are read; last is the last index that a feature has.
 func (in *Svmlight) read(sel *frame.Chosen, last int) {
-	in.sel, in.place, in.label = sel, slices.Repeat([]int32{-1}, last+1), -1
+	in.sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
-		if c.Name == frame.SvmlightLabel {
+		switch {
+		case c.Name == frame.SvmlightLabel:
 			in.label = k
-		} else {
+		case c.Numbered > 0:
+			in.first, in.numbered = c.Index, c.Numbered
+		default:
+			if in.place == nil {
+				in.place = slices.Repeat([]int32{-1}, last+1)
+			}
 			in.place[c.Index] = int32(k)
 		}
 	}
@@ -108,6 +135,17 @@ func (in *Svmlight) read(sel *frame.Chosen, last int) {
 	for k, i := range sel.Keep {
 		in.kept[i] = int32(k)
 	}
+}
+
+// at returns the number that the feature of an index has in the selection, or -1.
+func (in *Svmlight) at(index int) int32 {
+	switch i := index - in.first; {
+	case in.numbered > 0 && uint(i) < uint(in.numbered):
+		return int32(i)
+	case index < len(in.place):
+		return in.place[index]
+	}
+	return -1
 }
 
 // Name names the sources in messages about all of them.
@@ -181,7 +219,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 func (in *Svmlight) LabelOnly() frame.Input {
 	label := in.sel.Columns[in.sel.Label]
 	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
-	only.read(&frame.Chosen{Columns: []frame.Column{label}, Weight: -1}, len(in.place)-1)
+	only.read(&frame.Chosen{Columns: []frame.Column{label}, Weight: -1}, in.last)
 	return only
 }
 
@@ -246,7 +284,7 @@ func (in *Svmlight) handOn(b *frame.Batch) {
 		}
 	}
 	for r := range rows {
-		for i := p.Ends[r]; len(values) > 0 && i < p.Ends[r+1]; i++ {
+		for i := p.Ends[r]; len(values) > 0 && in.numbered == 0 && i < p.Ends[r+1]; i++ {
 			if k := in.kept[p.Index[i]]; k >= 0 {
 				values[int(k)*rows+r] = p.Value[i]
 			}
@@ -255,7 +293,7 @@ func (in *Svmlight) handOn(b *frame.Batch) {
 	for k := range in.sel.Keep {
 		b.Columns = append(b.Columns, numbers(values[k*rows:(k+1)*rows]))
 	}
-	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) {
+	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) || in.numbered > 0 {
 		return
 	}
 	n, from := int32(0), int32(0)

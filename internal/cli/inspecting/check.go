@@ -143,7 +143,8 @@ type CheckReport struct {
 	next      string         // what to type after undecided; "" if the options aren't known
 	Verified  bool           `json:"verified"` // in exact arithmetic
 	Rows      int64          `json:"rows"`
-	Features  []string       `json:"features"`
+	Features  []string       `json:"features"` // none if they are too many to list
+	width     int            // number of features
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
 	FitBias   bool           `json:"fit_bias"` // the bias is a column of ones
@@ -205,7 +206,7 @@ type errorsReport struct {
 }
 
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
-	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: spec.Features,
+	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: o.Dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = adviseUndecided(o.Columns.Standardize)
@@ -275,7 +276,7 @@ func (r *CheckReport) text() []byte {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(len(r.Features)), "feature"),
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(r.width), "feature"),
 		facts.ClassNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {

@@ -49,17 +49,33 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 // largest returns the n weights of a model with the largest magnitudes, in descending order. Equal ones are in the order of the features. With
 // more than two classes, the name of a weight has the class.
 func largest(m *model.Model, n int) []weight {
-	var all []weight
+	type place struct{ class, feature int }
+	var order, zeros []place // of zeros as many as may be among the n
 	for c, row := range m.Weights {
-		for i, f := range m.Features {
-			if len(m.Weights) > 1 {
-				f = fmt.Sprintf("%s for %s", f, m.Classes[c])
+		for i, w := range row {
+			if w != 0 {
+				order = append(order, place{c, i})
+			} else if len(zeros) < n {
+				zeros = append(zeros, place{c, i})
 			}
-			all = append(all, weight{f, row[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b weight) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
-	return all[:min(n, len(all))]
+	size := func(p place) float64 { return math.Abs(m.Weights[p.class][p.feature]) }
+	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(size(b), size(a)) })
+	order = append(order, zeros...)
+	if len(m.Weights) == 0 {
+		return nil
+	}
+	all := make([]weight, min(n, len(order)))
+	for k := range all {
+		at := order[k]
+		name := m.FeatureName(at.feature)
+		if len(m.Weights) > 1 {
+			name = fmt.Sprintf("%s for %s", name, m.Classes[at.class])
+		}
+		all[k] = weight{name, m.Weights[at.class][at.feature]}
+	}
+	return all
 }
 
 // preprocessingText lists how features are made. It is empty for plain numbers.
@@ -82,6 +98,8 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
 		case c.Kind == schema.ListColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, say.Plural(int64(c.Elements), "number")))
+		case c.Kind == schema.NumberedColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, numbered from %d to %d", c.Name, c.First, c.First+c.Elements-1))
 		case c.Kind == schema.OneHotColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
 		case c.Kind == schema.HashColumn:
@@ -114,7 +132,7 @@ func (r modelReport) pairs() []string {
 	pairs := []string{
 		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, facts.Classes(r.Model)),
-		"features", fmt.Sprintf("%s, %s", say.Count(int64(len(r.Features))), bias),
+		"features", fmt.Sprintf("%s, %s", say.Count(int64(r.Width())), bias),
 	}
 	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
 	if facts.Learner(r.Algorithm).Story != nil {
@@ -218,7 +236,7 @@ func (r modelReport) tables(s *console.Sheet) {
 		if r.Robust {
 			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
-		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(len(r.Features)), "feature"))
+		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
 		return
 	}
@@ -234,7 +252,7 @@ func (r modelReport) tables(s *console.Sheet) {
 	if r.Voters != nil {
 		which = " of the voters' mean"
 	}
-	s.Line("\nThe largest of %s%s:\n", say.Plural(int64(len(r.Features)*len(r.Weights)), "weight"), which)
+	s.Line("\nThe largest of %s%s:\n", say.Plural(int64(r.Width()*len(r.Weights)), "weight"), which)
 	s.Table(rows)
 }
 
@@ -242,20 +260,20 @@ func (r modelReport) tables(s *console.Sheet) {
 func zTable(m *model.Model, n int) [][]string {
 	of := m.Significance()
 	weights := slices.Concat(m.Weights[0], m.Bias)
-	order := make([]int, len(m.Features))
+	order := make([]int, m.Width())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(of.Z[b]), math.Abs(of.Z[a])) })
 	order = order[:min(n, len(order))]
 	if m.FitBias {
-		order = append(order, len(m.Features))
+		order = append(order, m.Width())
 	}
 	rows := [][]string{{"feature", "weight", "std error", "z", "p", "from", "to"}}
 	for _, i := range order {
 		name := "(bias)"
-		if i < len(m.Features) {
-			name = m.Features[i]
+		if i < m.Width() {
+			name = m.FeatureName(i)
 		}
 		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
 			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})

@@ -161,7 +161,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	c := &comparison{Rows: data.Rows(), Features: len(data.Spec().Features), Folds: o.folds, Standardize: o.Columns.Standardize, LeftOut: []leftOut{},
+	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Columns.Standardize, LeftOut: []leftOut{},
 		Baseline: fit.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {

@@ -81,7 +81,7 @@ const mostUnlike = 1000
 // noteSurvey names what in the rows spoils a training with these options, and what to type.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
-		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.Features[large], say.Real(math.Round(ratio)), spec.Features[small], spec.Features[small])
+		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), say.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)

@@ -81,7 +81,7 @@ type validationReport struct {
 func newReport(o *trainOptions, m *model.Model) *Report {
 	t := &m.Training
 	r := &Report{
-		Algorithm: m.Algorithm, Rows: t.Rows, Features: len(m.Features), Classes: m.Classes, Positive: m.Positive,
+		Algorithm: m.Algorithm, Rows: t.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
 		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,

@@ -1,0 +1,51 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestNumbered: numbered features have the names of their numbers, and a Spec of too many to list gives them without a list.
+func TestNumbered(t *testing.T) {
+	few := &Preprocessing{Nulls: NullsError, Columns: []Column{{Name: "f", Kind: NumberedColumn, First: 3, Elements: 4}, {Name: "x", Kind: NumberColumn}}}
+	spec := &Spec{Preprocessing: few, Bias: true}
+	var names []string
+	for i := range spec.Width() {
+		names = append(names, spec.FeatureName(i))
+	}
+	if fmt.Sprint(names) != "[f3 f4 f5 f6 x]" || spec.Cols() != 6 || few.Check(names) != nil || few.Check(names[1:]) == nil {
+		t.Errorf("names %q of %d columns", names, spec.Cols())
+	}
+	many := &Preprocessing{Nulls: NullsError, Columns: []Column{{Name: "f", Kind: NumberedColumn, First: 1, Elements: MaxNumbered}}}
+	if spec := (&Spec{Preprocessing: many}); spec.Width() != MaxNumbered || spec.FeatureName(MaxNumbered-1) != fmt.Sprint("f", MaxNumbered) {
+		t.Errorf("%d features, the last %s", spec.Width(), spec.FeatureName(spec.Width()-1))
+	}
+	if err := CheckFeatures(nil, "label", many); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnnamed: only columns that become too many features to list give their names.
+func TestUnnamed(t *testing.T) {
+	for want, c := range map[string]Column{
+		"no features": {Name: "f", Kind: NumberedColumn, Elements: MaxNamed},
+		"16777217 features, and a row has at most 16777216": {Name: "f", Kind: NumberedColumn, Elements: MaxNumbered + 1},
+		`but "elements" is there: false`:                    {Name: "f", Kind: NumberedColumn},
+		"its first feature has the number 1":                {Name: "f", Kind: ListColumn, Elements: MaxNumbered, First: 1},
+		"its first feature has the number -1":               {Name: "f", Kind: NumberedColumn, Elements: MaxNumbered, First: -1},
+		"-5 elements":                                       {Name: "f", Kind: NumberedColumn, Elements: -5},
+	} {
+		p := &Preprocessing{Nulls: NullsError, Columns: []Column{c}}
+		if err := CheckFeatures(nil, "label", p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	two := &Preprocessing{Nulls: NullsError, Columns: []Column{{Name: "f", Kind: NumberedColumn, Elements: MaxNumbered}, {Name: "x", Kind: NumberColumn}}}
+	if err := CheckFeatures(nil, "label", two); err == nil || !strings.Contains(err.Error(), "16777217 features") {
+		t.Errorf("error %v", err)
+	}
+	if err := CheckFeatures(nil, "label", nil); err == nil {
+		t.Error("no features, but no error")
+	}
+}
