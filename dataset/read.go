@@ -80,6 +80,10 @@ type Options struct {
 	// to 20 bits, or to those of "color,city=hash:BITS", as schema.Cross joins them.
 	Cross []string `json:",omitempty"`
 
+	// HashTexts keeps texts of columns that Categorical or Cross hashes, in schema.Column.Dictionary: the first schema.MaxTexts of each
+	// feature, in the order of the rows. It keeps none of more than 256 bytes, and 32 MiB in all.
+	HashTexts bool `json:",omitempty"`
+
 	// Standardize replaces every number x by (x - mean) / deviation, computed in float64. Mean and deviation are those of the
 	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
 	Standardize bool
@@ -142,7 +146,7 @@ func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
+		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
 }
 
 // tell calls Warn with each note.

@@ -32,7 +32,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 		sel.Inputs = slices.Clone(sel.Inputs)
 		for k := range sel.Inputs {
 			c := &sel.Inputs[k]
-			c.Means, c.Center, c.Scale, c.Categories, c.Buckets = nil, nil, nil, nil, nil
+			c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
 		}
 		learned[i] = encode.NewStatistics(&sel, in.pool)
 		share := *in

@@ -38,6 +38,7 @@ func (m *Model) encode() ([]byte, error) {
 			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
 	}
 	c := *m.compact()
+	c.Preprocessing = m.weighedTexts()
 	c.Features = append([]string{}, c.Features...) // null is damage
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -295,6 +295,14 @@ func (m *Model) Width() int { return m.columns().Width() }
 // FeatureName returns the name of feature i, from 0.
 func (m *Model) FeatureName(i int) string { return m.columns().FeatureName(i) }
 
+// Texts returns texts of the training rows that a hashed column has in feature i, if the training kept them; see schema.Dictionary.
+func (m *Model) Texts(i int) []string {
+	if m.Preprocessing == nil {
+		return nil
+	}
+	return m.Preprocessing.Texts(i)
+}
+
 // Spec says what the columns of a block that the model can score mean.
 func (m *Model) Spec() *schema.Spec {
 	s := &schema.Spec{

@@ -48,6 +48,8 @@ type Column struct {
 	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one or a cross, which becomes 1<<HashBits features, or those of Buckets
 	Buckets    []int    `json:"buckets,omitempty"`    // of a hashed one with more than MaxAllBuckets bits: those of the training, in ascending order
 
+	Dictionary *Dictionary `json:"dictionary,omitempty"` // of a hashed one or a cross: texts of its features, if they were asked for
+
 	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
 
 	// Center and Scale have an element for each feature if numbers are standardized. (x - Center) / Scale is computed
@@ -196,11 +198,17 @@ func (p *Preprocessing) Width() int {
 
 // FeatureName returns the name of feature i, from 0, of those that all columns become.
 func (p *Preprocessing) FeatureName(i int) string {
+	c, i := p.columnOf(i)
+	return c.FeatureName(i)
+}
+
+// columnOf returns the column that becomes feature i, and which of its features that is.
+func (p *Preprocessing) columnOf(i int) (*Column, int) {
 	at := 0
 	for ; i >= p.Columns[at].Width(); at++ {
 		i -= p.Columns[at].Width()
 	}
-	return p.Columns[at].FeatureName(i)
+	return &p.Columns[at], i
 }
 
 // Columns returns the columns of the data that the features are made from.
@@ -283,7 +291,7 @@ func (c *Column) check() error {
 	if c.First < 0 || c.First > MaxNumbered || c.First > 0 && c.Kind != NumberedColumn {
 		return fmt.Errorf("of the kind %q, but its first feature has the number %d", c.Kind, c.First)
 	}
-	if err := cmp.Or(c.checkBuckets(), c.checkParts()); err != nil {
+	if err := cmp.Or(c.checkBuckets(), c.checkParts(), c.checkDictionary()); err != nil {
 		return err
 	}
 	for i, text := range c.Categories {

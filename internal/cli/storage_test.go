@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/model"
 )
 
 // wordy writes rows of a few values in that many columns as svmlight.
@@ -326,5 +329,71 @@ func TestNumberedFeatures(t *testing.T) {
 		if status, _, stderr := command("train", at("far.svm"), "--algo", "perceptron", option); status == exitDone || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s", option, status, stderr)
 		}
+	}
+}
+
+// TestHashTexts: with --hash-texts a model has the first three texts of each hashed feature that has a weight, in the order of the rows,
+// from every format and storage. It changes nothing else, and inspect prints the texts.
+func TestHashTexts(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,user,city,y\n")
+	rng := rand.New(rand.NewPCG(61, 62))
+	var texts [2][]string // of user and of the cross, row by row
+	for range 900 {
+		user, city, x := rng.IntN(300), rng.IntN(4), rng.IntN(5)-2
+		fmt.Fprintf(&rows, "%d,u%d,c%d,%t\n", x, user, city, user%3+x > 0)
+		texts[0], texts[1] = append(texts[0], fmt.Sprint("u", user)), append(texts[1], fmt.Sprintf("u%d\xffc%d", user, city))
+	}
+	dir := text(t, map[string]string{"rows.csv": rows.String()})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "convert", at("rows.csv"), "--out", at("rows.parquet"))
+	for _, bits := range []int{5, 18} {
+		train := func(file string, more ...string) *model.Model {
+			t.Helper()
+			succeed(t, append([]string{"train", at(file), "--label", "y", "--algo", "perceptron", "--epochs", "2", "--categorical", fmt.Sprint("user=hash:", bits),
+				"--cross", fmt.Sprint("user,city=hash:", bits), "--out", at("m.json")}, more...)...)
+			return loadedModel(t, at("m.json"))
+		}
+		plain := train("rows.csv")
+		m := train("rows.csv", "--hash-texts")
+		want := read(t, at("m.json"))
+		for _, c := range []string{"rows.csv --workers 1", "rows.parquet", "rows.parquet --storage sparse --workers 3", "rows.csv --storage dense",
+			"rows.parquet --memory 3100000", "rows.csv --cache " + at(fmt.Sprint(bits, ".cache")), "rows.csv --cache " + at(fmt.Sprint(bits, ".cache"))} {
+			words := strings.Fields(c)
+			if train(words[0], append(words[1:], "--hash-texts")...); read(t, at("m.json")) != want {
+				t.Errorf("hash:%d, %s: another model", bits, c)
+			}
+		}
+		if !slices.Equal(plain.Weights[0], m.Weights[0]) || !slices.Equal(plain.Features, m.Features) {
+			t.Errorf("hash:%d: other weights with texts", bits)
+		}
+		for k, columnTexts := range texts {
+			c := &m.Preprocessing.Columns[1+k]
+			first := 1
+			if k > 0 {
+				first += m.Preprocessing.Columns[1].Width()
+			}
+			expected := make([][]string, c.Width())
+			for _, text := range columnTexts {
+				i, shown := c.Feature(text), strings.ReplaceAll(text, "\xff", "*")
+				if m.Weights[0][first+i] != 0 && len(expected[i]) < 3 && !slices.Contains(expected[i], shown) {
+					expected[i] = append(expected[i], shown)
+				}
+			}
+			for i, want := range expected {
+				if got := m.Texts(first + i); !slices.Equal(got, want) {
+					t.Errorf("hash:%d, feature %s: texts %q, want %q", bits, m.FeatureName(first+i), got, want)
+				}
+			}
+		}
+		if m.Texts(0) != nil {
+			t.Errorf("a number has the texts %q", m.Texts(0))
+		}
+		if out := succeed(t, "inspect", at("m.json")); !strings.Contains(out, "] (u") || !strings.Contains(out, "*c") {
+			t.Errorf("inspect prints no texts: %s", out)
+		}
+	}
+	if status, _, stderr := command("train", at("rows.csv"), "--label", "y", "--hash-texts"); status != exitUsage || !strings.Contains(stderr, "add --categorical hash:BITS") {
+		t.Errorf("without hashed columns: status %d, %s", status, stderr)
 	}
 }

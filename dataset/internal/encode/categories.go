@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -128,6 +129,8 @@ type collector struct {
 	bits    int
 	most    int   // categories
 	bytes   int64 // of all texts
+
+	dictionary *dictionary // of a hashed one, if it was asked for
 }
 
 func newCollector(of *schema.Column, most int) collector {
@@ -149,7 +152,9 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 	case what != "": // the builder says where it is
 		return 0, ""
 	case c.buckets != nil:
-		c.mark(schema.HashBucket(class.Text, c.bits))
+		bucket := schema.HashBucket(class.Text, c.bits)
+		c.mark(bucket)
+		c.dictionary.add(bucket, class.Text)
 		return 0, ""
 	case c.texts[class.Text]:
 		return 0, ""
@@ -167,7 +172,11 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 
 // crossed adds the bucket of a cross's text.
 func (c *collector) crossed(text []byte) int {
-	c.mark(schema.CrossBucket(text, c.bits))
+	bucket := schema.CrossBucket(text, c.bits)
+	c.mark(bucket)
+	if c.dictionary.wants(bucket, len(text)) {
+		c.dictionary.add(bucket, strings.ReplaceAll(string(text), string([]byte{schema.CrossMark}), "*"))
+	}
 	return 0
 }
 
@@ -202,4 +211,55 @@ func (c *collector) sorted() (texts []string, buckets []int) {
 		}
 	}
 	return slices.Sorted(maps.Keys(c.texts)), buckets
+}
+
+// A dictionary collects texts of each bucket of a hashed column: the first ones in the order of the rows.
+type dictionary struct {
+	texts map[int][]string // of each bucket
+	room  int              // bytes that further texts may take
+}
+
+// textCost is what a text takes beside its bytes, about.
+const textCost = 16
+
+// newDictionary returns the dictionary of one of the selection's hashed columns. They share the room.
+func newDictionary(sel *Selection) *dictionary {
+	columns := 0
+	for i := range sel.Inputs {
+		if sel.Inputs[i].Hashed() {
+			columns++
+		}
+	}
+	return &dictionary{map[int][]string{}, schema.MaxNames / columns}
+}
+
+// wants tells whether a text of that many bytes may be added to a bucket.
+func (d *dictionary) wants(bucket, bytes int) bool {
+	return d != nil && bytes <= schema.MaxTextBytes && bytes+textCost <= d.room && len(d.texts[bucket]) < schema.MaxTexts
+}
+
+// add adds a text to a bucket that doesn't have it, if the bucket wants it.
+func (d *dictionary) add(bucket int, text string) {
+	if d.wants(bucket, len(text)) && !slices.Contains(d.texts[bucket], text) {
+		d.texts[bucket] = append(d.texts[bucket], strings.Clone(text))
+		d.room -= len(text) + textCost
+	}
+}
+
+// of returns the texts of a column's features, or nil if they aren't kept. It is told the buckets of the features.
+func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
+	if d == nil {
+		return nil
+	}
+	all := &schema.Dictionary{Features: []int{}, Texts: []string{}}
+	for i := range c.Width() {
+		bucket := i
+		if c.Learned() {
+			bucket = c.Buckets[i]
+		}
+		for _, text := range d.texts[bucket] {
+			all.Features, all.Texts = append(all.Features, i), append(all.Texts, text)
+		}
+	}
+	return all
 }

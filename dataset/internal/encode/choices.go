@@ -27,6 +27,7 @@ type Choices struct {
 	Categorical         string
 	Cross               []string       // crosses of columns
 	Shows               bool           // keep takes sparse lists too
+	HashTexts           bool           // keep texts of hashed columns
 	Converts            bool           // keep is all if it is empty, and exclude takes from it
 	Float               arrow.DataType // of the blocks' values; nil where there are none
 	Most                int            // numbers of svmlight that a row may have

@@ -26,8 +26,11 @@ func (s *Selection) Unlearned() bool {
 
 // Wholly tells whether the features depend on all rows.
 func (s *Selection) Wholly() bool {
-	return s.counted() || slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Learned() })
+	return s.counted() || slices.ContainsFunc(s.Inputs, s.collects)
 }
+
+// collects tells whether the categories of a column are collected from the rows.
+func (s *Selection) collects(c schema.Column) bool { return c.Learned() || s.texts && c.Hashed() }
 
 // counted tells whether the features depend on their moments.
 func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.standardize }
@@ -80,6 +83,9 @@ func NewStatistics(s *Selection, p frame.Pool) *Statistics {
 	st := &Statistics{sel: s, pool: p, moments: make([][]moments.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 	for k := range s.Inputs {
 		st.texts[k] = newCollector(&s.Inputs[k], s.mostCategories())
+		if s.texts && s.Inputs[k].Hashed() {
+			st.texts[k].dictionary = newDictionary(s)
+		}
 	}
 	return st
 }
@@ -146,7 +152,7 @@ func (st *Statistics) checkTexts(file string) error {
 func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
-	case c.Learned():
+	case st.sel.collects(*c):
 		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
 			return Unfit(frame.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
 		}
@@ -299,6 +305,10 @@ func (st *Statistics) Finish(name string) error {
 			if c.Width() == 0 {
 				return frame.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
 			}
+			c.Dictionary = st.texts[k].dictionary.of(c)
+			continue
+		case c.Hashed():
+			c.Dictionary = st.texts[k].dictionary.of(c)
 			continue
 		case c.Width() == 0:
 			return frame.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)

@@ -30,6 +30,7 @@ type Selection struct {
 	lists       listCounts
 	standardize bool // learn how
 	keepWide    bool // but not of many features
+	texts       bool // keep some of hashed columns
 	wide        bool // too many features to standardize them, as was asked
 	Fixed       bool // by a model: what features depend on isn't learned from the data
 }
@@ -244,7 +245,7 @@ func (s *Selection) place(cols []frame.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, words: opt.Words, left: c.left, passed: c.passed}
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
 	}

@@ -32,6 +32,16 @@ type modelReport struct {
 type weight struct {
 	Feature string  `json:"feature"`
 	Weight  float64 `json:"weight"`
+
+	Texts []string `json:"texts,omitempty"` // some that a hashed column has in the feature
+}
+
+// label returns the name of the feature, and its texts.
+func (w weight) label() string {
+	if len(w.Texts) == 0 {
+		return w.Feature
+	}
+	return fmt.Sprintf("%s (%s)", w.Feature, shorten(strings.Join(w.Texts, ", "), 60))
 }
 
 func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
@@ -73,7 +83,7 @@ func largest(m *model.Model, n int) []weight {
 		if len(m.Weights) > 1 {
 			name = fmt.Sprintf("%s for %s", name, m.Classes[at.class])
 		}
-		all[k] = weight{name, m.Weights[at.class][at.feature]}
+		all[k] = weight{name, m.Weights[at.class][at.feature], m.Texts(at.feature)}
 	}
 	return all
 }
@@ -246,7 +256,7 @@ func (r modelReport) tables(s *console.Sheet) {
 	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
-		rows = append(rows, []string{w.Feature, say.Real(w.Weight)})
+		rows = append(rows, []string{w.label(), say.Real(w.Weight)})
 	}
 	which := ""
 	if r.Voters != nil {
@@ -273,7 +283,7 @@ func zTable(m *model.Model, n int) [][]string {
 	for _, i := range order {
 		name := "(bias)"
 		if i < m.Width() {
-			name = m.FeatureName(i)
+			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
 		}
 		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
 			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})

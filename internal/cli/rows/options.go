@@ -38,6 +38,7 @@ type Columns struct {
 	KeepWide          bool // nobody asked for Standardize: svmlight rows that are too wide for it stay as they are
 	categorical       string
 	cross             []string
+	hashTexts         bool
 	spec              *schema.Spec // of a model, whose features are made; nil: the other options say which
 }
 
@@ -51,7 +52,7 @@ func (d *Columns) Follow(spec *schema.Spec) {
 
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || dataset.LearnsCategories(d.categorical, d.cross))
+	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || d.hashTexts || dataset.LearnsCategories(d.categorical, d.cross))
 }
 
 // AddTo adds all flags. The first of the types of numbers is the default.
@@ -70,6 +71,8 @@ func (o *Options) AddData(cmd *cobra.Command, types ...string) {
 		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
 	f.StringArrayVar(&o.Columns.cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
 		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
+	f.BoolVar(&o.Columns.hashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
+		"inspect prints them.")
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
@@ -127,6 +130,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 		if err := dataset.CheckCross(text); err != nil {
 			return console.Usagef("--cross %s: %w", text, err)
 		}
+	}
+	if o.Columns.hashTexts && len(o.Columns.cross) == 0 && !strings.Contains(o.Columns.categorical, "hash:") {
+		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
 	if err := o.Text.Check(); err != nil {
 		return err
