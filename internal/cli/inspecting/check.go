@@ -276,7 +276,7 @@ func (r *CheckReport) text() []byte {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(r.width), "feature"),
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(max(r.width, len(r.Features))), "feature"),
 		facts.ClassNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
