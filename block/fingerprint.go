@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -36,16 +37,36 @@ func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int
 			r.elements(rows.Write)
 		} else {
 			for row := range r.dense() {
-				rows.Write(littleEndian(row))
+				rows.Write(LittleEndian(row))
 			}
 		}
-		sum := xxh3.HashSeed(littleEndian(r.Y), rows.Sum64())
+		sum := xxh3.HashSeed(LittleEndian(r.Y), rows.Sum64())
 		if slices.ContainsFunc(r.W, func(w float64) bool { return w != 1 }) {
-			sum = xxh3.HashSeed(littleEndian(r.W), sum)
+			sum = xxh3.HashSeed(LittleEndian(r.W), sum)
 		}
 		return sum
 	}, add)
 	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
+}
+
+// RunSums returns the SHA-256 of each run of src in row order. Dense and sparse storage of the same rows have the same
+// sums. What is hashed are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The bytes of a row are
+// the number of its elements that aren't 0, their columns, both as 32-bit numbers, and their values; -0 counts as an
+// element. All numbers are little-endian. It uses up to workers goroutines.
+func RunSums[T kernel.Float](ctx context.Context, src Source[T], workers int) (sums [][sha256.Size]byte, err error) {
+	err = ReduceRuns(ctx, src, workers, func(r Run[T]) (sum [sha256.Size]byte) {
+		h, weights := sha256.New(), r.W
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, r.Len())
+		}
+		h.Write([]byte{0})
+		r.elements(h.Write)
+		h.Write(LittleEndian(r.Y))
+		h.Write(LittleEndian(weights))
+		h.Sum(sum[:0])
+		return sum
+	}, func(sum [sha256.Size]byte) { sums = append(sums, sum) })
+	return sums, err
 }
 
 // maxWhole is the most columns of rows that Fingerprint hashes with their zeros.
@@ -72,9 +93,9 @@ func (b *Block[T]) elements(write func([]byte) (int, error)) {
 				add(uint32(c), v)
 			}
 		}
-		write(littleEndian([]uint32{uint32(len(columns))}))
-		write(littleEndian(columns))
-		write(littleEndian(values))
+		write(LittleEndian([]uint32{uint32(len(columns))}))
+		write(LittleEndian(columns))
+		write(LittleEndian(values))
 	}
 }
 
@@ -101,8 +122,8 @@ func (b *Block[T]) dense() iter.Seq[[]T] {
 	}
 }
 
-// littleEndian returns the bytes of s. It doesn't copy them if the machine has that order.
-func littleEndian[E float32 | float64 | uint32](s []E) []byte {
+// LittleEndian returns the bytes of s in that order. It doesn't copy them if the machine has it.
+func LittleEndian[E float32 | float64 | uint32](s []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(E(0))))
 	}

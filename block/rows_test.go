@@ -2,21 +2,16 @@ package block_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/dataset"
-	"halfspace/kernel"
+	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
 
@@ -53,133 +48,6 @@ func labels[L block.Label](n int, classes ...L) []L {
 		y[r] = classes[r*r%7%len(classes)]
 	}
 	return y
-}
-
-// TestRowsLikeFiles: rows from memory and from a CSV file of the same values give equal blocks and fingerprints.
-func TestRowsLikeFiles(t *testing.T) {
-	t.Run("float32", testRowsLikeFiles[float32])
-	t.Run("float64", testRowsLikeFiles[float64])
-}
-
-func testRowsLikeFiles[T kernel.Float](t *testing.T) {
-	for _, n := range []int{2, 5000, block.Rows[T](30) + 5} { // the last makes two blocks
-		likeFile[T](t, n, labels(n, 2, -7), block.RowOptions{})
-	}
-	const n = 300
-	likeFile[T](t, n, labels(n, "b", "a b", "c"), block.RowOptions{})
-	likeFile[T](t, n, labels(n, true, false), block.RowOptions{NoBias: true})
-	likeFile[T](t, n, labels(n, 0.5, 1e300, 3), block.RowOptions{Label: "kind"})
-	likeFile[T](t, n, labels(n, "yes!", "no!"), block.RowOptions{Positive: "no!"})
-	likeFile[T](t, n, labels[uint8](n, 3, 250), block.RowOptions{Features: strings.Split(strings.Repeat("x", 29), "")})
-}
-
-func likeFile[T kernel.Float, L block.Label](t *testing.T, n int, y []L, opt block.RowOptions) {
-	t.Helper()
-	const width = 29
-	x, flat, weights := rows(n, width)
-	for i := range opt.Features {
-		opt.Features[i] += strconv.Itoa(i)
-	}
-	if n == 300 {
-		opt.Weights = weights
-	}
-	ctx := context.Background()
-	want := load[T](t, x, y, opt)
-	fromRows, err := block.FromRows[T](x, y, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fromFlat, err := block.FromFlat[T](flat, width, y, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	generated, err := block.FromGenerator[T](ctx, generate(x, y), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // passes
-		for _, got := range []block.Source[T]{fromRows, fromFlat, generated} {
-			same(t, got, want)
-			if checked, err := block.Check(ctx, got, 1); err != nil || checked != got {
-				t.Errorf("Check returns another source, error %v", err)
-			}
-		}
-	}
-}
-
-// load writes rows to a CSV file, and loads it.
-func load[T kernel.Float, L block.Label](t *testing.T, x [][]float64, y []L, opt block.RowOptions) *block.Data[T] {
-	t.Helper()
-	label := "label"
-	if opt.Label != "" {
-		label = opt.Label
-	}
-	names := make([]string, len(x[0]))
-	for i := range names {
-		names[i] = fmt.Sprint("c", i+1)
-	}
-	if opt.Features != nil {
-		names = opt.Features
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s,weight,%s\n", strings.Join(names, ","), label)
-	for r, row := range x {
-		for _, v := range row {
-			text.WriteString(strconv.FormatFloat(v, 'g', -1, 64) + ",")
-		}
-		weight := 1.0
-		if opt.Weights != nil {
-			weight = opt.Weights[r]
-		}
-		fmt.Fprintf(&text, "%v,%v\n", weight, y[r])
-	}
-	path := filepath.Join(t.TempDir(), "rows.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	with := dataset.Options{Label: label, NoBias: opt.NoBias, Positive: opt.Positive, Exclude: []string{"weight"}}
-	if opt.Weights != nil {
-		with.SampleWeight, with.Exclude = "weight", nil
-	}
-	data, err := dataset.Load[T](context.Background(), []string{path}, with)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// same compares the specs, blocks and fingerprints of two sources.
-func same[T kernel.Float](t *testing.T, got, want block.Source[T]) {
-	t.Helper()
-	ctx := context.Background()
-	if !reflect.DeepEqual(got.Spec(), want.Spec()) || got.Rows() != want.Rows() {
-		t.Fatalf("%d rows of %+v, want %d of %+v", got.Rows(), got.Spec(), want.Rows(), want.Spec())
-	}
-	var blocks []*block.Block[T]
-	for b, err := range want.Blocks(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks = append(blocks, b)
-	}
-	n := 0
-	for b, err := range got.Blocks(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n >= len(blocks) || b.First != blocks[n].First || b.Cols != blocks[n].Cols || b.Stride != blocks[n].Stride ||
-			!slices.Equal(b.X, blocks[n].X) || !slices.Equal(b.Y, blocks[n].Y) || !slices.Equal(b.W, blocks[n].W) {
-			t.Fatalf("block %d of %d differs", n, len(blocks))
-		}
-		n++
-	}
-	if n != len(blocks) {
-		t.Errorf("%d blocks, want %d", n, len(blocks))
-	}
-	print, err := block.Fingerprint(ctx, got, 2)
-	if file, fail := block.Fingerprint(ctx, want, 2); err != nil || fail != nil || print != file {
-		t.Errorf("fingerprint %s, error %v; of the file %s, error %v", print, err, file, fail)
-	}
 }
 
 // TestRowErrors: a wrong row of a program is an error that says where it is and what to do.
@@ -331,5 +199,46 @@ func TestGeneratorChanges(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 		*g = before
+	}
+}
+
+// TestRunSums: dense and sparse storage have the same sums, on any number of workers. A changed value, label or weight
+// changes the sum of its run alone.
+func TestRunSums(t *testing.T) {
+	const rows = 2*block.RunRows + 100
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r], y[r] = []float64{float64(rng.IntN(3)), 0, rng.NormFloat64()}, float64(2*rng.IntN(2)-1)
+	}
+	sums := func(src block.Source[float32], workers int) [][sha256.Size]byte {
+		s, err := block.RunSums(t.Context(), src, workers)
+		if err != nil || len(s) != 3 {
+			t.Fatalf("%d sums, error %v", len(s), err)
+		}
+		return s
+	}
+	data := testrows.Dense[float32](x, y, true)
+	want := sums(data, 1)
+	if got := sums(testrows.Sparse(data), 2); !slices.Equal(got, want) {
+		t.Error("sparse rows have other sums than dense ones")
+	}
+	const at = block.RunRows + 17
+	for name, change := range map[string]func(b *block.Block[float32], r int){
+		"value":  func(b *block.Block[float32], r int) { b.X[r*b.Stride+2]++ },
+		"label":  func(b *block.Block[float32], r int) { b.Y[r] = -b.Y[r] },
+		"weight": func(b *block.Block[float32], r int) { b.W = slices.Repeat([]float64{1}, b.Len()); b.W[r] = 2 },
+	} {
+		changed := testrows.Dense[float32](x, y, true)
+		for b := range changed.Blocks(t.Context()) {
+			if r := int(at - b.First); r >= 0 && r < b.Len() {
+				change(b, r)
+			}
+		}
+		for run, sum := range sums(changed, 2) {
+			if (sum != want[run]) != (run == 1) {
+				t.Errorf("another %s of row %d: run %d", name, at, run)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@
 package train
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,6 +51,23 @@ type Progress struct {
 	Updates int64
 	Best    int64 // fewest errors of the pocket so far; -1 without one
 	Elapsed time.Duration
+
+	// Sum, if not nil, returns the SHA-256 of the weights, or of what a learner has in their place. It is set once after
+	// each epoch of a learner that visits rows, and after each pass of one that solves for an optimum. It is valid until
+	// the call returns. The result depends on the rows and the options alone.
+	Sum func() [sha256.Size]byte
+}
+
+// SumOf returns Progress.Sum of some vectors: their elements one after another, little-endian.
+func SumOf[F float32 | float64 | uint32](vectors ...[]F) func() [sha256.Size]byte {
+	return func() (sum [sha256.Size]byte) {
+		h := sha256.New()
+		for _, v := range vectors {
+			h.Write(block.LittleEndian(v))
+		}
+		h.Sum(sum[:0])
+		return sum
+	}
 }
 
 // WithDefaults returns the options with every zero value replaced by its default. It is an error if a value is out of

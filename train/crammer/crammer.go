@@ -4,6 +4,7 @@ package crammer
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -205,6 +206,7 @@ func (s *search[T]) epoch(ctx context.Context, epoch uint64) (violation float64,
 		}
 		s.passed(int64(len(order)))
 	}
+	s.report(train.SumOf(s.w, s.bias))
 	return violation, nil
 }
 
@@ -230,8 +232,12 @@ func (s *search[T]) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.R
 // passed counts visits of rows, and reports them.
 func (s *search[T]) passed(visits int64) {
 	s.visits += visits
+	s.report(nil)
+}
+
+func (s *search[T]) report(sum func() [sha256.Size]byte) {
 	if s.Progress == nil {
 		return
 	}
-	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start)})
+	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: sum})
 }

@@ -131,8 +131,8 @@ func (l *learner[T]) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]
 }
 
 func (l *learner[T]) run(ctx context.Context) error {
-	l.report()
-	defer l.report()
+	l.report(nil)
+	defer l.report(nil)
 	for e := range l.opt.Epochs {
 		var before []int
 		for _, m := range l.binaries {
@@ -146,7 +146,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 				m.done, m.converged = true, true
 			}
 		}
-		l.report()
+		l.report(l.alphas)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 			}
 		}
 		if calls%reportCalls == 0 && time.Since(l.reported) > reportEvery {
-			l.report()
+			l.report(nil)
 		}
 	}
 }
@@ -376,24 +376,4 @@ func (m *binary[T]) ahead(rows []uint32, from int) iter.Seq[uint32] {
 			}
 		}
 	}
-}
-
-// reportEvery is the time between two reports of an epoch, and reportCalls the mistakes between two looks at the clock.
-const (
-	reportEvery = 100 * time.Millisecond
-	reportCalls = 16
-)
-
-func (l *learner[T]) report() {
-	if l.opt.Progress == nil {
-		return
-	}
-	l.reported = time.Now()
-	p := train.Progress{Epochs: l.opt.Epochs, Rows: int64(l.n), Best: -1, Elapsed: time.Since(l.start)}
-	for _, m := range l.binaries {
-		p.Visits = max(p.Visits, m.visits)
-		p.Updates += int64(len(m.mistakes))
-	}
-	p.Epoch = p.Visits / p.Rows
-	l.opt.Progress(p)
 }

@@ -122,7 +122,7 @@ func (t *Task[T]) search(loss Loss, start time.Time) *Search {
 		}
 		if t.Progress != nil {
 			rows := t.Rows.Rows()
-			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start)})
+			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: train.SumOf(w)})
 		}
 		return p, err
 	}

@@ -159,12 +159,12 @@ func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 
 // evaluate makes a pass over the rows at w, and computes a new factor if hessian is set.
 func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	s.report()
+	s.report(nil)
 	if err := s.pass(ctx, w, hessian, at); err != nil {
 		return err
 	}
 	s.passes++
-	s.report()
+	s.report(train.SumOf(w))
 	if at.objective-at.objective != 0 {
 		return s.tooLarge()
 	}

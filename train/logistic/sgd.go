@@ -2,6 +2,7 @@ package logistic
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -49,7 +50,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	s.total = sc.total
 	least, stale := 0.0, 0
 	for epoch := int64(0); epoch < s.opt.Epochs; epoch++ {
-		s.report()
+		s.report(nil)
 		var sum sums
 		if err := s.epoch(ctx, rows, epoch, func(part *block.Block[T]) { by.learn(part, &sum) }); err != nil {
 			by.mean(s.w) // the weights so far, for an interrupted training
@@ -57,6 +58,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 			return err
 		}
 		s.passes++
+		s.report(by.sum())
 		if epoch > 0 && !(sum.loss < least*(1-progress)) {
 			stale++
 		} else {
@@ -81,7 +83,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		}
 		stale = 0
 	}
-	s.report()
+	s.report(nil)
 	return nil
 }
 
@@ -149,6 +151,7 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 type mover[T kernel.Float] interface {
 	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
 	mean(w []float64)                      // sets w to the mean of the weights
+	sum() func() [sha256.Size]byte         // of the last weights
 }
 
 // A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
@@ -161,6 +164,8 @@ type walk[T kernel.Float] struct {
 }
 
 func (a *walk[T]) mean(w []float64) { a.weights(a.average, w, a.stride) }
+
+func (a *walk[T]) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
 
 // learn takes a step of descend on a batch.
 func (a *walk[T]) learn(part *block.Block[T], sum *sums) {
@@ -267,6 +272,10 @@ func (a *lazy[T]) mean(w []float64) {
 			w[k*a.stride+a.features] = b
 		}
 	}
+}
+
+func (a *lazy[T]) sum() func() [sha256.Size]byte {
+	return train.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
 }
 
 // learn takes a step on each row.

@@ -2,6 +2,7 @@ package logistic
 
 import (
 	"context"
+	"crypto/sha256"
 	"math"
 	"slices"
 	"time"
@@ -240,11 +241,11 @@ func (s *solver[T]) boundDual(ctx context.Context) (bool, error) {
 
 func (s *solver[T]) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
-func (s *solver[T]) report() {
+func (s *solver[T]) report(sum func() [sha256.Size]byte) {
 	if s.opt.Progress == nil {
 		return
 	}
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start)})
+		Elapsed: time.Since(s.start), Sum: sum})
 }

@@ -4,6 +4,7 @@ package perceptron
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -184,17 +185,17 @@ const (
 // mayReport reports the progress if the last report was some time ago.
 func (l *learner[T]) mayReport() {
 	if l.calls++; l.calls%reportCalls == 0 && time.Since(l.reported) > reportEvery {
-		l.report()
+		l.report(nil)
 	}
 }
 
-func (l *learner[T]) report() {
+func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	l.reported = time.Now()
 	l.opt.Progress(train.Progress{Epoch: l.visits / l.rows, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
-		Best: l.keeper.fewest(), Elapsed: time.Since(l.start)})
+		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.

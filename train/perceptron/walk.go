@@ -17,8 +17,8 @@ func (l *learner[T]) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.report()
-	defer l.report()
+	l.report(nil)
+	defer l.report(nil)
 	for e := range l.opt.Epochs {
 		if err := epoch(ctx, e); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 				return err
 			}
 		}
-		l.report()
+		l.report(train.SumOf(l.w))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package svm
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -380,21 +381,20 @@ func (s *solver[T]) nearby(ctx context.Context, off float64) error {
 
 // counted makes a pass and reports it.
 func (s *solver[T]) counted(pass func() error) error {
-	s.report()
+	s.report(nil)
 	if err := pass(); err != nil {
 		return err
 	}
-	s.passes++
-	s.visits += s.src.Rows()
-	s.report()
+	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
+	s.report(train.SumOf(s.w))
 	return nil
 }
 
-func (s *solver[T]) report() {
+func (s *solver[T]) report(sum func() [sha256.Size]byte) {
 	if s.opt.Progress == nil {
 		return
 	}
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start)})
+		Elapsed: time.Since(s.start), Sum: sum})
 }

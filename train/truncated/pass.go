@@ -227,5 +227,5 @@ func (s *search[T]) passed() {
 		return
 	}
 	rows := s.Rows.Rows()
-	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start)})
+	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w)})
 }

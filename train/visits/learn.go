@@ -2,6 +2,7 @@ package visits
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"time"
@@ -63,8 +64,8 @@ type learner[T kernel.Float] struct {
 
 // run makes the epochs.
 func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
-	l.report()
-	defer l.report()
+	l.report(nil)
+	defer l.report(nil)
 	for l.r.Epochs < l.opt.Epochs && !l.r.Converged {
 		before := l.r.Updates
 		l.r.Epochs++
@@ -72,14 +73,14 @@ func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
 			return err
 		}
 		l.r.Converged = l.r.Updates == before && l.opt.Order != train.Random
-		l.report()
+		l.report(train.SumOf(l.stepper.Weights()))
 	}
 	return nil
 }
 
 func (l *learner[T]) visit(b *block.Block[T], r int) error {
 	if l.r.Visits++; l.r.Visits%4096 == 0 && time.Since(l.reported) > 100*time.Millisecond {
-		l.report()
+		l.report(nil)
 	}
 	if l.stepper.Step(l.scores, b, r, b.Y[r]) {
 		l.r.Updates++
@@ -87,14 +88,14 @@ func (l *learner[T]) visit(b *block.Block[T], r int) error {
 	return nil
 }
 
-func (l *learner[T]) report() {
+func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	l.reported = time.Now()
 	rows := l.src.Rows()
 	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
-		Best: -1, Elapsed: time.Since(l.start)})
+		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // learned completes the result, except for figures that need another pass over the rows.

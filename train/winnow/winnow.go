@@ -3,6 +3,7 @@ package winnow
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -77,12 +78,12 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		}
 		l.literals = newLiterals(l.w, signed, opt)
 	}
-	l.report()
+	l.report(nil)
 	for l.r.Epochs < opt.Epochs && !l.over() {
 		if err := l.epoch(ctx); err != nil {
 			return l.interrupted(ctx), err
 		}
-		l.report()
+		l.report(train.SumOf(l.w))
 	}
 	l.learned()
 	l.r.Converged = l.streak == l.rows
@@ -123,13 +124,13 @@ func (l *learner[T]) over() bool {
 	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
 
-func (l *learner[T]) report() {
+func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	rows := l.src.Rows()
 	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
-		Best: -1, Elapsed: time.Since(l.start)})
+		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // learned completes the result, except for figures that need another pass over the rows.

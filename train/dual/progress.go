@@ -1,0 +1,41 @@
+package dual
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"halfspace/train"
+)
+
+// reportEvery is the time between two reports of an epoch, and reportCalls the mistakes between two looks at the clock.
+const (
+	reportEvery = 100 * time.Millisecond
+	reportCalls = 16
+)
+
+// alphas returns the sum of the number of updates by each row, for each class.
+func (l *learner[T]) alphas() [sha256.Size]byte {
+	var all [][]uint32
+	for _, m := range l.binaries {
+		updates := make([]uint32, l.n)
+		for _, mistake := range m.mistakes {
+			updates[mistake.row]++
+		}
+		all = append(all, updates)
+	}
+	return train.SumOf(all...)()
+}
+
+func (l *learner[T]) report(sum func() [sha256.Size]byte) {
+	if l.opt.Progress == nil {
+		return
+	}
+	l.reported = time.Now()
+	p := train.Progress{Epochs: l.opt.Epochs, Rows: int64(l.n), Best: -1, Elapsed: time.Since(l.start), Sum: sum}
+	for _, m := range l.binaries {
+		p.Visits = max(p.Visits, m.visits)
+		p.Updates += int64(len(m.mistakes))
+	}
+	p.Epoch = p.Visits / p.Rows
+	l.opt.Progress(p)
+}
