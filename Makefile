@@ -18,7 +18,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
+.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -47,12 +47,16 @@ noasm:
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
-	CGO_ENABLED=1 $(LAZY_GC) go build -race ./internal/cli ./train/...
+	CGO_ENABLED=1 $(LAZY_GC) go build -race ./train/... ./fit ./cache
 	CGO_ENABLED=1 go test -race -short -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
-	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
-		./pocket ./train/dual ./train/perceptron ./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
-	CGO_ENABLED=1 go test -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
+	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' ./pocket ./train/dual ./train/perceptron
 	CGO_ENABLED=1 go test -race -short -run Invariance ./train/logistic ./train/svm
+
+race-files: ## the same of readers and of the command: to compile Arrow with the race detector takes minutes
+	CGO_ENABLED=1 $(LAZY_GC) go build -race ./internal/cli
+	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
+		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
+	CGO_ENABLED=1 go test -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
 
 # The recorded models hold learners and the pocket to the same bytes as on amd64.
 arm64:

@@ -43,7 +43,7 @@ func TestSameBlocks(t *testing.T) {
 			if len(want32) != 2 || len(want64) != 3 {
 				t.Fatalf("%d and %d blocks", len(want32), len(want64))
 			}
-			for _, workers := range []int{3, 1, 2, 8} {
+			for _, workers := range []int{3, 1, 8} {
 				checkAll(t, []string{whole}, Options{Label: "label", Workers: workers}, m, want32)
 				if testing.Short() {
 					break

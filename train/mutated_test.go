@@ -18,7 +18,7 @@ import (
 
 // TestMutated changes right rows at random, twice. A learner returns an error, or what it learns of the right rows.
 func TestMutated(t *testing.T) {
-	rounds := uint64(400)
+	rounds := uint64(200)
 	if testing.Short() {
 		rounds = 100
 	}

@@ -32,6 +32,7 @@ func (s system) String() string { return strings.TrimSuffix(s.os+"-"+s.arch+"-"+
 // TestSystems: every package and every test type-checks on systems that `make test` builds no binary for. It reads the sources of
 // all packages and compiles nothing: compiling Arrow alone takes minutes for each system.
 func TestSystems(t *testing.T) {
+	c := newChecker()
 	for _, s := range []system{
 		{"linux", "386", ""}, {"linux", "riscv64", "noasm"}, {"linux", "amd64", "noasm"}, {"linux", "arm64", "noasm"},
 		{"darwin", "arm64", ""}, {"windows", "amd64", ""},
@@ -44,7 +45,7 @@ func TestSystems(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			own, errs := checkTypes(s, packages)
+			own, errs := c.check(s, packages)
 			for _, err := range errs {
 				t.Error(err)
 			}
@@ -66,13 +67,14 @@ func TestSystemsFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	c := newChecker()
 	for arch, wrong := range map[string]bool{"386": true, "amd64": false} {
 		s := system{"linux", arch, ""}
 		packages, err := list(s, dir, "./...")
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, errs := checkTypes(s, packages)
+		own, errs := c.check(s, packages)
 		if own != 1 || len(errs) > 0 != wrong {
 			t.Errorf("%s: %d packages, errors %v", s, own, errs)
 		}
@@ -101,9 +103,31 @@ func list(s system, dir string, patterns ...string) ([]listed, error) {
 	}
 }
 
-// checkTypes checks packages in their order. It returns how many are the main module's, and the errors in those.
-func checkTypes(s system, packages []listed) (own int, errs []error) {
-	done, files := map[string]*types.Package{"unsafe": types.Unsafe}, token.NewFileSet()
+// A checker checks types. It keeps the syntax of files for further systems.
+type checker struct {
+	positions *token.FileSet
+	syntax    map[string]*ast.File // by path
+}
+
+func newChecker() *checker {
+	return &checker{token.NewFileSet(), map[string]*ast.File{}}
+}
+
+// parse returns the syntax of a file.
+func (c *checker) parse(path string) (*ast.File, error) {
+	if f := c.syntax[path]; f != nil {
+		return f, nil
+	}
+	f, err := parser.ParseFile(c.positions, path, nil, parser.SkipObjectResolution)
+	if err == nil {
+		c.syntax[path] = f
+	}
+	return f, err
+}
+
+// check checks packages in their order. It returns how many are the main module's, and the errors in those.
+func (c *checker) check(s system, packages []listed) (own int, errs []error) {
+	done := map[string]*types.Package{"unsafe": types.Unsafe}
 	for _, p := range packages {
 		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") { // the main package of a test, which is generated
 			continue
@@ -122,7 +146,7 @@ func checkTypes(s system, packages []listed) (own int, errs []error) {
 			if !filepath.IsAbs(name) {
 				name = filepath.Join(p.Dir, name)
 			}
-			f, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+			f, err := c.parse(name)
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -130,7 +154,7 @@ func checkTypes(s system, packages []listed) (own int, errs []error) {
 			syntax = append(syntax, f)
 		}
 		path, _, _ := strings.Cut(p.ImportPath, " ")
-		done[p.ImportPath], _ = config.Check(path, files, syntax, nil) // config.Error has the errors
+		done[p.ImportPath], _ = config.Check(path, c.positions, syntax, nil) // config.Error has the errors
 		if main {
 			own++
 		}

@@ -1,3 +1,7 @@
+// To compile Arrow with the race detector takes minutes.
+
+//go:build !race
+
 package perceptron
 
 import (

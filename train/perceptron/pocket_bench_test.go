@@ -1,4 +1,8 @@
-package pocket_test
+// To compile Arrow with the race detector takes minutes.
+
+//go:build !race
+
+package perceptron_test
 
 import (
 	"context"
